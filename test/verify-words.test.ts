@@ -7,6 +7,7 @@ import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
 import { register } from './values/register.ts';
 import { tracker } from './values/tracker.ts';
+import { wrapped } from './values/wrapped.ts';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { openStand } from './verify/stand.ts';
 
@@ -174,6 +175,38 @@ test('a service that never refuses some things is found without a fault', { skip
     const verdicts = facts.filter(({ standing, kind }) => standing === 'none' && kind === 'conditions');
     const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ subject }) => subject);
     assert.deepEqual(held, ['request.accept', 'request.media', 'method.unsupported']);
+  } finally {
+    await stand.close();
+  }
+});
+
+const madeRows: readonly Otherwise[] = [
+  [
+    'a value inside is another field',
+    'title: result.title, twice',
+    'title: result.id, twice',
+    'response payload shapes:GET /letters/{id}',
+    /computed/,
+  ],
+  ['the code inside is the message', 'code: code, message', 'code: message, message', 'conditions:missing', /code/],
+  [
+    'the status inside is another',
+    'request: request_id, status: status',
+    'request: request_id, status: 200',
+    'error payload shapes:service',
+    /status within/,
+  ],
+];
+
+servedOtherwise(
+  wrapped,
+  oneOfEach(madeRows, ([, , , breaks]) => breaks),
+);
+
+test('a service whose answers are maps in maps is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(wrapped);
+  try {
+    assert.deepEqual((await stand.verify()).breaches, []);
   } finally {
     await stand.close();
   }

@@ -81,9 +81,7 @@ export const errorsRules: readonly Rule[] = [
       const shape = typeof payload === 'object' ? statedValue(payload.shape) : undefined;
       if (typeof payload !== 'object' || !shape || isExpression(payload.data)) return [];
       const at = below(below(subject.spec.errors.at, 'payload'), 'data');
-      return valueAt(subject.spec.document.tree, at) === undefined
-        ? []
-        : dataMisfits(subject, shape, Object.keys(payload.data), at);
+      return valueAt(subject.spec.document.tree, at) === undefined ? [] : dataMisfits(subject, shape, payload.data, at);
     },
   ),
 ];

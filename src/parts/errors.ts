@@ -76,7 +76,7 @@ function readPayload(source: Source): ErrorPayload | undefined {
   const data = source.get('data');
   return {
     shape: source.get('shape').fact((value) => readShape(value)),
-    data: data.isMap ? data.expressions() : (data.expression() ?? named([])),
+    data: data.isMap ? data.madeValues() : (data.expression() ?? named([])),
   };
 }
 

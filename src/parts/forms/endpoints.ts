@@ -26,10 +26,7 @@ const ParameterForm = Type.Union([
   }),
 ]);
 
-const DataForm = Type.Union([
-  namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
-  cel('the whole'),
-]);
+const DataForm = Type.Union([namedForm(ref<unknown>('made')), cel('the whole')]);
 
 const AnswerForm = Type.Unsafe<unknown>({
   anyOf: [

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { conditions, type ErrorCondition } from '../conditions.ts';
 import { orderWords } from '../refusal-order.ts';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const NeverForm = Type.Unsafe<unknown>({ anyOf: [{ enum: ['none', 'any'] }, { $ref: '#/$defs/none' }, { $ref: '#/$defs/any' }] });
 
@@ -34,10 +34,7 @@ export const ErrorsForm = fact(
               properties: {
                 shape: shapeRef,
                 data: {
-                  anyOf: [
-                    namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
-                    cel('the whole'),
-                  ],
+                  anyOf: [namedForm(ref<unknown>('made')), cel('the whole')],
                 },
               },
               additionalProperties: false,
