@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
 import { desk } from './values/desk.ts';
 import { desks } from './values/desks.ts';
+import { meters } from './values/meters.ts';
 import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
 import { register } from './values/register.ts';
@@ -144,6 +145,41 @@ servedOtherwise(
   askedLast,
   oneOfEach(deskRows, ([, , , breaks]) => breaks),
 );
+
+const meterRows: readonly Otherwise[] = [
+  [
+    'errors lack a header',
+    'headers: { X-Error-Code: code, X-Error-Status',
+    'headers: { X-Error-Status',
+    'error payload shapes:service',
+    /X-Error-Code/,
+  ],
+  ['a header of a code says something else', `"'unprocessable'"`, `"'wrong'"`, 'error payload shapes:service', /X-Error-Status/],
+  ['answers lack a header', '{ X-Operation: operation, ', '{ ', 'response payload shapes:GET /readings/{id}', /X-Operation/],
+  [
+    'the rate is told under another name',
+    'remaining: X-RateLimit-Remaining',
+    'remaining: X-Left',
+    'rate limits:service',
+    /Remaining/,
+  ],
+  ['the reset is told in seconds', '{ X-RateLimit-Reset: unix }', 'X-RateLimit-Reset', 'rate limits:service', /Reset/],
+];
+
+servedOtherwise(
+  meters,
+  oneOfEach(meterRows, ([, , , breaks]) => breaks),
+);
+
+test('a service with header fields of its own is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(meters);
+  try {
+    const { breaches } = await stand.verify();
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
 
 test('a service that keeps a stated order of refusals is found without a fault', { skip: !isLong }, async () => {
   const stand = await openStand(desks);

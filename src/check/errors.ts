@@ -8,6 +8,7 @@ import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possi
 import { impossibleStep } from '../parts/refusal-order.ts';
 import type { Spec } from '../parts/spec.ts';
 import { dataMisfits, isExpression } from './subject/data.ts';
+import { badHeaderNames } from './subject/header-names.ts';
 import { unstated } from './subject/names.ts';
 import { itemPlace, unknownOperations } from './subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
@@ -60,6 +61,17 @@ export const errorsRules: readonly Rule[] = [
     'Two errors answer one condition of one operation, and neither is narrower.',
     'Narrow one of them with `on`, or take one out.',
     twoForOne,
+  ),
+  error(
+    'errors/header',
+    'A header field of refusals has a name that there is not, or is one that follows from the answer.',
+    'Write a name of letters, digits and hyphens, and leave out what the answer has by itself.',
+    ({ spec: { errors } }) => [
+      ...badHeaderNames(Object.keys(errors.headers), below(errors.at, 'headers')),
+      ...entriesOf(errors.codes).flatMap(([, { rules }]) =>
+        rules.flatMap(({ at, headers }) => badHeaderNames(Object.keys(headers), below(at, 'headers'))),
+      ),
+    ],
   ),
   warning(
     'errors/status',

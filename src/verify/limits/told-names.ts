@@ -1,0 +1,72 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { RateHeaders } from '../../parts/limits.ts';
+import { namesOperation } from '../../parts/operations.ts';
+import type { Model } from '../model/model.ts';
+import type { Observer } from '../observer.ts';
+import type { Judgement } from '../script/claim.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+
+const fact = { kind: 'rate limits', subject: 'service' } as const;
+
+/** Where the names are stated under which rates are told, every answer that a rate for all counted tells the strictest of them so. */
+export const toldRates: Observer = {
+  name: 'limits/told rates',
+  *observe(exchange, model) {
+    const names = statedValue(model.spec.limits.headers);
+    const { endpoint, status } = exchange;
+    if (!names || !endpoint || exchange.trouble || status >= 400 || !isCounted(exchange, model)) return;
+    for (const [word, name] of wordsOf(names))
+      yield { fact, reason: `header ${name}`, judgement: flawOf(exchange, model, names, word, name) };
+  },
+};
+
+type Word = 'limit' | 'remaining' | 'reset';
+
+function wordsOf({ limit, remaining, reset }: RateHeaders): [Word, string][] {
+  return [
+    ...(limit === undefined ? [] : [['limit', limit] as [Word, string]]),
+    ...(remaining === undefined ? [] : [['remaining', remaining] as [Word, string]]),
+    ...(reset === undefined ? [] : [['reset', reset.name] as [Word, string]]),
+  ];
+}
+
+/** Whether a rate that is for everybody counts the operation. */
+function isCounted({ endpoint }: TrialExchange, { spec, operationOf }: Model): boolean {
+  const rates = statedValue(spec.limits.rate) ?? [];
+  return rates.some(
+    ({ on, to }) =>
+      to === undefined && (on === undefined || (endpoint !== undefined && namesOperation(on, operationOf(endpoint)))),
+  );
+}
+
+function flawOf(exchange: TrialExchange, { spec }: Model, { reset }: RateHeaders, word: Word, name: string): Judgement {
+  const seen = exchange.headers[name.toLowerCase()];
+  if (seen === undefined) return { promised: `a header ${name}`, seen: 'none' };
+  const rates = statedValue(spec.limits.rate) ?? [];
+  const most = Math.max(...rates.map(({ limit }) => limit));
+  const number = Number(seen);
+  if (word === 'limit')
+    return rates.some(({ limit }) => limit === number) ? undefined : { promised: `${name}, one of the stated limits`, seen };
+  if (word === 'remaining')
+    return Number.isInteger(number) && number >= 0 && number <= capacityOf(most, rates)
+      ? undefined
+      : { promised: `${name}, how many are left of ${most}`, seen };
+  const longestMs = Math.max(...rates.map(({ windowMs }) => windowMs));
+  // The clocks of two machines may differ by minutes, and a service's own may have been moved.
+  const aheadMs = reset?.as === 'http-date' ? Date.parse(seen) : reset?.as === 'unix' ? number * 1000 : undefined;
+  if (aheadMs === undefined)
+    return Number.isInteger(number) && number >= 0 && number * 1000 <= longestMs + 1000
+      ? undefined
+      : { promised: `${name}, the seconds until more are left, of a window of ${longestMs / 1000}`, seen };
+  return Number.isFinite(aheadMs) && aheadMs > 946_684_800_000 && aheadMs < 4_102_444_800_000
+    ? undefined
+    : { promised: `${name}, when more are left, as ${reset?.as}`, seen };
+}
+
+/** A bucket may hold more than its limit. */
+function capacityOf(most: number, rates: readonly { readonly own: Readonly<Record<string, unknown>> }[]): number {
+  return Math.max(
+    most,
+    ...rates.map(({ own }) => Math.max(0, ...Object.values(own).filter((value) => typeof value === 'number'))),
+  );
+}
