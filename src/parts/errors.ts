@@ -1,7 +1,7 @@
 import type { Json, Pointer } from '../document/document.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
-import { type OrderWord, readOrder } from './refusal-order.ts';
+import { type OrderWord, readRefusalOrder } from './refusal-order.ts';
 import type { Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
 
@@ -54,7 +54,7 @@ export function readErrors(source: Source): Errors {
     at: source.at,
     payload: source.get('payload').fact(readPayload),
     headers: source.get('headers').expressions(),
-    order: readOrder(source.get('order')),
+    order: readRefusalOrder(source.get('order')),
     conditions: named(
       source
         .get('conditions')

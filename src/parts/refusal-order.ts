@@ -23,7 +23,7 @@ export const rowWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['preconditio
 const callerWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['rates', 'user', 'row']);
 
 /** The stated order; words that there are not are left out, which the form of the document says. */
-export function readOrder(source: Source): Fact<readonly OrderWord[]> {
+export function readRefusalOrder(source: Source): Fact<readonly OrderWord[]> {
   return source.fact((value) => value.words().filter(isOrderWord));
 }
 

@@ -41,6 +41,7 @@ import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
 import { fixedFields } from './resources/fixed.ts';
+import { foundByKey } from './resources/found-by-key.ts';
 import { identifiers } from './resources/identifiers.ts';
 import { missingRows } from './resources/missing.ts';
 import { notWritable } from './resources/not-writable.ts';
@@ -79,6 +80,7 @@ export const trials: readonly Trial[] = [
   references,
   derived,
   countedFields,
+  foundByKey,
   rulesOverFields,
   identifiers,
   missingRows,

@@ -9,16 +9,12 @@ import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
 import { versionedPath } from '../exchange/versions.ts';
-import { readFor, workFor } from '../resources/act.ts';
-import { compileStatedBody } from '../resources/body.ts';
 import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
 import type { RowModel } from '../resources/model.ts';
-import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
 import { compileReplace, compileUpdate } from '../resources/update.ts';
-import { compileAnswers } from './answers.ts';
 import { compileChange } from './change.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
@@ -28,6 +24,7 @@ import { compileListRun } from './list.ts';
 import { compileNegotiation } from './negotiation.ts';
 import { compileDoubts, doubtsAbout } from './open-facts.ts';
 import { compileRead } from './read.ts';
+import { compileReplyRun } from './reply.ts';
 import { compileEarlierRow, inStatedOrder } from './row-order.ts';
 import { compileSampledRun } from './sampled-run.ts';
 import { compileTold } from './told-headers.ts';
@@ -203,27 +200,6 @@ function lazily<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
-function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): OperationRun {
-  const answers = compileAnswers(endpoint, engine.compilation);
-  const ownErrors = compileOwnErrors(operation, engine.compilation);
-  const badBody = compileStatedBody(endpoint, engine.compilation);
-  const access = engine.compilation.access.of(operation, engine.compilation.user);
-  return (exchange) =>
-    readFor(engine, exchange, (rows, draw) => {
-      const work = workFor(rows, engine.models, exchange, draw);
-      const { scope } = work;
-      const pass = access.enter(scope, undefined);
-      const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));
-      if (bad) return refusalReply(exchange, bad);
-      const made = answers?.(exchange, { status: 200, scope, work });
-      if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
-      return endpoint.cache === undefined
-        ? made.reply
-        : { ...made.reply, headers: { 'cache-control': endpoint.cache, ...made.reply.headers } };
-    });
 }
 
 /** Gives a run that changes nothing a change of its own for the quota that its answer uses, where one counts the operation. */

@@ -1,6 +1,6 @@
 import { statedValue } from '../../parts/fact.ts';
 import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
-import { ReadTooLong, StoreUnavailable } from '../../store/failures.ts';
+import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
@@ -182,6 +182,7 @@ function answering(
   function failed(exchange: Exchange, failure: unknown): Reply {
     // Nobody is left to answer, and nothing of ours failed.
     if (failure instanceof ClientGone) throw failure;
+    if (failure instanceof Superseded && exchange.call.mayBeginAnew) throw failure;
     engine.onFailure(failure, exchange.requestId());
     // Nothing was read or stored, and the same request may be sent again.
     if (failure instanceof StoreUnavailable || failure instanceof ReadTooLong)
