@@ -1,24 +1,48 @@
-import { statedValue } from '../../parts/fact.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
 import type { RateHeaders } from '../../parts/limits.ts';
 import { namesOperation } from '../../parts/operations.ts';
+import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
-import type { Observer } from '../observer.ts';
-import type { Judgement } from '../script/claim.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
 
 const fact = { kind: 'rate limits', subject: 'service' } as const;
 
-/** Where the names are stated under which rates are told, every answer that a rate for all counted tells the strictest of them so. */
-export const toldRates: Observer = {
+/** So many endpoints are asked: how rates are told is the same at all. */
+const endpointsMost = 3;
+
+/** Where the names are stated under which rates are told, answers that a rate for all counted tell the strictest of them so. */
+export const toldRates: Trial = {
   name: 'limits/told rates',
-  *observe(exchange, model) {
+  part: 'limits',
+  about: 'Answers tell of the strictest rate under the stated names.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
     const names = statedValue(model.spec.limits.headers);
-    const { endpoint, status } = exchange;
-    if (!names || !endpoint || exchange.trouble || status >= 400 || !isCounted(exchange, model)) return;
-    for (const [word, name] of wordsOf(names))
-      yield { fact, reason: `header ${name}`, judgement: flawOf(exchange, model, names, word, name) };
+    if (!names) return;
+    const counted = model.endpoints.filter((endpoint) => isCounted(endpoint, model) && isStated(endpoint.does));
+    for (const endpoint of counted.slice(0, endpointsMost))
+      yield { name: endpoint.key, facts: [fact], run: (session) => ask(session, endpoint, names) };
   },
 };
+
+async function ask(session: Session, endpoint: Endpoint, names: RateHeaders): Promise<void> {
+  const { request } = await ready(session, endpoint);
+  const done = await session.send(request);
+  for (const [word, name] of wordsOf(names))
+    session.claim({
+      fact,
+      reason: `header ${name}`,
+      at: session.model.spec.limits.headers.at,
+      of: [done],
+      judge: (exchange: TrialExchange): Judgement =>
+        isDone(exchange) ? flawOf(exchange, session.model, names, word, name) : moot('it was refused'),
+    });
+}
 
 type Word = 'limit' | 'remaining' | 'reset';
 
@@ -31,12 +55,10 @@ function wordsOf({ limit, remaining, reset }: RateHeaders): [Word, string][] {
 }
 
 /** Whether a rate that is for everybody counts the operation. */
-function isCounted({ endpoint }: TrialExchange, { spec, operationOf }: Model): boolean {
-  const rates = statedValue(spec.limits.rate) ?? [];
-  return rates.some(
-    ({ on, to }) =>
-      to === undefined && (on === undefined || (endpoint !== undefined && namesOperation(on, operationOf(endpoint)))),
-  );
+function isCounted(endpoint: Endpoint, model: Model): boolean {
+  const rates = statedValue(model.spec.limits.rate) ?? [];
+  const operation = model.operationOf(endpoint);
+  return rates.some(({ on, to }) => to === undefined && (on === undefined || namesOperation(on, operation)));
 }
 
 function flawOf(exchange: TrialExchange, { spec }: Model, { reset }: RateHeaders, word: Word, name: string): Judgement {
