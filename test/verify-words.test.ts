@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
 import { desk } from './values/desk.ts';
 import { desks } from './values/desks.ts';
+import { jobs } from './values/jobs.ts';
 import { meters } from './values/meters.ts';
 import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
@@ -196,6 +197,52 @@ test('where no order of refusals is stated, nobody is held to one', async () => 
   const stand = await openStand(desks.replace(/ {2}order: .*\n/, ''), { served: desks });
   try {
     const { breaches } = await stand.verify({ only: ['authentication', 'errors'] });
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
+
+const jobRows: readonly Otherwise[] = [
+  [
+    'the condition has no code of its own',
+    'when: transition.illegal.condition',
+    'when: caller.forbidden',
+    'conditions:not_paid',
+    /code/,
+  ],
+  [
+    'the state has no code of its own',
+    'when: transition.illegal.state',
+    'when: caller.forbidden',
+    'conditions:wrong_state',
+    /code/,
+  ],
+  [
+    'the two are one',
+    'not_paid: { status: 402, when: transition.illegal.condition }',
+    'not_paid: { status: 402, when: limit.rate }',
+    'conditions:not_paid',
+    /code/,
+  ],
+];
+
+for (const [fault, stated, served, breaks, reason] of oneOfEach(jobRows, ([, , , subject]) => subject)) {
+  test(`${breaks} is said to be broken where ${fault}`, async () => {
+    const stand = await openStand(jobs, { served: jobs.replace(stated, served), inPairs: true });
+    try {
+      const { breaches } = await stand.verify({ only: ['states'] });
+      assert.ok(breaches.some((one) => `${one.kind}:${one.subject}` === breaks && reason.test(one.reason)));
+    } finally {
+      await stand.close();
+    }
+  });
+}
+
+test('a service that tells states from conditions is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(jobs);
+  try {
+    const { breaches } = await stand.verify();
     assert.deepEqual(breaches, []);
   } finally {
     await stand.close();

@@ -1,6 +1,6 @@
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
-import { type ErrorCondition, isCondition } from '../parts/conditions.ts';
+import { type ErrorCondition, generalCondition, isCondition } from '../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
@@ -227,7 +227,7 @@ function arisesAllTheSame({ spec }: Subject): Wrong[] {
 
 /** Whether something open, or a list that is not the whole, may make a condition arise; then nothing is known about it. */
 function mayArise({ spec, names }: Subject, condition: ErrorCondition): boolean {
-  return !names.operations.closed || (deciding[condition] ?? nothing)(spec);
+  return !names.operations.closed || (deciding[generalCondition(condition)] ?? nothing)(spec);
 }
 
 type Undecided = (spec: Spec) => boolean;
