@@ -203,28 +203,20 @@ test('where no order of refusals is stated, nobody is held to one', async () => 
   }
 });
 
+const jobCodes = (state: string, condition: string) =>
+  `wrong_state: { status: 409, when: ${state} }\n    not_paid: { status: 402, when: ${condition} }`;
+const [ofState, ofCondition] = ['transition.illegal.state', 'transition.illegal.condition'] as const;
+const bothTold = jobCodes(ofState, ofCondition);
 const jobRows: readonly Otherwise[] = [
+  ['the condition is told as the state', bothTold, jobCodes('transition.illegal', 'limit.rate'), 'conditions:not_paid', /code/],
   [
-    'the condition has no code of its own',
-    'when: transition.illegal.condition',
-    'when: caller.forbidden',
-    'conditions:not_paid',
-    /code/,
-  ],
-  [
-    'the state has no code of its own',
-    'when: transition.illegal.state',
-    'when: caller.forbidden',
+    'the state is told as the condition',
+    bothTold,
+    jobCodes('limit.rate', 'transition.illegal'),
     'conditions:wrong_state',
     /code/,
   ],
-  [
-    'the two are one',
-    'not_paid: { status: 402, when: transition.illegal.condition }',
-    'not_paid: { status: 402, when: limit.rate }',
-    'conditions:not_paid',
-    /code/,
-  ],
+  ['each is told as the other', bothTold, jobCodes(ofCondition, ofState), 'conditions:not_paid', /code/],
 ];
 
 for (const [fault, stated, served, breaks, reason] of oneOfEach(jobRows, ([, , , subject]) => subject)) {
