@@ -6,6 +6,8 @@ import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standi
 
 const NeverForm = Type.Unsafe<unknown>({ anyOf: [{ enum: ['none', 'any'] }, { $ref: '#/$defs/none' }, { $ref: '#/$defs/any' }] });
 
+const headersForm = namedForm(cel('the value of this header'), 'Header fields of the refusal.');
+
 const RuleForm = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   properties: {
@@ -17,6 +19,7 @@ const RuleForm = Type.Unsafe<Record<string, unknown>>({
     on: Words,
     if: cel("the service's own condition"),
     message: Type.String(),
+    headers: headersForm,
   },
   additionalProperties: true,
 });
@@ -47,6 +50,7 @@ export const ErrorsForm = fact(
         listing(value(Type.Unsafe<unknown>({ anyOf: [RuleForm, { type: 'array', items: RuleForm }] }))),
         'The error codes.',
       ),
+      headers: headersForm,
       order: fact(
         Type.Unsafe<string[]>({ type: 'array', items: { enum: [...orderWords] } }),
         'In which order a request is refused; none is promised where this is not stated.',

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Answer } from '../answers.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
-import { type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
+import { type Scope, scopeOf, tellingScope, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
 import { type Expression, entryOf, isStated, type Named, statedValue } from '../fact.ts';
 import { type Operation, operationsOf } from '../operations.ts';
@@ -17,7 +17,14 @@ export function endpointUses(spec: Spec): ExpressionUse[] {
     if (!endpoint) return [];
     const scope = answerScope(spec, operation, endpoint);
     const answers = statedValue(endpoint.response) ?? [];
-    return [...identityUse(spec, operation, endpoint), ...answers.flatMap((answer) => answerUses(answer, operation.name, scope))];
+    const told = headerUses(endpoint.headers, `every answer of ${operation.name}`, [
+      { operation: operation.name, scope: tellingScope(spec) },
+    ]);
+    return [
+      ...identityUse(spec, operation, endpoint),
+      ...told,
+      ...answers.flatMap((answer) => answerUses(answer, operation.name, scope)),
+    ];
   });
 }
 

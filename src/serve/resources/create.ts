@@ -46,7 +46,10 @@ export function compileMaker(
       if (missing) return { refusal: missing };
       const known = withDerived(work.rows, model, undefined, sent, false);
       const started = start(work, model, initial, known);
-      return { next: generate(work, model, started ?? known), ...(!started && { illegal: { when: 'transition.illegal' } }) };
+      return {
+        next: generate(work, model, started ?? known),
+        ...(!started && { illegal: { when: 'transition.illegal.condition' } }),
+      };
     },
     change: {
       model,

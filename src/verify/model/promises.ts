@@ -181,7 +181,7 @@ export const wholes: readonly ClassRow[] = [
     'events/by the clock, events/delivered, events/disabled, events/emitted, events/kept, events/refused, events/resumed, events/unchanged',
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
-  ...rowsOf('limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times', {
+  ...rowsOf('limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times, limits/told rates', {
     readOff: 'convention',
     because: 'OpenAPI has no limits but those of its schemas; pages were inferred',
   }),
