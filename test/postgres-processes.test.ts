@@ -159,6 +159,19 @@ test('a key that one process revokes is refused by the other', async (context) =
   await until(async () => (await send(second, 'GET', '/lamps/l')).status === 401);
 });
 
+test('each of several keys that are revoked one after the other, while nothing else changes, is refused by the other', async (context) => {
+  const { first, second } = await lampServices(context);
+  const statusOf = async (secret: string) =>
+    (await second.fetch(new Request('http://127.0.0.1/lamps/none', { headers: { 'x-key': secret } }))).status;
+  for (const id of ['a', 'b', 'c']) {
+    // What comes back of `keys add` is the key and its secret.
+    const { key, secret } = (await first.administer('keys add', { user: 'keeper', id })) as { key: string; secret: string };
+    await until(async () => (await statusOf(secret)) === 404);
+    await first.administer('keys revoke', { key });
+    await until(async () => (await statusOf(secret)) === 401);
+  }
+});
+
 test('what cannot be read for now is 503, and may be asked for again', async (context) => {
   const own = await makeDatabase();
   const [store] = await several(context, 1, Promise.resolve(own.address));

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { bundleCommand } from '../crash/bundle.ts';
 import { makeDatabase } from '../stores/database.ts';
 import { chaos } from './chaos.ts';
+import { measure } from './measures.ts';
 import { startRecord, writeRecord } from './recorded.ts';
 import { rolling } from './rolling.ts';
 
@@ -38,7 +39,8 @@ try {
     values.rolling === undefined
       ? await chaos({ ...asked, kills, minutes, ...(record && { record: record.add }) })
       : await rolling({ ...asked, folder, restarts: Number(values.rolling) });
-  console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report }, undefined, 2));
+  const measured = await measure({ command, database: address, places, folder });
+  console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report, measured }, undefined, 2));
   if (record && values.record !== undefined) writeRecord(values.record, record.entries);
   console.log('0 wrong');
 } catch (failure) {
