@@ -45,10 +45,10 @@ export class Superseded extends CommitFailed {
 
 /** What was asked looks at more rows than there is time for. */
 export class ReadTooLong extends Error {
-  constructor() {
-    super(
-      'a read was given up: it looks at more rows than there is time for; state an index by filtering for equal values, or a timeout',
-    );
+  constructor(
+    message = 'a read was given up: it looks at more rows than there is time for; state an index by filtering for equal values, or a timeout',
+  ) {
+    super(message);
   }
 }
 

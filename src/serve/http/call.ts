@@ -41,6 +41,8 @@ export type Broken = 'cut' | 'truncated' | 'silent';
 
 /** A body that is written as it comes, for as long as somebody reads it. */
 export interface ReplyStream {
+  /** Whether it comes to an end of its own, which is waited for when the service stops; one without an end is ended then. */
+  readonly hasEnd?: true;
   start(sink: ReplySink): ReplyReader;
 }
 

@@ -61,7 +61,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
-  const development = options.development ? new Development(credentials, clock, chance, signsAll(options)) : undefined;
+  const development = options.development ? new Development(credentials, clock, chance, provingOf(options).signsAll) : undefined;
   const counters = new RateCounters(systemChance);
   const timersChanged = () => timers.changed();
   const newest = newestOf(options, store, clock, async (next) => {
@@ -271,7 +271,7 @@ async function startEngine(
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
-    signsAll: signsAll(options),
+    ...provingOf(options),
     isProduction: options.production ?? false,
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
@@ -279,7 +279,7 @@ async function startEngine(
   return { engine, migrated };
 }
 
-/** A stand-in gives out tokens itself where its document says nobody's keys. */
-function signsAll({ development, sample }: ServeOptions): boolean {
-  return development === true && sample === true;
+/** A stand-in gives out tokens itself where its document says nobody's keys; one that is not strict takes what stands beside a good key. */
+function provingOf({ development, sample, strict }: ServeOptions) {
+  return { signsAll: development === true && sample === true, takesCompanions: sample === true && strict !== true };
 }

@@ -1,4 +1,5 @@
-import type { ColumnSpec, Migration, Row, Scalar, StoredTable, TableSpec } from '../store.ts';
+import type { Migration, StoredTable } from '../migrated.ts';
+import type { ColumnSpec, Row, Scalar, TableSpec } from '../store.ts';
 import { bareSql, type Connection, type Sql } from './connection.ts';
 import { createIndexes, dropIndexes, indexesOf } from './indexes.ts';
 import { quoteName, type StoreNames } from './names.ts';

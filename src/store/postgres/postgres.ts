@@ -1,5 +1,6 @@
 import { ReadFailed } from '../failures.ts';
-import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import type { Migration, StoredTable } from '../migrated.ts';
+import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
 import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';

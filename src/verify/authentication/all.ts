@@ -1,4 +1,5 @@
 import type { Trial } from '../trial.ts';
+import { belowParents } from './below.ts';
 import { credentialFormats } from './formats.ts';
 import { permittedLists } from './lists.ts';
 import { origins } from './origins.ts';
@@ -8,4 +9,13 @@ import { users } from './users.ts';
 import { who } from './who.ts';
 
 /** The trials of part 5. */
-export const authenticationTrials: readonly Trial[] = [who, users, credentialFormats, origins, rows, permittedLists, referring];
+export const authenticationTrials: readonly Trial[] = [
+  who,
+  users,
+  credentialFormats,
+  origins,
+  rows,
+  permittedLists,
+  referring,
+  belowParents,
+];

@@ -60,7 +60,7 @@ function linksOf(model: Model, endpoint: Endpoint): Link[] {
 }
 
 /** Whether every rule by which a caller may read such rows asks about the row. */
-function isCutDown(model: Model, resource: string, caller: TrialCaller): boolean {
+export function isCutDown(model: Model, resource: string, caller: TrialCaller): boolean {
   const reads = model.endpointsThat('read', resource);
   const asked = reads.length > 0 ? reads : model.endpointsThat('list', resource);
   const rules = asked.flatMap((endpoint) => model.access.rules(model.operationOf(endpoint), caller) ?? []);

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -71,7 +71,9 @@ function factsOf(model: Model, endpoint: Endpoint): FactName[] {
   const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
   const facts = membersSent(model, endpoint, caller).flatMap((member) => {
     const kinds = new Set([...edgesOf(member.shape), ...breaksHeld(model, endpoint, member.shape)].map(({ kind }) => kind));
-    return [...kinds, ...(member.isNeeded ? (['required flags'] as const) : [])].map((kind) => member.fact(kind));
+    return [...kinds, ...(member.isNeeded || isKept(model, endpoint, member.path) ? (['required flags'] as const) : [])].map(
+      (kind) => member.fact(kind),
+    );
   });
   return [bodyFact(endpoint), ...facts];
 }
@@ -225,6 +227,7 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
 async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isNeeded) await sendWithout(session, begun, member);
+    if (isKept(session.model, endpoint, member.path)) await sendNull(session, begun, member);
     const json = inBranch(session, begun.json, member);
     for (const broken of member.isUnknown ? [unknown] : breaksHeld(session.model, endpoint, member.shape)) {
       const done = await session.send(begun.request(withMember(json, member.path, broken.value)));
@@ -241,6 +244,20 @@ async function sendWithout(session: Session, begun: Begun, member: SentMember): 
   const json = inBranch(session, begun.json, member);
   const done = await session.send(begun.request(withoutMember(json, member.path)));
   claimInvalid(session, done, member.fact('required flags'), `a body without ${member.path.join('.')}`, begun.request(json));
+}
+
+/** Whether a patch may not take a member away: its field is required, and null takes away. */
+export function isKept(model: Model, { does, takes, request }: Endpoint, [name = '', ...inside]: readonly string[]): boolean {
+  const effect = statedValue(does);
+  if (effect?.verb !== 'update' || takes || isStated(request) || inside.length > 0) return false;
+  const field = entryOf(model.resource(effect.resource)?.fields, name);
+  return field !== undefined && statedValue(field.required) === true && !field.immutable;
+}
+
+async function sendNull(session: Session, begun: Begun, member: SentMember): Promise<void> {
+  const done = await session.send(begun.request(withMember(begun.json, member.path, null)));
+  const what = `a patch that takes ${member.path.join('.')} away`;
+  claimInvalid(session, done, member.fact('required flags'), what, begun.request(begun.json));
 }
 
 function claimInvalid(session: Session, done: Done<TrialExchange>, fact: FactName, what: string, control: RequestPlan): void {

@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -6,6 +7,9 @@ import { lookAt } from '../make/look.ts';
 import { etagFor } from '../make/preconditions.ts';
 import { ready } from '../make/readied.ts';
 import type { TrialRow } from '../make/row.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -23,25 +27,39 @@ export const preconditionsKept: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const { ifMatch } = endpoint;
-      const resource = resourceOfEffect(statedValue(endpoint.does));
-      const verb = statedValue(endpoint.does)?.verb;
-      if (
-        resource === undefined ||
-        (ifMatch !== 'accepted' && ifMatch !== 'required') ||
-        endpoint.identity ||
-        verb === undefined ||
-        !changing.has(verb)
-      )
-        continue;
+      if (!isCompared(endpoint)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
       yield { name: `${endpoint.key} of another time`, facts, run: (session) => sendStale(session, endpoint) };
       if (ifMatch === 'required')
         yield { name: `${endpoint.key} without If-Match`, facts, run: (session) => sendWithout(session, endpoint) };
-      const isStrong = model.endpointsThat('read', resource).some(({ etag }) => etag === 'strong');
-      if (isStrong) yield { name: `${endpoint.key} of now`, facts, run: (session) => sendCurrent(session, endpoint) };
+      if (isTagShown(model, endpoint))
+        yield { name: `${endpoint.key} of now`, facts, run: (session) => sendCurrent(session, endpoint) };
+      if (isTagRaced(model, endpoint.key))
+        yield {
+          name: `${endpoint.key}, three of one time`,
+          facts: [factOfRace(model, endpoint)],
+          run: (session) => race(session, endpoint),
+        };
     }
   },
 };
+
+/** Whether a change of one row is compared with its tag. */
+function isCompared({ ifMatch, does, identity }: Endpoint): boolean {
+  const verb = statedValue(does)?.verb;
+  const isMatched = ifMatch === 'accepted' || ifMatch === 'required';
+  return isMatched && !identity && verb !== undefined && changing.has(verb) && resourceOfEffect(statedValue(does)) !== undefined;
+}
+
+function isTagShown(model: Model, { does }: Endpoint): boolean {
+  return model.endpointsThat('read', resourceOfEffect(statedValue(does)) ?? '').some(({ etag }) => etag === 'strong');
+}
+
+/** Whether several changes at once with one tag can be told from one: what is deleted is gone anyway. */
+export function isTagRaced(model: Model, key: string): boolean {
+  const endpoint = model.endpoints.find((one) => one.key === key);
+  return endpoint !== undefined && isCompared(endpoint) && isTagShown(model, endpoint) && endpoint.method !== 'DELETE';
+}
 
 const changing: ReadonlySet<string> = new Set(['update', 'replace', 'delete', 'transition']);
 
@@ -108,6 +126,46 @@ async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> 
       const isFailed = exchange.status === 412 || (failed !== undefined && model.refusals.codeIn(exchange) === failed.code.name);
       if (isFailed) return { promised: 'the ETag that was just read matches', seen: String(exchange.status) };
       return isDone(exchange) ? undefined : moot('something else stood in its way');
+    },
+  });
+}
+
+/** The reason of a claim of several requests with one tag. */
+export const tagRaced = 'If-Match, at once';
+/** So many ask with one tag at once. */
+const rivals = 3;
+
+function factOfRace(model: Model, endpoint: Endpoint): FactName {
+  const failed = model.refusals.of('precondition.failed', model.operationOf(endpoint));
+  return failed ? { kind: 'conditions', subject: failed.code.name } : { kind: 'request payload shapes', subject: endpoint.key };
+}
+
+/** Of several changes at once with the tag of now one is carried out: after it the others' is of another time. */
+async function race(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const { row, plan } = await begin(session, endpoint, 'full');
+  const before = (await lookAt(session, row)).done;
+  const etag = await etagFor(session, row, plan.caller);
+  const key = endpoint.idempotency?.header;
+  const headers = Object.fromEntries(Object.entries(plan.headers).filter(([name]) => name !== key));
+  const request = { ...plan, headers: { ...headers, 'If-Match': etag } };
+  const done = await session.together(Array.from({ length: rivals }, () => request));
+  const after = (await lookAt(session, row)).done;
+  session.claim({
+    fact: factOfRace(model, endpoint),
+    reason: tagRaced,
+    at: `${endpoint.at}/if_match`,
+    of: [before, after, ...done],
+    tries: 8,
+    judge(was: TrialExchange, is: TrialExchange, ...exchanges: readonly TrialExchange[]) {
+      const [old, row] = [was, is].map((one) => rowWith(model, one, idIn(model, one)));
+      // Who changes nothing leaves the tag as it was.
+      if (!old || !row || isSame(old, row)) return moot('nothing was changed');
+      const winners = exchanges.filter(isDone).length;
+      if (winners === 0) return moot('none was carried out');
+      return winners === 1
+        ? undefined
+        : { promised: `of ${rivals} at once with one If-Match, one is carried out`, seen: `${winners} were` };
     },
   });
 }

@@ -18,7 +18,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
-import { isFreeText, valuesApart } from '../values/apart.ts';
+import { isFreeText, sameOtherwise, valuesApart } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
 import { matchesFilter } from './compare.ts';
 import { pagesOf, rowsOf } from './order.ts';
@@ -132,7 +132,7 @@ function filteringOf(session: Session, endpoint: Endpoint, parameter: Parameter,
   }
   const [low, middle, high] = valuesApart(shape, own).filter((value) => isAskable(session, endpoint, parameter, value));
   if (low === undefined || middle === undefined) return drawn;
-  if (op === '=' || op === '!=') return { bodies: rows(low, middle), asks: [low, middle] };
+  if (op === '=' || op === '!=') return { bodies: rows(low, middle), asks: [sameOtherwise(shape, low), middle] };
   if (op === 'in') {
     const bodies = rows(low, middle, ...(high === undefined ? [] : [high]));
     return { bodies, asks: [[low, middle], [middle]] };

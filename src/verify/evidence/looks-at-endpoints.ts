@@ -1,11 +1,14 @@
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
+import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
+import { tagApart } from '../make/tag-apart.ts';
 import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
-import type { Obligation } from './obligation.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** An answer with a status of 4xx among those of a claim. */
 export function looksAtRefused(name: string, isMeant: (exchange: TrialExchange) => boolean = () => true): Obligation {
@@ -58,12 +61,50 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
     own.length > 1
       ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => String(exchange.status) === status))
       : [looksAtDone('an answer that succeeds')];
-  return endpoint ? [...done, ...looksAtFound(endpoint), ...looksAtFollowed(model, endpoint)] : done;
+  return endpoint
+    ? [...done, ...looksAtFound(endpoint), ...looksAtTag(model, endpoint), ...looksAtFollowed(model, endpoint)]
+    : done;
 }
 
 /** A creation that finds has found something. */
 function looksAtFound({ exists }: Endpoint): Obligation[] {
   return exists ? [{ name: 'a row that is there, found', isMetBy: ({ claim }) => claim.reason === 'found' }] : [];
+}
+
+/** A strong tag is another one once its row has changed, in whatever way it does, and once what is derived of other rows has. */
+function looksAtTag(model: Model, { etag, does }: Endpoint): Obligation[] {
+  const effect = statedValue(does);
+  if (etag !== 'strong' || effect?.verb !== 'read') return [];
+  const { resource } = effect;
+  const others = derivationsOf(model.spec)
+    .of(resource)
+    .filter(({ aggregates }) => aggregates.length > 0);
+  const derived = new Set(
+    derivationsOf(model.spec)
+      .of(resource)
+      .map(({ field }) => field.name),
+  );
+  const isChanged = ['update', 'replace', 'transition'].some((verb) => model.endpointsThat(verb, resource).length > 0);
+  const isApart: Obligation['isMetBy'] = ({ claim }) => claim.reason === tagApart || claim.reason === 'ETag of a change';
+  return [
+    ...(isChanged ? [{ name: 'another tag once it has changed', isMetBy: isApart }] : []),
+    ...(others.length === 0
+      ? []
+      : [
+          {
+            name: 'another tag once what is derived has changed',
+            isMetBy: (shown: HeldClaim) => isApart(shown) && differsIn(model, shown, derived),
+          },
+        ]),
+  ];
+}
+
+/** Whether two rows were shown that differ in these fields alone. */
+function differsIn(model: Model, { exchanges }: HeldClaim, fields: ReadonlySet<string>): boolean {
+  const [old, row] = exchanges.map((one) => rowWith(model, one, idIn(model, one)));
+  if (!old || !row) return false;
+  const names = [...new Set([...Object.keys(old), ...Object.keys(row)])];
+  return names.every((name) => fields.has(name) || isSame(old[name], row[name]));
 }
 
 /** What follows from a creation or a deletion; of a transition it is the machine's. */

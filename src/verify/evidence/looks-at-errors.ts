@@ -1,10 +1,13 @@
 import { type ErrorCondition, isCondition } from '../../parts/conditions.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { isTagRaced, tagRaced } from '../endpoints/conditions.ts';
 import type { Model } from '../model/model.ts';
 import { arisingAt } from './arising.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** What a service comes to by itself, or in a moment that nobody can choose. */
@@ -40,18 +43,27 @@ export function looksAtStatus(model: Model, { subject }: LedgerFact): Obligation
 export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligation[] {
   if (isCondition(subject) && model.refusals.standingOf(subject) === 'never') return [looksAtNever(subject)];
   const rules = entryOf(model.spec.errors.codes, subject)?.rules ?? [];
-  return rules.flatMap((rule) => {
+  return rules.flatMap((rule): Obligation[] => {
     const endpoints = arisingAt(model, rule);
     const name = rules.length < 2 && endpoints.length < 2 ? 'a refusal with the code' : nameOf(rule);
     const shown = showing(model, subject, name);
     const isOf: Obligation['isMetBy'] = (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one);
-    if (endpoints.length < 2) return [{ ...shown, ...(isInward(rule) ? { why: whyInward } : {}), isMetBy: isOf }];
-    return endpoints.map(({ key }) => ({
+    const raced = racedOf(model, rule);
+    if (endpoints.length < 2) return [{ ...shown, ...(isInward(rule) ? { why: whyInward } : {}), isMetBy: isOf }, ...raced];
+    const each = endpoints.map(({ key }) => ({
       name: `${nameOf(rule, true)} at ${key}`,
       isMetBy: (one: HeldClaim) =>
         isOf(one) && one.exchanges.some((seen) => seen.endpoint?.key === key && model.refusals.codeIn(seen) === subject),
     }));
+    return [...each, ...raced];
   });
+}
+
+/** Of several changes at once with one tag, one is carried out. */
+function racedOf(model: Model, { when, on }: ErrorRule): Obligation[] {
+  const isFailed = (statedValue(when) ?? []).includes('precondition.failed');
+  const isRaced = ({ key }: Endpoint) => isTagRaced(model, key) && on === undefined;
+  return isFailed && model.endpoints.some(isRaced) ? [looksFor('several at once with one tag', tagRaced)] : [];
 }
 
 /** That a condition never arises: a request that it would refuse. */

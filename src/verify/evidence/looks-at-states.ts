@@ -7,6 +7,7 @@ import { type Machine, machineOf, type Transition } from '../../parts/states.ts'
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { begunAnew, waysBack } from '../states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 
@@ -34,8 +35,16 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
     if (isFollowing && !isOwn) return [];
     const fired = looksAtClock(model, machine, transition);
     const isDue = transition.after !== undefined || transition.atTime !== undefined;
-    return isDue && transition.if ? [fired, looksFor(`${transition.name} held back`)] : [fired];
+    const again = looksAtAgain(model, machine, transition);
+    return isDue && transition.if ? [fired, looksFor(`${transition.name} held back`)] : [fired, ...again];
   });
+}
+
+/** With each transition of a state into itself its time begins anew. */
+function looksAtAgain(model: Model, machine: Machine, timed: Transition): Obligation[] {
+  if (timed.from === '*' || timed.to.some((target) => target.if)) return [];
+  const ways = timed.from.flatMap((state) => waysBack(model, machine, timed, state));
+  return [...new Set(ways)].map((again) => looksFor(begunAnew(timed, again)));
 }
 
 function isFiredBy(does: FollowingEffect | undefined, resource: string, { name }: Transition): boolean {

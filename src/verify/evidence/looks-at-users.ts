@@ -2,10 +2,12 @@ import { acceptedNames } from '../../parts/accepted.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { belowOthers, parentsHidden } from '../authentication/below.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 
 /** Each user, in something that was done for one of them. */
@@ -47,6 +49,7 @@ export function looksAtRules(model: Model, { subject }: LedgerFact): Obligation[
   if (excluded.length > 0) looks.push(refusedTo(model, operation, excluded));
   if (given.length > 0 && !isForAnyone(model, operation))
     looks.push(looksAtRefused('nobody, refused', (one) => isAt(one) && one.caller?.user === undefined));
+  if (parentsHidden(model, endpoint).length > 0) looks.push(looksFor(belowOthers));
   return looks;
 }
 

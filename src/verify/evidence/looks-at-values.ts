@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { generatedOf } from '../../parts/generated.ts';
@@ -8,6 +9,7 @@ import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
+import { isKept } from '../endpoints/bodies.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -24,7 +26,8 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
   const looks: Obligation[] = kind === 'allowed values' ? membersOf(model, resource, field, shape) : [];
   if (kind === 'allowed values')
     looks.push(...derivedLooks(model, resource, field), ...countedLooks(resource, field), ...ruleLooks(model, resource, field));
-  if (looks.length === 0) looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
+  if (looks.length === 0 && isEverShown(field))
+    looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
   const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
   if (isBroken && isTaken(model, resource, field))
     looks.push({
@@ -32,6 +35,36 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
       isMetBy: ({ exchanges }) => exchanges.some((one) => isRefusalOf(one, field.name)),
     });
   return looks;
+}
+
+/** A value that has to be there was left out wherever rows are made, and taken away wherever they are patched. */
+export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligation[] {
+  const at = subject.lastIndexOf('.');
+  const resource = model.resource(subject.slice(0, at));
+  const field = resource && entryOf(resource.fields, subject.slice(at + 1));
+  if (!resource || !field || !isTaken(model, resource, field)) return [];
+  return model.endpointsThat('update', resource.name).flatMap((endpoint) =>
+    isKept(model, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
+      ? [
+          {
+            name: `taken away, refused at ${endpoint.key}`,
+            isMetBy: ({ exchanges }) =>
+              exchanges.some(
+                (one) => one.endpoint?.key === endpoint.key && isRefusalOf(one, field.name) && isNulled(one, field.name),
+              ),
+          } satisfies Obligation,
+        ]
+      : [],
+  );
+}
+
+function isWritableIn(model: Model, endpoint: Endpoint, { name }: Field): boolean {
+  const properties = statedValue(model.requestShape(endpoint))?.properties;
+  return isMap(properties) && Object.hasOwn(properties, name);
+}
+
+function isNulled({ sent }: TrialExchange, name: string): boolean {
+  return isMap(sent.json) && sent.json[name] === null;
 }
 
 /** States are looked at as such. */
@@ -107,7 +140,7 @@ function hasValue(json: Json | undefined, name: string, value: Json, depth: numb
 
 /** Whether some operation takes the field in a body that its resource shapes. */
 function isTaken(model: Model, resource: Resource, field: Field): boolean {
-  if (!isWritable(model.spec, resource, field) || !isEverShown(field)) return false;
+  if (!isWritable(model.spec, resource, field)) return false;
   return ['create', 'upsert', 'update', 'replace']
     .flatMap((verb) => model.endpointsThat(verb, resource.name))
     .some(

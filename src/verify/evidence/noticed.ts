@@ -59,14 +59,17 @@ function* alteredResults(of: Claim['of'], altering: Altering): Iterable<readonly
   }
 }
 
-/** Of two requests one answered as the other was. */
+/** Of two requests one answered as the other was, or with its tag. */
 function* exchanged(of: Claim['of']): Iterable<readonly unknown[]> {
   const asked = of.flatMap(({ step, value }) => (isExchange(value) ? [{ step, value }] : [])).slice(0, exchangedMost);
   for (const one of asked) {
     for (const other of asked) {
-      if (one.step === other.step || one.value.status === other.value.status) continue;
-      const altered = answeredAs(one.value, other.value);
-      yield of.map(({ step, value }) => (step === one.step ? altered : value));
+      if (one.step === other.step) continue;
+      const withOne = (altered: unknown) => of.map(({ step, value }) => (step === one.step ? altered : value));
+      if (one.value.status !== other.value.status) yield withOne(answeredAs(one.value, other.value));
+      const { etag } = other.value.headers;
+      if (etag !== undefined && etag !== one.value.headers.etag)
+        yield withOne({ ...one.value, headers: { ...one.value.headers, etag } });
     }
   }
 }

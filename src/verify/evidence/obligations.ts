@@ -11,7 +11,7 @@ import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeout
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
 import { looksAtTokens } from './looks-at-tokens.ts';
 import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
-import { looksAtValues } from './looks-at-values.ts';
+import { looksAtRequired, looksAtValues } from './looks-at-values.ts';
 import { looksAtDeprecation, looksAtVersions } from './looks-at-versions.ts';
 import type { Obligation } from './obligation.ts';
 
@@ -34,6 +34,7 @@ const byKind: Readonly<Record<string, Obligations>> = {
   types: looksAtValues,
   formats: looksAtValues,
   'allowed values': looksAtValues,
+  'required flags': looksAtRequired,
   states: looksAtStates,
   transitions: looksAtTransitions,
   methods: looksAtRoutes,

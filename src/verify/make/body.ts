@@ -55,7 +55,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     const made = new Made((resource) => drafting.make(resource, referred));
     for (let draw = 0; draw < draws; draw++) {
       const draft = drawn(session, endpoint, shape.value, styleOf(draw));
-      const timed = timely ? { ...drafting, body: { ...timely.times(draw), ...drafting.body } } : drafting;
+      const timed = timely ? { ...drafting, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : drafting;
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
       const sent = resolve(last, session.run);
       const row = drafting.changes?.fields;

@@ -14,6 +14,7 @@ import { callersFor } from './callers-for.ts';
 import { nextPage, widest } from './pages.ts';
 import { pathValues, requestAbout } from './request-about.ts';
 import type { TrialRow } from './row.ts';
+import { claimTagApart } from './tag-apart.ts';
 
 /** A row as it was looked at again. */
 export interface Look {
@@ -39,6 +40,7 @@ async function readAgain(session: Session, row: TrialRow, wanted: TrialCaller | 
     const done = await session.send(await requestAbout(session, row, endpoint, { caller: reader.caller }));
     const body = isDone(done.value) ? rowIn(done.value) : undefined;
     const fields = body && unexpanded(model, row.resource, body);
+    claimTagApart(session, done);
     remember(row, done, fields);
     return { done, fields };
   }
@@ -64,7 +66,7 @@ export async function lookInList(
   caller: TrialCaller | undefined,
 ): Promise<Look | undefined> {
   const { model } = session;
-  const path = pathValues(endpoint, row);
+  const path = pathValues(model, endpoint, row);
   const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
   if (!isWhole || pathParameters(endpoint.path).some((name) => !(name in path))) return undefined;
   const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };

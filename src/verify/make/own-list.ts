@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { boundRows } from '../../parts/path-keys.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -17,6 +18,7 @@ import { callersFor } from './callers-for.ts';
 import { hasNextPage, widest } from './pages.ts';
 import { pathValues } from './request-about.ts';
 import type { TrialRow, WantedRow } from './row.ts';
+import { rowFor } from './row-for.ts';
 import { walkingPages } from './walk-pages.ts';
 
 type Query = Readonly<Record<string, Symbolic>>;
@@ -57,8 +59,9 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   const parents: Record<string, TrialRow> = {};
   for (const name of pathParameters(endpoint.path)) {
     const target = model.parentOf(endpoint, name);
-    if (target !== undefined) parents[name] = await session.make(target);
+    if (target !== undefined) parents[name] = await rowFor(session, resource, name, target);
   }
+  for (const { row, field } of boundRows(model.spec, endpoint)) parents[field] = await session.make(row.resource);
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
   const makers: TrialCaller[] = [];
   const wanted = (at: number, body: Query = {}): WantedRow => ({
@@ -75,7 +78,7 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   const [caller] = isPublic ? [undefined] : callersFor(session, endpoint, row);
   session.need(caller !== undefined || isPublic, `nobody may call ${endpoint.key}`);
   const path: Record<string, Symbolic> = {
-    ...pathValues(endpoint, row),
+    ...pathValues(model, endpoint, row),
     ...Object.fromEntries(Object.entries(parents).map(([name, { id }]) => [name, id])),
   };
   // A row that was given, and not made, need not be among those that the filter leaves.
@@ -133,14 +136,14 @@ async function narrow(
   if (!filter) return undefined;
   const { parameter, field, ref } = filter;
   if (ref === undefined) return { query: { [parameter]: own.with() }, parents: {}, field };
-  const parent = await session.make(ref);
+  const parent = await rowFor(session, resourceOfEffect(statedValue(endpoint.does)) ?? '', field, ref);
   return parent.made && { query: { [parameter]: parent.id }, parents: { [field]: parent } };
 }
 
 /** Whether a list can be one in which hardly anything is but what is made for it: below a parent, or narrowed. */
 export function canBeOwn(model: Model, endpoint: Endpoint): boolean {
   const isBelow = pathParameters(endpoint.path).some((name) => model.parentOf(endpoint, name) !== undefined);
-  return isBelow || narrowingFilter(model, endpoint, []) !== undefined;
+  return isBelow || boundRows(model.spec, endpoint).length > 0 || narrowingFilter(model, endpoint, []) !== undefined;
 }
 
 interface NarrowingFilter {

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { identifierParameter, namesRow, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -17,6 +17,7 @@ import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
 import type { TrialRow } from './row.ts';
+import { rowFor } from './row-for.ts';
 
 /** A valid request with everything in place that it needs, which has not been sent. */
 export interface Readied {
@@ -40,7 +41,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
   if (verb === 'create' || verb === 'upsert') return making(session, endpoint, readying);
   if (verb === 'handler' || verb === 'reply' || verb === 'list') return asking(session, endpoint, readying);
   const resource = resourceOfEffect(effect);
-  if (resource === undefined || identifierParameter(endpoint) === undefined)
+  if (resource === undefined || !namesRow(endpoint))
     throw new Untestable(`of ${endpoint.key} it is not known which row it is about`);
   const transition = effect?.verb === 'transition' ? transitionOf(session, resource, effect.transition) : undefined;
   let failure: unknown;
@@ -79,22 +80,31 @@ async function making(session: Session, endpoint: Endpoint, readying: Readying):
   return { request, row: undefined };
 }
 
+/** The path of what stands below rows that are named by keys. */
+async function keyedPath(session: Session, endpoint: Endpoint, caller: TrialCaller | undefined) {
+  if (resourceOfEffect(statedValue(endpoint.does)) === undefined)
+    throw new Untestable(`of ${endpoint.key} it is not known which rows are above it`);
+  return (await session.parts(endpoint, { caller })).path;
+}
+
 /** Parameters are drawn by their shapes, those of the path and those that are required. */
 async function asking(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
   const { model } = session;
   const caller = readying.caller ?? callerFor(session, endpoint);
   const { properties, required } = paramsShape(model.spec, endpoint);
+  const keyed = endpoint.rows ? await keyedPath(session, endpoint, caller) : {};
   const names = new Set(pathParameters(endpoint.path));
   const parts: {
     readonly path: Record<string, Symbolic>;
     readonly query: Record<string, Symbolic>;
     readonly headers: Record<string, Symbolic>;
   } = {
-    path: {},
+    path: { ...keyed },
     query: {},
     headers: {},
   };
   for (const name of Array.isArray(required) ? required : []) {
+    if (typeof name === 'string' && name in keyed) continue;
     const stated = typeof name === 'string' ? entryOf(endpoint.parameters, name) : undefined;
     if (typeof name !== 'string' || (stated?.default && !names.has(name))) continue;
     const shape: Json = isMap(properties) ? (properties[name] ?? {}) : {};
@@ -103,13 +113,20 @@ async function asking(session: Session, endpoint: Endpoint, readying: Readying):
       parent === undefined
         ? session.chance.value(arbitraryValuesOf(model.spec, isMap(shape) ? shape : {}, 'plain'))
         : new Reference(parent);
-    const value = drawn instanceof Reference ? (await session.make(drawn.resource)).id : (drawn as Symbolic);
+    const value =
+      drawn instanceof Reference ? (await referredTo(session, endpoint, name, drawn.resource)).id : (drawn as Symbolic);
     if (names.has(name)) parts.path[name] = value;
     else if (stated?.in === 'header') parts.headers[name] = value;
     else if (stated?.in === 'query') parts.query[name] = value;
     else throw new Untestable(`the parameter ${name} of ${endpoint.key} is sent in a ${stated?.in ?? 'place that is not known'}`);
   }
   return { request: model.request(endpoint, { ...parts, caller }), row: undefined };
+}
+
+/** What a parameter names: where it stands for a field of the rows that are asked for, such that there may be rows of it. */
+function referredTo(session: Session, endpoint: Endpoint, field: string, target: string): Promise<TrialRow> {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  return resource === undefined ? session.make(target) : rowFor(session, resource, field, target);
 }
 
 /** A patch without the fields that are set once: a drawn value would be another one. In the place of the row stands what it has. */

@@ -2,19 +2,25 @@ import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
 import { answering } from './demands.ts';
-import type { TrialRow } from './row.ts';
+import type { TrialRow, WantedRow } from './row.ts';
 
 /** A row for a new one of a resource to refer to by a field, made as whoever refers to it has to have it. @throws {Untestable} */
-export async function rowFor(session: Session, resource: string, field: string, target: string): Promise<TrialRow> {
+export async function rowFor(
+  session: Session,
+  resource: string,
+  field: string,
+  target: string,
+  wanted: Pick<WantedRow, 'style' | 'body' | 'caller'> = {},
+): Promise<TrialRow> {
   const { model } = session;
   const [endpoint] = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
   const [asking] = endpoint ? callersFor(session, endpoint) : [];
   const asked = endpoint && answering(session, endpoint, field, { for: asking });
-  if (!asked) return session.make(target);
+  if (!asked) return session.make(target, wanted);
   try {
-    return await session.make(target, { ...asked, for: asking });
+    return await session.make(target, { ...wanted, ...asked, body: { ...asked.body, ...wanted.body }, for: asking });
   } catch (error) {
     if (!(error instanceof Untestable)) throw error;
-    return session.make(target);
+    return session.make(target, wanted);
   }
 }

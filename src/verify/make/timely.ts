@@ -5,15 +5,16 @@ import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
+import { ownRulesAt } from '../errors/own-condition.ts';
 import type { Model } from '../model/model.ts';
 import { timeOf } from '../model/reckoned.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
 
-/** What transitions ask of a new row by the clock: on its way to the state that it is wanted in, and out of that. */
+/** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that. */
 export interface Timely {
-  /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw. */
-  times(draw: number): Readonly<Record<string, Json>>;
+  /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw; about the times that are wanted of it, where some are. */
+  times(draw: number, wanted?: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>>;
   /** Whether some condition is known not to hold of a row of this body; of those on its way alone where it is drawn for long. */
   closes(json: Json | undefined, draw: number): boolean;
 }
@@ -32,29 +33,37 @@ export function timelyFor(session: Session, endpoint: Endpoint, state: string | 
   if (!resource || (effect?.verb !== 'create' && effect?.verb !== 'upsert') || endpoint.request.standing !== 'open')
     return undefined;
   const { way, out } = conditionsOf(model, name, state);
-  if (![...way, ...out].some((one) => model.expressions.reads(one, undefined, 'now'))) return undefined;
+  const own = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
+  if (![...way, ...out, ...own].some((one) => model.expressions.reads(one, undefined, 'now'))) return undefined;
   const fields = entriesOf(resource.fields).filter(([field, stated]) => isTime(stated) && isSendable(model, name, field));
   const defaults = Object.fromEntries(
     entriesOf(resource.fields).flatMap(([field, one]) => (one.default ? [[field, one.default.value]] : [])),
   );
   const now = run.clock.toService(Date.now());
+  const machine = machineOf(model.spec.states, name);
+  const begun = machine?.initial[0] ? { [machine.field]: machine.initial[0].state } : {};
   return {
-    times: (draw) =>
-      Object.fromEntries(
+    times: (draw, wanted = {}) => {
+      const given = fields.flatMap(([field]) => Date.parse(String(wanted[field])) || []);
+      const aboutMs = given.length > 0 ? Math.min(...given) : now;
+      return Object.fromEntries(
         fields.map(([field], at) => {
           const offsetMs = offsetsMs[Math.floor(draw / offsetsMs.length ** at) % offsetsMs.length] ?? 0;
           // No two are the same: a time may have to be unique.
-          return [field, new Date(now + offsetMs + session.chance.whole(60_000)).toISOString()];
+          return [field, new Date(aboutMs + offsetMs + session.chance.whole(60_000)).toISOString()];
         }),
-      ),
+      );
+    },
     closes(json, draw) {
       if (!isMap(json)) return false;
       const row = { ...defaults, ...json };
       const asked = draw < eagerDraws ? [...way, ...out] : way;
-      return asked.some((condition) => {
-        const evaluated = model.expressions.evaluate(condition, undefined, { context: { resource: row, next: row, now } });
-        return typeof evaluated === 'object' && evaluated.value === false;
-      });
+      const context = { resource: row, next: { ...row, ...begun }, now };
+      const comesTo = (condition: Expression, value: boolean): boolean => {
+        const evaluated = model.expressions.evaluate(condition, endpoint.operation, { context });
+        return typeof evaluated === 'object' && evaluated.value === value;
+      };
+      return asked.some((condition) => comesTo(condition, false)) || own.some((condition) => comesTo(condition, true));
     },
   };
 }
@@ -64,15 +73,19 @@ function isTime(field: Field): boolean {
   return timeOf(new Date(0).toISOString(), field) === 0;
 }
 
+/** Whether a condition reads nothing but the row itself and the time. */
+function readsRowAndTime({ expressions }: Model, condition: Expression): boolean {
+  return expressions
+    .readsOf(condition, undefined)
+    .every(({ root, follows }) => !follows && (root === 'resource' || root === 'next' || root === 'now'));
+}
+
 /** The conditions of transitions on the shortest way to a state, and of those out of it, that read nothing but the row itself and the time. */
 function conditionsOf(model: Model, resource: string, state: string | undefined) {
   const machine = machineOf(model.spec.states, resource);
   const all = machine ? entriesOf(machine.transitions).map(([, transition]) => transition) : [];
-  const isOwn = (condition: Expression): boolean =>
-    model.expressions
-      .readsOf(condition, undefined)
-      .every(({ root, follows }) => !follows && (root === 'resource' || root === 'next' || root === 'now'));
-  const ifs = (transitions: typeof all): Expression[] => transitions.flatMap((one) => one.if ?? []).filter(isOwn);
+  const ifs = (transitions: typeof all): Expression[] =>
+    transitions.flatMap((one) => one.if ?? []).filter((one) => readsRowAndTime(model, one));
   const ways = new Map<string, typeof all>((machine?.initial ?? []).map((target) => [target.state, []]));
   // Entries that are added while the map is gone through are gone through as well: breadth first.
   for (const [from, way] of ways)

@@ -1,14 +1,16 @@
+import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
 import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { outcomeOf } from '../model/outcome.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import { ifTestable, Untestable } from '../untestable.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { dueIn } from './due.ts';
@@ -35,6 +37,7 @@ export async function walkTo(session: Session, row: TrialRow, state: string, byC
       if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
       continue;
     }
+    await provide(session, row, next, now);
     const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
     if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
     if (!isDone(done.value) && tried.size > attemptsMax) {
@@ -44,6 +47,35 @@ export async function walkTo(session: Session, row: TrialRow, state: string, byC
     }
   }
   throw new Untestable(`a ${row.resource} did not come to ${state}`);
+}
+
+/** So many rows that refer to it are made for a condition that reads what is derived of them. */
+const providedMost = 3;
+
+/** Makes rows that refer to a row where the state that a transition is to lead to depends on what is derived of them. */
+async function provide(session: Session, row: TrialRow, { transition, to }: Leg, now: string): Promise<void> {
+  const { model } = session;
+  const conditions = [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => condition ?? []);
+  const reads = new Set(
+    conditions.flatMap((one) => model.expressions.readsOf(one, undefined)).flatMap(({ path }) => path[0] ?? []),
+  );
+  const derivations = derivationsOf(model.spec).of(row.resource);
+  const aggregates = derivations.filter(({ field }) => reads.has(field.name)).flatMap((one) => one.aggregates);
+  const leads = () =>
+    outcomeOf(model.expressions, transition, {
+      operation: '',
+      row: row.fields ?? {},
+      unseen: model.unseenBy(row.resource, row.caller),
+      request: undefined,
+      caller: row.caller,
+      nowMs: session.run.clock.toService(Date.now()),
+    });
+  for (let made = 0; made < providedMost && aggregates.length > 0 && ![to, 'unknown'].includes(leads()); made++) {
+    for (const { from, by } of aggregates)
+      await ifTestable(session.make(from, { parents: { [by]: row }, for: row.caller, ...(made > 0 && { style: 'whole' }) }));
+    await lookAt(session, row);
+    if (row.fields?.[machineOf(model.spec.states, row.resource)?.field ?? ''] !== now) return;
+  }
 }
 
 /** The state that a row was last seen in. */

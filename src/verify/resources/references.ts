@@ -8,6 +8,7 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt, showsWhole } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import { remove } from '../make/remove.ts';
+import { rowFor } from '../make/row-for.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { mayHold, writesFields } from '../model/own-body.ts';
@@ -95,7 +96,7 @@ async function deleteParent(
 ): Promise<void> {
   const { model } = session;
   const target = field.ref ?? '';
-  const parent = await session.make(target);
+  const parent = await rowFor(session, resource.name, field.name, target);
   const child = await session.make(resource.name, {
     parents: { [field.name]: parent },
     body: takers(model, resource, field, ['create', 'upsert']).length > 0 ? { [field.name]: parent.id } : {},

@@ -69,6 +69,16 @@ export const timed: Trial = {
             const left = `${name}, left by ${leaving.by.name}`;
             yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
           }
+          for (const again of waysBack(model, machine, transition, state)) {
+            const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
+            const by = `${name}, begun anew by ${again.name}`;
+            const reason = begunAnew(transition, again);
+            yield {
+              name: by,
+              facts,
+              run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
+            };
+          }
           for (const entering of waysInto(model, machine, state)) {
             const enter = (session: Session) => entered(session, machine, entering);
             const by = `${name} by ${entering.name}`;
@@ -110,6 +120,37 @@ async function entered(session: Session, machine: Machine, transition: Transitio
   return row;
 }
 
+/** Transitions of callers from a state into itself: with each of them its time begins anew. */
+export function waysBack(model: Model, machine: Machine, timed: Transition, state: string): Transition[] {
+  if (!timed.after) return [];
+  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+    const isBack = transition.to.length === 1 && transition.to[0]?.state === state && transition.from !== '*';
+    const isOpen = isBack && transition.from.includes(state) && model.endpointOfTransition(machine.resource, name) !== undefined;
+    return isOpen ? [transition] : [];
+  });
+}
+
+/** The reason of a claim that a transition of the clock waits its whole time once another has begun that anew. */
+export function begunAnew(timed: Transition, again: Transition): string {
+  return `${timed.name}, begun anew by ${again.name}`;
+}
+
+/** A row that had been in a state for half of the time that it may be when it entered it again. */
+async function enteredAgain(
+  session: Session,
+  machine: Machine,
+  again: Transition,
+  { state, timed }: { readonly state: string; readonly timed: Transition },
+): Promise<TrialRow> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, again.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const row = await session.make(machine.resource, { state });
+  await session.wait((timed.after?.ms ?? 0) / 2);
+  const done = await fireOnRow(session, row, endpoint, again);
+  session.need(isDone(done.value), `${again.name} was answered ${done.value.status}`);
+  return row;
+}
+
 /** A change of a row, which does not restart the time that it has been in its state. */
 async function change(session: Session, endpoint: Endpoint, row: TrialRow): Promise<void> {
   const [caller] = callersFor(session, endpoint, row);
@@ -123,6 +164,8 @@ interface Passing {
   readonly transition: Transition;
   readonly state: string;
   readonly make: (session: Session) => Promise<TrialRow>;
+  /** What is claimed of its not coming too early, where that is no usual look. */
+  readonly reason?: string;
   /** What is done halfway. */
   readonly meanwhile?: (session: Session, row: TrialRow) => Promise<void>;
 }
@@ -130,7 +173,8 @@ interface Passing {
 /** What can be waited for where the clock cannot be moved. */
 const waitMsMax = 5_000;
 
-async function letTimePass(session: Session, machine: Machine, { transition, state, make, meanwhile }: Passing): Promise<void> {
+async function letTimePass(session: Session, machine: Machine, passing: Passing): Promise<void> {
+  const { transition, state, make, meanwhile, reason = `${transition.name} not before` } = passing;
   const { model } = session;
   const { clock } = session.run;
   const source = transition.after?.source ?? transition.atTime?.source ?? '';
@@ -162,7 +206,7 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
   const fact = { kind: 'transitions', subject: machine.resource };
   session.claim({
     fact,
-    reason: `${transition.name} not before`,
+    reason,
     at: transition.after?.at ?? transition.atTime?.at ?? transition.at,
     of: [made, before, early, still] as const,
     judge(creation: TrialExchange, was: TrialExchange, _waited: null, seen: TrialExchange) {

@@ -16,8 +16,30 @@ export function valuesApart(shape: Shape | JsonMap, own: OwnText): readonly Symb
   if (type !== 'string' || shape.pattern !== undefined) return [];
   if (shape.format === 'date') return ['2031-02-09', '2031-02-10', '2031-11-01'];
   const time = formatNamed(shape.format)?.time;
-  const moments = [Date.UTC(2031, 1, 9, 8), Date.UTC(2031, 1, 9, 10), Date.UTC(2031, 10, 1, 9)];
-  return time ? moments.map((ms) => time.write(ms)) : [];
+  return time ? momentsApart.map(([ms, minutes]) => momentAt(time, ms, minutes)) : [];
+}
+
+/** Three moments and how far from UTC each is written, in minutes: as texts they would come the other way round. */
+const momentsApart: readonly (readonly [ms: number, minutes: number])[] = [
+  [Date.UTC(2031, 1, 9, 20), 330],
+  [Date.UTC(2031, 1, 9, 22), 0],
+  [Date.UTC(2031, 1, 9, 23), -330],
+];
+
+type MomentFormat = NonNullable<NonNullable<ReturnType<typeof formatNamed>>['time']>;
+
+/** A moment as the clocks so many minutes ahead of UTC have it, where its format can say so. */
+function momentAt(time: MomentFormat, ms: number, minutes: number): Json {
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map((part) => String(part).padStart(2, '0'));
+  const text = new Date(ms + minutes * 60_000).toISOString().replace('Z', `${minutes < 0 ? '-' : '+'}${hours}:${rest}`);
+  return minutes !== 0 && time.readMs(text) === ms ? text : time.write(ms);
+}
+
+/** The same moment written in another way, where a value is one: who asks for it by either asks for the same rows. */
+export function sameOtherwise({ format }: Shape | JsonMap, value: Symbolic): Symbolic {
+  const time = formatNamed(format)?.time;
+  const ms = typeof value === 'string' ? time?.readMs(value) : undefined;
+  return time && ms !== undefined ? time.write(ms) : value;
 }
 
 /** Whether any short text of letters and digits will do. */

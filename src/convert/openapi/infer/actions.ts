@@ -5,20 +5,22 @@ import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { collectionAt, infer, makesOne } from './effects.ts';
-import { pathParts, wholeParameter, wordsOfName } from './paths.ts';
+import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, shownRowOf } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
 /** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
 export const actionChangesRow: InferenceRule = {
   name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing; so does an act that takes and answers nothing, where a flag is called like it. What it sets off, nothing says.',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing, or makes another where it is called a copy; so does an act that takes and answers nothing, where a flag is called like it. What it sets off, nothing says.',
   infer(context) {
     for (const operation of context.operations) {
       const resource = acting.has(operation.method) && makesOne(context, operation) ? actedOn(context, operation) : undefined;
       const silent = resource === undefined ? flagged(context, operation) : undefined;
       if (silent !== undefined) infer(context, operation, 'update', silent, actionChangesRow.name, 0.6);
-      if (resource !== undefined) infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
+      if (resource === undefined) continue;
+      if (isCopying(operation.path)) infer(context, operation, 'create', resource, actionChangesRow.name, 0.7);
+      else infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
     }
   },
 };

@@ -32,7 +32,8 @@ export function compileCompletion(
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
   // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
   const isOther =
-    does?.verb === 'delete' || (does !== undefined && shape.properties !== undefined && !place && !data && does.verb !== 'list');
+    (does?.verb === 'delete' && !data) ||
+    (does !== undefined && shape.properties !== undefined && !place && !data && does.verb !== 'list');
   const isSaid = identifier !== undefined && Object.hasOwn(members, identifier);
   const said = (row: Fields): Fields =>
     does?.verb === 'delete' ? remainsOf(row, members, samples) : isSaid ? ownFields(new Map(Object.entries(members)), row) : {};
