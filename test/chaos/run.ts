@@ -39,10 +39,10 @@ try {
     values.rolling === undefined
       ? await chaos({ ...asked, kills, minutes, ...(record && { record: record.add }) })
       : await rolling({ ...asked, folder, restarts: Number(values.rolling) });
-  const measured = await measure({ command, database: address, places, folder });
-  console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report, measured }, undefined, 2));
+  console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report }, undefined, 2));
   if (record && values.record !== undefined) writeRecord(values.record, record.entries);
   console.log('0 wrong');
+  console.log(JSON.stringify(await measure({ command, database: address, places, folder }), undefined, 2));
 } catch (failure) {
   console.error(failure instanceof Error ? failure.message : failure);
   process.exitCode = 1;
