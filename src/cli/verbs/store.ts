@@ -1,11 +1,6 @@
-<<<<<<< HEAD
 import { existsSync, rmSync } from 'node:fs';
 import { copyBetween } from '../../serve/service/copying.ts';
-import { isDatabase, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
-=======
-import { existsSync } from 'node:fs';
 import { copyBefore, inMemory, isDatabase, namedBeside, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
->>>>>>> origin/main
 import { Misfits } from '../../serve/service/stored/misfits.ts';
 import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/upkeep.ts';
 import { complainUnsound } from '../check-text.ts';
