@@ -62,8 +62,10 @@ function caseOf(model: Model, pair: Pair, waits: readonly number[]): Case {
       );
       let heard = await hear(session, ear, [made, moved], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs });
       const steps: Done<unknown>[] = [heard];
+      const waited: Done<null>[] = [];
       for (const [at, waitMs] of waits.entries()) {
-        steps.push(await session.wait(Math.ceil(waitMs * 1.25)));
+        waited.push(await session.wait(Math.ceil(waitMs * 1.25)));
+        steps.push(...waited.slice(-1));
         const isEnough = (deliveries: Listening['deliveries']) => triesIn({ deliveries }) > at + 1;
         heard = await session.do(ear.hearing(steps, { isEnough, ms: eventMs / 4, quietMs }));
         steps.push(heard);
@@ -73,8 +75,9 @@ function caseOf(model: Model, pair: Pair, waits: readonly number[]): Case {
         shrinkingRuns: 2,
         fact: deliveryFact,
         reason: triedToTheEnd,
-        of: [ear.opened, made, heard],
-        judge: (opened: TrialExchange, change: TrialExchange, all: Listening): Judgement => {
+        // Without the waits nothing would have to come again.
+        of: [ear.opened, made, heard, ...waited] as const,
+        judge: (opened: TrialExchange, change: TrialExchange, all: Listening, ..._waited: readonly null[]): Judgement => {
           const tries = triesIn(all);
           if (!isDone(opened) || !isDone(change) || tries === 0) return moot('nobody subscribed, or nothing came');
           if (tries > waits.length) return undefined;
