@@ -116,6 +116,21 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+test('processes that begin at once over a new store serve it all', async (context) => {
+  const stores = await several(context, 3);
+  const services = await Promise.all(stores.map((store) => serve(lamps, { store })));
+  context.after(() => Promise.all(services.map((service) => service.close())));
+  for (const [index, store] of stores.entries())
+    await store.change((tx) => tx.keep(`one of ${index}`, { fingerprint: '', body: '', expiresMs: Number.MAX_SAFE_INTEGER }));
+});
+
+test('rows of what a document does not have any more are counted', async (context) => {
+  const [store] = await several(context, 1);
+  await store!.prepare([parcels], noRows);
+  await store!.change((tx) => tx.insert('parcel', row('a', 'x')));
+  assert.deepEqual(await store!.tablesBeside([]), [{ name: 'parcel', count: 1 }]);
+});
+
 test('what is made by one process is read by the other, and a timer of it is fired once', async (context) => {
   const { clock, first, second, send } = await lampServices(context);
   const at = '2026-06-01T09:01:00Z';
@@ -183,6 +198,32 @@ test('a process whose tables another document has replaced stores nothing more',
   await newer.change((tx) => tx.insert('parcel', row('a', 'x', 1)));
 });
 
+test('what was asked over a session that has ended is asked over another', async (context) => {
+  const { address, drop } = await makeDatabase();
+  const [store] = await several(context, 1, Promise.resolve(address));
+  await store!.prepare([parcels], noRows);
+  const killer = new Client({ connectionString: address });
+  await killer.connect();
+  context.after(async () => {
+    await killer.end();
+    await drop();
+  });
+  const asks = [
+    () => store!.change((tx) => tx.next('number')),
+    () => store!.read((rows) => rows.count({ table: 'parcel' }, [])),
+    () => store!.nextDue(),
+    () => store!.setting('name', () => 'value'),
+    () => store!.tablesBeside([]),
+  ];
+  for (const ask of asks) {
+    await ask();
+    await killer.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await ask();
+  }
+});
+
 test('sessions that are killed again and again: what was acknowledged is stored once, and what failed is not', async (context) => {
   // A database of its own: others' sessions are not for it to kill.
   const { address, drop } = await makeDatabase();
@@ -225,4 +266,77 @@ test('sessions that are killed again and again: what was acknowledged is stored 
   assert.deepEqual(new Set(ids), new Set(['sum', ...acknowledged]));
   assert.equal(sum, acknowledged.size === 0 ? '{"id":"sum"}' : `{"n":${acknowledged.size}}`);
   assert.equal(acknowledged.size + failed.size, 500);
+});
+
+/** Notes in their first version, or in the second, which renames a field and adds one. */
+function notes(version: 1 | 2) {
+  const fields = version === 1 ? { id: 'string', text: 'string' } : { id: 'string', title: 'string', kind: 'string' };
+  return {
+    title: 'Notes',
+    resources: { note: { identifier: { field: 'id', generate: 'client' }, fields, required: Object.keys(fields) } },
+    endpoints: {
+      'POST /notes': { does: 'create note' },
+      'GET /notes/{id}': { does: 'read note' },
+      'PATCH /notes/{id}': { does: 'update note' },
+    },
+    authentication: 'none',
+    versioning: {
+      versions: version === 1 ? { v1: { current: true } } : { v1: {}, v2: { current: true } },
+      select: { header: 'V', default: 'current' },
+      ...(version === 2 && {
+        changes: {
+          v2: [
+            { rename: 'note.text', to: 'title' },
+            { add: 'note.kind', default: 'plain' },
+          ],
+        },
+      }),
+    },
+  };
+}
+
+/** Asks for something of version 1. */
+async function asV1(service: Service, method: string, path: string, body?: unknown) {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const headers = { v: 'v1', ...(body !== undefined && { 'content-type': type }) };
+  const answer = await service.fetch(
+    new Request(`http://127.0.0.1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+  );
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+test('a process goes on with the newer document that another one brings rows up to, and fails no request meanwhile', async (context) => {
+  const [old, later] = (await several(context, 2)) as [Store, Store];
+  const first = await serve(notes(1), { store: old });
+  context.after(() => first.close());
+  let isOver = false;
+  const statuses: number[] = [];
+  const asking = Array.from({ length: 4 }, async (_, lane) => {
+    for (let n = 0; !isOver || n < 3; n++) {
+      const id = `${lane}.${n}`;
+      const made = await asV1(first, 'POST', '/notes', { id, text: id });
+      const changed = await asV1(first, 'PATCH', `/notes/${id}`, { text: `${id}!` });
+      const read = await asV1(first, 'GET', `/notes/${id}`);
+      statuses.push(made.status, changed.status, read.status);
+      assert.deepEqual(read.body, { id, text: `${id}!` });
+    }
+  });
+  const second = await serve(notes(2), { store: later });
+  context.after(() => second.close());
+  isOver = true;
+  await Promise.all(asking);
+  assert.deepEqual([...new Set(statuses)].toSorted(), [200, 201]);
+  assert.deepEqual((await asV1(second, 'GET', '/notes/0.0')).body, { id: '0.0', text: '0.0!' });
+  const now = await first.fetch(new Request('http://127.0.0.1/notes/0.0'));
+  assert.deepEqual(await now.json(), { id: '0.0', title: '0.0!', kind: 'plain' });
+});
+
+test('a process with code of its own does not go on with another document: its requests are 503', async (context) => {
+  const [old, later] = (await several(context, 2)) as [Store, Store];
+  const first = await serve(notes(1), { store: old, handlers: { other: () => ({}) } });
+  const second = await serve(notes(2), { store: later });
+  context.after(() => Promise.all([first, second].map((service) => service.close())));
+  assert.equal((await asV1(first, 'POST', '/notes', { id: 'a', text: 'a' })).status, 503);
+  assert.equal((await asV1(first, 'GET', '/notes/a')).status, 503);
+  assert.equal((await asV1(second, 'POST', '/notes', { id: 'a', text: 'a' })).status, 201);
 });

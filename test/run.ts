@@ -29,11 +29,11 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
 const leftToLong = [
   /^test\/verify-(?:bounds|changes|cli|derived|endpoints|engine|examples|faults|flaky|hostile|listeners|lists|no-credentials|openapi-alone|own-rows|quay)\./,
   /^test\/verify-(?:older-words|tries|read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|values|words|workshop)\./,
-  /^test\/(?:clients\/|crash\.|following-kills\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
+  /^test\/(?:clients\/|crash\.|chaos\.|following-kills\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,
 ];
 /** What needs a PostgreSQL. */
-const needsPostgres = /^test\/postgres-processes\./;
+const needsPostgres = /^test\/(?:postgres-processes|chaos)\./;
 const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
 const isOfVerify = (file: string) => file.startsWith('test/verify-');
 const isChosen = (file: string) => (isLong ? isLeft(file) || asksHowLong.test(readFileSync(file, 'utf8')) : !isLeft(file));
@@ -58,7 +58,7 @@ const dialect = /^test\/store(?:-outbox)?\.test\./;
 
 /** The tests of the store's contract and of what stands on it, which are run on PostgreSQL too. */
 const onPostgres =
-  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-processes|timers|limits-quotas)\./;
+  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-processes|chaos|timers|limits-quotas)\./;
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;
@@ -144,7 +144,13 @@ function choose(words: readonly string[]): { readonly chosen: readonly (readonly
       .filter(isThere),
   );
   if (byFile.some((round) => round.length > 0)) return { chosen: byFile, names: [] };
-  return { chosen: [[{ title: `tests named ${words.join(', ')}`, files }]], names: words };
+  return { chosen: [[{ title: `tests named ${words.join(', ')}`, files: files.filter((file) => mayName(file, words)) }]], names: words };
+}
+
+/** Whether a file may have a test that is named so: it has each part of one of the words. Nobody else's hooks are run for nothing. */
+function mayName(file: string, words: readonly string[]): boolean {
+  const text = readFileSync(file, 'utf8');
+  return words.some((word) => word.split(/[^\p{L}\p{N}]+/u).every((part) => text.includes(part)));
 }
 
 function counted(counts: Readonly<Record<'tests' | 'suites' | 'passed' | 'cancelled' | 'skipped' | 'todo', number>>): void {

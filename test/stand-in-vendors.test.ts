@@ -645,7 +645,11 @@ test('what is bound to a thing belongs to it, is seen from both ends, and is loo
     assert.deepEqual(await ids(`/persons/${bob}/relationships/lists`), [id]);
     await ask('DELETE', `/lists/${id}/relationships/persons`, { data: data.slice(0, 1) });
     assert.deepEqual(await ids(`/lists/${id}/relationships/persons`), [bob]);
-    // What nothing binds is made up, as before.
-    assert.equal((await ids(`/lists/${id}/shops`)).length, 1);
+    // What nothing binds is there where it says whose it is: no shop does.
+    assert.deepEqual(await ids(`/lists/${id}/shops`), []);
+    await ask('POST', '/shops', { name: 'Corner' });
+    assert.deepEqual(await ids(`/lists/${id}/shops`), []);
+    const { json: own } = await ask('POST', '/shops', { name: id });
+    assert.deepEqual(await ids(`/lists/${id}/shops`), [own.id]);
   });
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { movableClock, parseDocument, serve } from '../src/index.ts';
 import { ReadTooLong } from '../src/store/failures.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';
-import type { QuerySpec, Reader, Store, TableSpec } from '../src/store/store.ts';
+import type { Condition, QuerySpec, Reader, Store, TableSpec } from '../src/store/store.ts';
 import { folder, noRows, row, slices, table } from './store-engines.ts';
 
 const things: TableSpec = table('thing', ['t:text', 'n:integer'], { indexes: [['n']] });
@@ -114,6 +114,31 @@ test('a long read that nobody ends ends by itself, with a failure that says so',
   const store = await filled(':memory:', { mostMs: -1 });
   context.after(() => store.close());
   await assert.rejects(async () => store.read((rows) => rows.count(named, ['name'])), ReadTooLong);
+});
+
+test('a long read goes along the index that its rows are a part of, and looks at no others', async (context) => {
+  const store = await filled(':memory:');
+  context.after(() => store.close());
+  const where = (part: Condition): Condition => ({ op: 'and', of: [part, named.where!] });
+  const looksAt = async (query: QuerySpec): Promise<readonly [found: number, looks: number]> => {
+    let looks = 0;
+    const found = await store.read(
+      (rows) => rows.numbers(query, ['name']).length,
+      () => looks++,
+    );
+    return [found, looks];
+  };
+  await store.change((rows) => rows.update('thing', row('7', 'name 7', 3)));
+  for (const part of [
+    { op: '=', left: { column: 'n' }, right: { value: 3 } },
+    { op: '>', left: { column: 'n' }, right: { value: 2 } },
+  ] as const) {
+    const [found, looks] = await looksAt({ table: 'thing', where: where(part) });
+    assert.equal(found, 1);
+    assert.ok(looks < 5, `${looks} looks`);
+  }
+  const [, looks] = await looksAt({ table: 'thing', where: where({ op: '!=', left: { column: 'n' }, right: { value: 3 } }) });
+  assert.ok(looks > count / 4, 'without such an index all rows are looked at');
 });
 
 test('writing the file anew waits for long reads, and those that come meanwhile wait for it', async (context) => {

@@ -42,11 +42,16 @@ for (const engine of engines) {
         fc.array(columns, { maxLength: 25 }),
         order,
         fc.boolean(),
-        fc.option(fc.constantFrom('a', 'é'), { nil: undefined }),
+        fc.option(fc.record({ op: fc.constantFrom('=', '=', '>=', 'prefix'), text: fc.constantFrom('a', 'é') }), {
+          nil: undefined,
+        }),
         fc.array(fc.record({ most: fc.integer({ min: 1, max: 7 }), between }), { minLength: 1, maxLength: 8 }),
         async (rows, order, newestFirst, filter, pages) => {
           const known = await fill(store, rows);
-          const where: Condition = filter ? { op: '=', left: { column: 't' }, right: { value: filter } } : { op: 'true' };
+          // fast-check widens the literal words to string.
+          const where = (
+            filter ? { op: filter.op, left: { column: 't' }, right: { value: filter.text } } : { op: 'true' }
+          ) as Condition;
           const spec: QuerySpec = { table: 'thing', where, order, newestFirst, keys: true, limit: 0, offset: 1 };
           const lean: QuerySpec = { ...spec, lean: true };
           const next = { spec: { ...spec, after: 2 }, lean: { ...lean, after: 2 } };
@@ -55,16 +60,30 @@ for (const engine of engines) {
             const { most, between } = pages[turn % pages.length]!;
             const asked = last ? next : { spec, lean };
             const after: Scalar[] = last ? [...(last.keys ?? []), last.seq] : [];
-            const [found, texts, whole, joined, following] = await store.read((reader) => [
+            const [found, texts, whole, joined, following, numbers, some] = await store.read((reader) => [
               reader.all(asked.spec, [most, 0, ...after]),
               reader.all(asked.lean, [most, 0, ...after]),
               reader.joined(asked.spec, [most, 0, ...after], true),
               reader.joined(asked.lean, [most, 0, ...after], turn % 2 === 0),
               reader.all(asked.spec, [1, most, ...after]),
+              reader.numbers(asked.spec, [most, 0, ...after]),
+              reader.among(
+                asked.spec,
+                [most, 0, ...after],
+                known.filter((_, at) => at % 2 === 0).map(({ seq }) => seq),
+              ),
             ]);
             const model = known
-              .filter(({ columns: { t } }) => !filter || t === filter)
+              .filter(({ columns: { t } }) => !filter || (t !== null && tested(filter.op, t!, filter.text)))
               .sort((a, b) => compare(order, newestFirst, a, b));
+            assert.deepEqual(
+              numbers,
+              model.map(({ seq }) => seq),
+            );
+            assert.deepEqual(
+              some.map(({ id }) => id),
+              model.filter((one) => known.indexOf(one) % 2 === 0).map(({ id }) => id),
+            );
             const place: Known | undefined = last && { id: last.id, seq: last.seq, columns: keysOf(order, last.keys ?? []) };
             const expected = model.filter((one) => !place || compare(order, newestFirst, place, one) < 0).slice(0, most);
             assert.deepEqual(
@@ -144,6 +163,7 @@ for (const engine of engines) {
         const found = await store.read((reader) => reader.all(query, params).map(({ id }) => id));
         assert.deepEqual(found, expected);
         assert.equal(await store.read((reader) => reader.count(query, params)), expected.length);
+        assert.equal((await store.read((reader) => reader.numbers(query, params))).length, expected.length);
       }),
       { numRuns: times(100, 1500) },
     );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
 import { desk } from './values/desk.ts';
+import { desks } from './values/desks.ts';
 import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
 import { register } from './values/register.ts';
@@ -131,6 +132,39 @@ servedOtherwise(
   pads.replace('request.accept: none', 'limit.rate: none').replace('does: read pad', 'does: read pad, produces: always'),
   [['Accept is looked at after all', ', produces: always', '', shown, /not looked at/]],
 );
+
+const askedLast = desks.replace('state, precondition, request]', 'request, precondition, state]');
+const deskRows: readonly Otherwise[] = [
+  ['credentials come first', '[parameters, body, caller,', '[caller, parameters, body,', 'conditions:order', /before/],
+  ['a tag is looked at before the body', 'request, precondition,', 'precondition, request,', 'conditions:order', /before/],
+  ['parameters come late', '[parameters, body, caller,', '[body, caller, parameters,', 'conditions:order', /parameters before/],
+];
+
+servedOtherwise(
+  askedLast,
+  oneOfEach(deskRows, ([, , , breaks]) => breaks),
+);
+
+test('a service that keeps a stated order of refusals is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(desks);
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    assert.equal(facts.find(({ kind, subject }) => kind === 'conditions' && subject === 'order')?.verdict, 'held');
+  } finally {
+    await stand.close();
+  }
+});
+
+test('where no order of refusals is stated, nobody is held to one', async () => {
+  const stand = await openStand(desks.replace(/ {2}order: .*\n/, ''), { served: desks });
+  try {
+    const { breaches } = await stand.verify({ only: ['authentication', 'errors'] });
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
 
 test('a service that never refuses some things is found without a fault', { skip: !isLong }, async () => {
   const stand = await openStand(pads);

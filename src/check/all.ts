@@ -3,6 +3,7 @@ import { schemeRules, tokenRules } from './authentication/schemes.ts';
 import { answerRules } from './endpoints/answers.ts';
 import { changeRules } from './endpoints/changes.ts';
 import { effectRules } from './endpoints/effects.ts';
+import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
@@ -63,6 +64,7 @@ const statesRules: readonly Rule[] = [
 const endpointsRules: readonly Rule[] = [
   ...routeRules,
   ...pathRules,
+  ...keyRules,
   ...effectRules,
   ...parameterRules,
   ...listRules,

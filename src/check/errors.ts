@@ -5,6 +5,7 @@ import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
 import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possible-errors.ts';
+import { impossibleStep } from '../parts/refusal-order.ts';
 import type { Spec } from '../parts/spec.ts';
 import { dataMisfits, isExpression } from './subject/data.ts';
 import { unstated } from './subject/names.ts';
@@ -47,6 +48,12 @@ export const errorsRules: readonly Rule[] = [
     'A condition that is said never to arise is made to arise by what the document states.',
     'Take `none` back, or take out what makes it arise.',
     (subject) => arisesAllTheSame(subject),
+  ),
+  error(
+    'errors/order',
+    'A step of the order of refusals stands before something that it needs, or is named twice.',
+    'Put what is asked of the caller behind `caller`, and `precondition`, `request` and `state` behind all others.',
+    orderProblems,
   ),
   error(
     'errors/two-for-one',
@@ -166,6 +173,17 @@ function equals(subject: Subject, condition: string, rivals: readonly Claim[]): 
     const message = `\`${condition}\` at ${clash.place} gives \`${clash.rival.code}\` and \`${claim.code}\`.`;
     return [{ message, at: claim.at, also: [{ message: 'The other one.', at: clash.rival.at }] }];
   });
+}
+
+function orderProblems({ spec }: Subject): Wrong[] {
+  const { order } = spec.errors;
+  const named = statedValue(order) ?? [];
+  const twice = named.flatMap((word, index) =>
+    named.indexOf(word) === index ? [] : [{ message: `\`${word}\` is named twice.`, at: below(order.at, index) }],
+  );
+  const [word, behind] = impossibleStep(named) ?? [];
+  const wrong = { message: `\`${word}\` stands before \`${behind}\`, behind which it has to stand.`, at: order.at };
+  return word === undefined ? twice : [...twice, wrong];
 }
 
 /** What this language lets a service never refuse: it passes over what it would be refused for, or refuses it as something else. */

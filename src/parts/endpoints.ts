@@ -3,9 +3,10 @@ import { durationMs } from '../kinds/durations.ts';
 import { type Answer, readAnswers } from './answers.ts';
 import { readSchemeSets, type SchemeSet } from './authentication.ts';
 import { type Effect, readEffect } from './effects.ts';
-import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { type Pagination, readPagination } from './limits.ts';
 import { type Parameter, readParameter } from './parameters.ts';
+import { type PathRow, readKey, readUnder, rowsAlong } from './path-rows.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { named, Source } from './source.ts';
@@ -18,6 +19,8 @@ export interface Endpoints {
   /** By key: `GET /parcels/{id}`. */
   readonly all: Fact<Named<Endpoint>>;
   readonly others?: Unstated;
+  /** What the paths below a prefix name, stated once for all of them. */
+  readonly under: readonly PathRow[];
 }
 
 export interface Endpoint {
@@ -33,6 +36,8 @@ export interface Endpoint {
   readonly parameters: Fact<Named<Parameter>>;
   /** Which row is meant, where the path does not say. */
   readonly identity?: Expression;
+  /** The rows that its path names by fields that are unique together, from the path's beginning on; absent = none. */
+  readonly rows?: readonly PathRow[];
   /** The stated request body. Open where nothing is stated: then it follows from the effect, or is open with it. */
   readonly request: Fact<Shape>;
   /** Where the stated body holds the fields of the row, and as what; absent = the body is the row. */
@@ -78,15 +83,16 @@ export interface Order {
 }
 
 export function readEndpoints(source: Source): Endpoints {
-  const reserved = new Set(['defaults', 'others']);
+  const reserved = new Set(['defaults', 'others', 'under']);
+  const under = readUnder(source.get('under'));
   const all = source.fact((value) => {
     const entries = value.entries().filter(([key]) => !reserved.has(key));
     return named(
-      entries.map(([key, entry]) => [key, readEndpoint(key, withDefaults(key, entry, value.get('defaults')))] as const),
+      entries.map(([key, entry]) => [key, readEndpoint(key, withDefaults(key, entry, value.get('defaults')), under)] as const),
     );
   });
   const others = source.has('others') ? source.get('others').unstated() : undefined;
-  return { at: source.at, all, ...(others && { others }) };
+  return { at: source.at, all, ...(others && { others }), under };
 }
 
 /** An endpoint with the defaults of its method below its own words. */
@@ -99,13 +105,14 @@ function withDefaults(key: string, entry: Source, defaults: Source): Source {
   return new Source(entry.reading, merged, entry.at);
 }
 
-function readEndpoint(key: string, source: Source): Endpoint {
+function readEndpoint(key: string, source: Source, under: readonly PathRow[]): Endpoint {
   const space = key.indexOf(' ');
   const method = (space < 0 ? key : key.slice(0, space)).toUpperCase();
   const path = space < 0 ? '' : key.slice(space + 1).trim();
   const does = source.get('does').fact((value) => readEffect(value.text() ?? ''), 'tags only');
   const operation = source.get('as').text() ?? operationName(source.get('does').text()) ?? key;
   const identity = source.get('identity').expression();
+  const rows = rowsOf(source.get('identity'), does, path, under);
   const idempotency = source.has('idempotency') ? readIdempotency(source.get('idempotency')) : undefined;
   const expand = source.get('expand');
   const deprecated = source.has('deprecated') ? readDeprecation(source.get('deprecated')) : undefined;
@@ -124,6 +131,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
       .get('parameters')
       .fact((value) => named(value.entries().map(([name, entry]) => [name, readParameter(name, entry, does, path)] as const))),
     ...(identity && { identity }),
+    ...(rows.length > 0 && { rows }),
     request: source.get('request').fact((value) => readShape(value)),
     ...(takes && { takes }),
     ...(source.get('body').text() === 'optional' && { body: 'optional' as const }),
@@ -153,6 +161,15 @@ function readEndpoint(key: string, source: Source): Endpoint {
     }),
     ...(deprecated && { deprecated }),
   };
+}
+
+/** The rows that a path names: those of the prefixes that it begins with, and its own by the fields of `identity`. */
+function rowsOf(identity: Source, does: Fact<Effect>, path: string, under: readonly PathRow[]): PathRow[] {
+  const rows = rowsAlong(under, path);
+  const effect = statedValue(does);
+  if (!identity.isMap || identity.unstated() || !effect || !('resource' in effect)) return rows;
+  const own: PathRow = { at: identity.at, prefix: path, resource: effect.resource, key: readKey(identity) };
+  return [...rows.filter(({ prefix }) => prefix !== path), own];
 }
 
 /** The media types of the answers; the word `always` among them says that `Accept` is not looked at. */

@@ -1,6 +1,7 @@
 import type { Json, Pointer } from '../document/document.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
+import { type OrderWord, readRefusalOrder } from './refusal-order.ts';
 import type { Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
 
@@ -9,6 +10,8 @@ export interface Errors {
   readonly at: Pointer;
   readonly payload: Fact<ErrorPayload>;
   readonly codes: Fact<Named<ErrorCode>>;
+  /** In which order it is refused; open where nothing is said, which promises none. */
+  readonly order: Fact<readonly OrderWord[]>;
   /** Conditions that never arise (none), or that are left to the implementation (any). */
   readonly conditions: Named<Unstated>;
   readonly others?: Unstated;
@@ -45,6 +48,7 @@ export function readErrors(source: Source): Errors {
   return {
     at: source.at,
     payload: source.get('payload').fact(readPayload),
+    order: readRefusalOrder(source.get('order')),
     conditions: named(
       source
         .get('conditions')

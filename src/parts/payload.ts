@@ -1,6 +1,7 @@
 import type { Json } from '../document/document.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts';
+import { boundRows, keyParameters, ownRow } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import type { Spec } from './spec.ts';
@@ -80,23 +81,36 @@ export function isAlwaysShown(field: Field): boolean {
   return !field.writeOnly && field.reveal === undefined && field.visible === undefined && field.stored;
 }
 
-/** The fields that the path of an endpoint binds: its parameters but for the one that is the identifier. */
+/** The fields that the path of an endpoint binds: its parameters but for the one that is the identifier, and the rows that it names by keys. */
 export function boundByPath(spec: Spec, endpoint: Endpoint): string[] {
-  const names = pathParameters(endpoint.path);
   const effect = statedValue(endpoint.does);
   if (!effect || !('resource' in effect)) return [];
   const resource = entryOf(spec.resources.all, effect.resource);
   const last = identifierParameter(endpoint);
   const identifier = statedValue(resource?.identifier);
-  return names.flatMap((name) => (name === last ? (identifier ? [identifier.field] : []) : [name]));
+  const own = fieldParameters(endpoint).flatMap((name) => (name === last ? (identifier ? [identifier.field] : []) : [name]));
+  return [...own, ...boundRows(spec, endpoint).map(({ field }) => field)];
 }
 
-/** The path parameter that is the identifier of the row that is meant: the last one, on operations about one row. */
+/** The path parameter that is the identifier of the row that is meant: the last one, on operations about one row that no key names. */
 export function identifierParameter(endpoint: Endpoint): string | undefined {
   const effect = statedValue(endpoint.does);
   const verbs = ['read', 'update', 'replace', 'upsert', 'delete', 'transition'];
-  if (!effect || !verbs.includes(effect.verb) || endpoint.identity) return undefined;
-  return pathParameters(endpoint.path).at(-1);
+  if (!effect || !verbs.includes(effect.verb) || endpoint.identity || (endpoint.rows && ownRow(endpoint))) return undefined;
+  return fieldParameters(endpoint).at(-1);
+}
+
+/** Whether the path of an endpoint names the row that is meant: by its identifier, or by a key. */
+export function namesRow(endpoint: Endpoint): boolean {
+  return identifierParameter(endpoint) !== undefined || (endpoint.rows !== undefined && ownRow(endpoint) !== undefined);
+}
+
+/** The parameters of an endpoint's path that stand for the row it is about: its identifier, or a field of their name. */
+export function fieldParameters(endpoint: Endpoint): string[] {
+  const names = pathParameters(endpoint.path);
+  if (!endpoint.rows) return names;
+  const keyed = keyParameters(endpoint);
+  return names.filter((name) => !keyed.has(name));
 }
 
 /** The names of a path template's parameters, in order. */

@@ -1,3 +1,4 @@
+import type { OrderWord } from '../parts/refusal-order.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
@@ -29,6 +30,7 @@ import {
 import { withDerived } from './resources/derive.ts';
 import type { RowModel } from './resources/model.ts';
 import type { FireTransition } from './resources/transition.ts';
+import { compileStatedAsk } from './stated-order.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
 export type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
@@ -69,7 +71,9 @@ export function compileRoad(steps: Steps): AnswerCall {
   }
 
   /** The steps over the caller, up to what was sent. */
-  function ask(exchange: Exchange, unknown: Refusal | undefined): PromiseOrValue<Reply> {
+  const ask = steps.order ? compileStatedAsk(steps, steps.order, carryOut) : askAsEver;
+
+  function askAsEver(exchange: Exchange, unknown: Refusal | undefined): PromiseOrValue<Reply> {
     const refusal =
       unknown ??
       steps.ratesOfCaller?.(exchange) ?? //               5. RFC 6585 section 4
@@ -129,11 +133,37 @@ export function changeRows(
 function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined): Outcome | Pause {
   const found = act.find(work, exchange); //              10. RFC 9110 sections 15.5.4 and 15.5.5
   if ('refusal' in found) return found;
+  const first = act.order && refusedFirst(work, exchange, act, found, act.order);
+  if (first) return { refusal: found.pass.conceal(first) };
   const failed = act.precondition?.(work, exchange, found); // 11. RFC 9110 section 13.2.2
   if (failed) return { refusal: found.pass.conceal(failed) };
   const taken = act.take(work, exchange, found); //       12. RFC 9110 section 15.5.21
   if ('refusal' in taken) return { refusal: found.pass.conceal(taken.refusal) };
   return carryThrough(work, (!found.row && act.making) || act.change, found, taken, hook);
+}
+
+/** Steps 11 to 13 in an order that the document states: which of them refuses first, as far as that can be told before what would be stored. */
+function refusedFirst(
+  work: Work,
+  exchange: Exchange,
+  { precondition, take, change, illegal }: Act,
+  found: Found,
+  order: readonly OrderWord[],
+): Refusal | undefined {
+  for (const word of order) {
+    const refusal =
+      word === 'precondition'
+        ? precondition?.(work, exchange, found)
+        : word === 'state'
+          ? found.row && (change.illegalIn?.(found) ?? illegal?.(work, found))
+          : refusalOf(take(work, exchange, found));
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+function refusalOf(taken: TakenRow | { readonly refusal: Refusal }): Refusal | undefined {
+  return 'refusal' in taken ? taken.refusal : undefined;
 }
 
 /** Steps 12 to 15, from where it is known what would be stored; a transition that nobody calls begins here. */
@@ -178,6 +208,8 @@ function namesFor(work: Work, { fields }: Found, next: Fields): Names {
 
 /** What the steps ask, compiled for a document; nothing is what lets a request go on. */
 export interface Steps {
+  /** The order that the document states for what stands before the transaction; nothing where it is that of section 6. */
+  readonly order: readonly OrderWord[] | undefined;
   /** The sizes of URL and headers. */
   readonly sizes: (call: Call) => Refusal | undefined;
   /** The version that a call asks for, and the endpoint of that version that it reaches. */

@@ -36,12 +36,19 @@ export class CommitFailed extends StoreUnavailable {
   }
 }
 
+/** Another document's tables have taken the place of those that whoever asks knows: nothing was read or stored. */
+export class Superseded extends CommitFailed {
+  constructor(name: string) {
+    super(name, new Error('another document is served over it by now; serve that one here too'));
+  }
+}
+
 /** What was asked looks at more rows than there is time for. */
 export class ReadTooLong extends Error {
-  constructor() {
-    super(
-      'a read was given up: it looks at more rows than there is time for; state an index by filtering for equal values, or a timeout',
-    );
+  constructor(
+    message = 'a read was given up: it looks at more rows than there is time for; state an index by filtering for equal values, or a timeout',
+  ) {
+    super(message);
   }
 }
 

@@ -7,6 +7,8 @@ export type Mark = 'events' | 'credentials' | 'subscribers' | 'timers';
 export type SharedWork = 'timers' | 'deliveries';
 
 export interface SharedStore {
+  /** What was remembered under a key when tables were last brought up, whatever document's they are by now. */
+  remembered(key: string): Promise<{ readonly fingerprint: string; readonly body: string } | undefined>;
   /**
    * Has it called soon after another process has changed something of these, until the store is closed; it may be called for nothing, too.
    * Returns what ends that.

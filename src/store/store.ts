@@ -1,4 +1,5 @@
 import type { Erased, Erasure } from './erasure.ts';
+import type { Migration, StoredTable } from './migrated.ts';
 import type { Outbox, OutboxReader } from './outbox.ts';
 import type { SharedStore, SharedWork } from './sharing.ts';
 
@@ -136,6 +137,10 @@ export interface Reader {
   joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows;
   /** How many rows meet `where`, whatever `after`, `limit` and `offset` say. */
   count(query: QuerySpec, params: readonly Scalar[]): number;
+  /** The creation numbers of all rows that meet `where`, in their order, whatever `after`, `limit` and `offset` say. */
+  numbers(query: QuerySpec, params: readonly Scalar[]): readonly number[];
+  /** Those of some rows, by their creation numbers, that meet `where` now, in the order of the question. */
+  among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[];
   /** The rows after a creation number, oldest first: all rows of a table, a bounded page at a time. From 0. */
   scan(table: string, afterSeq: number, most: number): Row[];
   /** A stored answer under a key, or nothing once it has expired. */
@@ -236,25 +241,8 @@ export interface Renewal {
   readonly rows?: ReadonlyMap<string, (row: Row) => RenewedRow | undefined>;
   /** Told now and then how many rows were gone through. */
   readonly progress?: (table: string, done: number) => void;
-  /** Called when all is done but the commit, with the rows as they are then; gives what is to be remembered with it. */
-  readonly settle?: (rows: Reader) => Iterable<readonly [key: string, record: StoredRecord]>;
-}
-
-/** A table with rows that nobody asked for. */
-export interface StoredTable {
-  readonly name: string;
-  /** How many rows, where there are at most 100,000. */
-  readonly count: number;
-}
-
-/** What bringing a store up to a document's tables did. */
-export interface Migration {
-  /** New tables, as `parcel`, and new columns of tables that were there, as `parcel.weight_g`. */
-  readonly added: readonly string[];
-  /** How many rows had columns filled. */
-  readonly refilled: number;
-  /** How many rows became others. */
-  readonly renewed: number;
+  /** Called when all is done but the commit, with the rows as they are then and whether tables became others; gives what is to be remembered with it. */
+  readonly settle?: (rows: Reader, areOthers?: boolean) => Iterable<readonly [key: string, record: StoredRecord]>;
 }
 
 export interface Store {

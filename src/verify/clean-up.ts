@@ -110,7 +110,7 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
   )) {
     try {
       if (!(await reachState(session, row, endpoint, isSeen))) continue;
-      const path = { ...pathValues(endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
+      const path = { ...pathValues(model, endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
       for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {
         const { value } = await session.send(model.request(endpoint, { path, caller }));
         if (isDone(value) || value.status === 404 || value.status === 410) {

@@ -128,7 +128,7 @@ export class GivenKept {
       const json = Object.fromEntries(
         names.flatMap((name) => (name in was ? [[name, was[name] as Json]] : changed.includes(name) ? [[name, null]] : [])),
       );
-      const path = { ...pathValues(endpoint, row), [identifierParameter(endpoint) ?? '']: row.id };
+      const path = { ...pathValues(model, endpoint, row), [identifierParameter(endpoint) ?? '']: row.id };
       for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {
         const headers = await session.preconditions(endpoint, row, caller);
         const { value } = await session.send(model.request(endpoint, { path, caller, json, headers }));

@@ -2,6 +2,7 @@ import type { Json } from '../document/document.ts';
 import { statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import { identifierParameter } from '../parts/payload.ts';
+import { keysKnown } from './make/path-keys.ts';
 import type { TrialCaller } from './model/callers.ts';
 import type { Model } from './model/model.ts';
 import { isMaking } from './model/row-known.ts';
@@ -38,6 +39,7 @@ export class Made {
     const last = identifierParameter(exchange.endpoint);
     if (effect?.verb === 'delete' && last !== undefined)
       this.#remove(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
+    else if (effect?.verb === 'delete') this.#removeByKey(resource, keysIn(model, exchange));
     if (!isMaking(exchange)) {
       this.#see(exchange, resource, last);
       return;
@@ -48,12 +50,22 @@ export class Made {
     this.#add({
       resource,
       id,
-      path: { ...rowIn(exchange), ...exchange.sent.path },
+      path: { ...rowIn(exchange), ...(exchange.endpoint.rows ? keysIn(model, exchange) : exchange.sent.path) },
       fields: rowIn(exchange),
       caller: exchange.caller,
       owner,
       isRemovable: model.endpointsThat('delete', resource).length > 0,
     });
+  }
+
+  /** Removes the row that a path named by what it is told apart by. */
+  #removeByKey(resource: string, keys: Readonly<Record<string, Json>>): void {
+    const named = Object.entries(keys);
+    if (named.length === 0) return;
+    const row = this.#rows
+      .values()
+      .find((one) => one.resource === resource && named.every(([key, value]) => one.path[key] === value));
+    if (row) this.#remove(madeKey(row));
   }
 
   /** A row that is shown again is in another state by now. */
@@ -123,6 +135,17 @@ export class Made {
   get left(): readonly MadeRow[] {
     return [...this.#rows.values()].reverse();
   }
+}
+
+/** What the path of an exchange says of its row by keys: `owner.login`. */
+function keysIn(model: Model, { endpoint, sent }: TrialExchange): Record<string, Json> {
+  const known: Record<string, Json> = {};
+  if (!endpoint) return known;
+  for (const [name, key] of keysKnown(model, endpoint)) {
+    const value = sent.path[name];
+    if (value !== undefined) known[key] = value;
+  }
+  return known;
 }
 
 /** What a row is told apart from all others by. */

@@ -25,6 +25,7 @@ import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { crashes } from './errors/crashes.ts';
 import { neverArising } from './errors/never.ts';
+import { refusalOrder } from './errors/order.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { takenAgain } from './errors/taken-again.ts';
@@ -39,6 +40,7 @@ import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
 import { fixedFields } from './resources/fixed.ts';
+import { foundByKey } from './resources/found-by-key.ts';
 import { identifiers } from './resources/identifiers.ts';
 import { missingRows } from './resources/missing.ts';
 import { notWritable } from './resources/not-writable.ts';
@@ -77,6 +79,7 @@ export const trials: readonly Trial[] = [
   references,
   derived,
   countedFields,
+  foundByKey,
   rulesOverFields,
   identifiers,
   missingRows,
@@ -127,6 +130,7 @@ export const trials: readonly Trial[] = [
   ownErrors,
   unchangedByRefused,
   takenAgain,
+  refusalOrder,
 ];
 
 /** What every answer is held to. */

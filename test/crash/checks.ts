@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accountOf, extendsRow, replayed } from './account.ts';
 import type { History } from './history.ts';
-import type { Observed } from './observed.ts';
-import { hourOf, makerOf, type Operation, type Resource, type Row, resources, type Violation } from './records.ts';
+import { hourOf, makerOf, type Observed, type Operation, type Resource, type Row, resources, type Violation } from './records.ts';
 import { misshapen } from './row-shapes.ts';
 
 /**
@@ -30,7 +29,7 @@ export const checks: readonly Check[] = [
     check: ({ ops }, { rows }) =>
       resources.flatMap((resource) =>
         rows[resource].flatMap((row) => {
-          const what = resource === 'account' ? replayed(accountOf(row), ops) : unasked(resource, row, ops);
+          const what = resource === 'account' ? unheld(row, ops) : unasked(resource, row, ops);
           return what ? [{ what, row, resource }] : [];
         }),
       ),
@@ -123,13 +122,34 @@ export const checks: readonly Check[] = [
     },
   },
   {
+    name: 'counted numbers have no gap, and none is there twice',
+    check: (_, { rows }) =>
+      [...Map.groupBy(rows.ticket, ({ place }) => place).values()].flatMap((all) => {
+        const numbers = new Set(all.map(({ number }) => number));
+        const wrong = all.find(({ number }) => Number(number) > all.length) ?? all.at(-1);
+        if (numbers.size === all.length && Math.max(...all.map(({ number }) => Number(number))) === all.length) return [];
+        const told = all.map(({ number }) => number).join(', ');
+        return [{ what: `the numbers of ${wrong?.place} are ${told}`, row: wrong, resource: 'ticket' as const }];
+      }),
+  },
+  {
     name: 'every change is told',
     check: ({ told }, { untold }) =>
       untold.map((row) => ({
-        what: `${told.get(String(row.id))?.changes ?? 'none'} of its changes are told`,
+        what: `${[...told].map(([name, { accounts }]) => `${accounts.get(String(row.id))?.changes ?? 'none'} to ${name}`)} of its changes are told`,
         row,
         resource: 'account' as const,
       })),
+  },
+  {
+    name: 'all subscribers are told in one order',
+    check: ({ told }) => {
+      const [[firstName = '', first] = [], ...others] = [...told].filter(([, { repeats }]) => repeats === 'none');
+      return others.flatMap(([name, { ids }]) => {
+        const at = ids.findIndex((id, index) => first?.ids[index] !== undefined && first.ids[index] !== id);
+        return at < 0 ? [] : [{ what: `${name} was told ${ids[at]} where ${firstName} was told ${first?.ids[at]}` }];
+      });
+    },
   },
   {
     name: 'what was due fires',
@@ -137,11 +157,17 @@ export const checks: readonly Check[] = [
   },
 ];
 
+function unheld(row: Row, ops: ReadonlyMap<string, Operation>): string | undefined {
+  const account = accountOf(row);
+  const past = account.log.split(' ').find((word) => ops.get(word)?.state === 'past');
+  return past === undefined ? replayed(account, ops) : `${past} was not there before, and nobody sent it since`;
+}
+
 function unasked(resource: Resource, row: Row, ops: ReadonlyMap<string, Operation>): string | undefined {
   const op = ops.get(makerOf(resource, row));
   if (op?.verb !== 'create' || op.resource !== resource) return 'nobody ever asked for it';
-  if (op.state === 'refused') return `${op.op} was refused, or was not there after an earlier restart`;
-  const { id, issuer, created_at, ...fields } = row;
+  if (op.state === 'refused' || op.state === 'past') return `${op.op} was refused, or was not there after an earlier restart`;
+  const { id, issuer, created_at, number, ...fields } = row;
   const { issuer: asked, ...body } = op.body ?? {};
   if (!isDeepStrictEqual(fields, body) || (issuer !== undefined && issuer !== asked))
     return `${JSON.stringify(op.body)} was asked for`;

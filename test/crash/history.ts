@@ -1,5 +1,5 @@
 import { accountOf, extendsRow, replayed } from './account.ts';
-import { makerOf, type Operation, type Resource, type Row, type Told, type Violation } from './records.ts';
+import { makerOf, type Operation, type Resource, type Row, type ToldTo, type Violation } from './records.ts';
 
 /** All that clients know for certain: what they sent, what was acknowledged, and the newest that they saw of each row. */
 export class History {
@@ -21,8 +21,8 @@ export class History {
   readonly tags = new Map<string, { readonly tag: string; readonly log: string }>();
   /** Addresses whose quota was told to be used up, by which operation's answer, and in which hour that came. */
   readonly usedUp = new Map<string, { readonly op: string; readonly hour: number }>();
-  /** What a receiver of events was told of accounts. */
-  readonly told = new Map<string, Told>();
+  /** What each subscriber was told. */
+  readonly told = new Map<string, ToldTo>();
   /** Accounts that are gone, as they were last seen, until all of them is told. */
   readonly gone = new Map<string, Row>();
   /** What was sent for the first time since the last restart. */

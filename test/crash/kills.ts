@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { seeded } from './chance.ts';
 import { runLane } from './lane.ts';
-import type { Tally } from './life.ts';
+import { noTally, type Tally } from './life.ts';
 
 /** How often servers are killed, and what is drawn. */
 export interface Killing {
@@ -21,17 +21,7 @@ const document = join(import.meta.dirname, 'accounts.yaml');
  * acknowledged. @throws where something does not hold, or where the load had nothing of what is to be held.
  */
 export async function killServers({ kills, seed, command, folder }: Killing): Promise<Tally> {
-  const tally: Tally = {
-    kills: 0,
-    answers: 0,
-    acknowledged: 0,
-    refused: 0,
-    inDoubt: 0,
-    inDoubtMade: 0,
-    fired: 0,
-    told: 0,
-    usedUp: 0,
-  };
+  const tally = noTally();
   const failed = new AbortController();
   const done = await Promise.allSettled(
     Array.from({ length: lanes }, (_, lane) => {

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
 import { History } from './history.ts';
+import { Journal } from './journal.ts';
 import { type Life, loadUntilKilled, settle, startLife, type Tally } from './life.ts';
 import { startReceiver } from './receiver.ts';
 import { type Server, startServer } from './server.ts';
@@ -24,15 +25,16 @@ export interface Lane {
 export async function runLane(lane: Lane, tally: Tally): Promise<void> {
   const { chance, kills, store, signal } = lane;
   const history = new History();
-  const receiver = await startReceiver(history, chance);
+  const journal = new Journal(history);
+  const receiver = await startReceiver(journal, chance);
   let server: Server | undefined;
 
-  async function live(act: (life: Life) => Promise<void>): Promise<void> {
+  async function live(act: (life: Life & { readonly server: Server }) => Promise<void>): Promise<void> {
     server = startServer(lane.document, store, ['--webhook', receiver.url, '--allow-private-webhooks'], lane.command);
     if (history.round > 1 && history.round <= kills && chance.percent(10)) {
       await delay(chance.below(500));
     } else {
-      const life = await startLife(history, server, chance, lane.clients);
+      const life = await startLife(journal, server, chance, lane.clients);
       await act(life).finally(life.line.close);
     }
     await server.kill();
@@ -55,7 +57,7 @@ export async function runLane(lane: Lane, tally: Tally): Promise<void> {
     receiver.isDeaf = false;
     await live((life) => settle(life, { told: true }, tally));
     tally.usedUp += history.usedUp.size;
-    for (const { changes } of history.told.values()) tally.told += changes;
+    for (const { accounts } of history.told.values()) for (const { changes } of accounts.values()) tally.told += changes;
   } finally {
     await server?.kill();
     receiver.close();

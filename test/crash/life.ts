@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { accountOf } from './account.ts';
 import type { Chance } from './chance.ts';
-import { checks } from './checks.ts';
 import { createSender, type Sender } from './clients.ts';
 import { failureText } from './failure.ts';
 import type { History } from './history.ts';
+import { doubtful, type Journal } from './journal.ts';
 import { startLoad } from './load.ts';
-import { type Observed, observe, type Quiet } from './observed.ts';
-import { makerOf, type Operation, resources } from './records.ts';
+import { observe } from './observed.ts';
+import type { Observed, Quiet } from './records.ts';
 import { type Line, openLine, type Server } from './server.ts';
 
 /** How much was done, so that a run that tested nothing shows. */
@@ -25,47 +25,60 @@ export interface Tally {
   usedUp: number;
 }
 
-/** A server between its start and its end, and those who ask it. */
+export function noTally(): Tally {
+  return {
+    kills: 0,
+    answers: 0,
+    acknowledged: 0,
+    refused: 0,
+    inDoubt: 0,
+    inDoubtMade: 0,
+    fired: 0,
+    told: 0,
+    usedUp: 0,
+  };
+}
+
+/** A service between two looks at it, and those who ask it. */
 export interface Life {
-  readonly history: History;
-  readonly server: Server;
+  readonly journal: Journal;
+  readonly server: Pick<Server, 'said'>;
   readonly line: Line;
   readonly sender: Sender;
   readonly chance: Chance;
   readonly clients: number;
 }
 
-export async function startLife(history: History, server: Server, chance: Chance, clients: number): Promise<Life> {
+export async function startLife(
+  journal: Journal,
+  server: Server,
+  chance: Chance,
+  clients: number,
+): Promise<Life & { readonly server: Server }> {
   const line = openLine(await server.address, clients);
-  return { history, server, line, sender: createSender(history, line), chance, clients };
+  return { journal, server, line, sender: createSender(journal, line), chance, clients };
 }
 
 /** Looks at what is there, sends again what is in doubt, and looks again. @throws where something does not hold. */
 export async function settle(life: Life, quiet: Quiet, tally: Tally): Promise<void> {
-  const { history, line, sender, chance } = life;
-  const look = (observed: Observed) => {
-    for (const { name, check } of checks) {
-      // What comes later on the list may take the earlier for granted.
-      if (history.violations.length > 0) return;
-      const found = check(history, observed);
-      history.violations.push(...found.map((violation) => ({ ...violation, what: `${name}: ${violation.what}` })));
-    }
-    for (const resource of resources)
-      for (const row of observed.rows[resource]) history.see(resource, row, 'a list after the restart');
-  };
-  const first = await observe(history, line, chance, {}, look);
+  const { journal, line, sender, chance } = life;
+  const { history } = journal;
+  const first = await observe(journal, line, chance, {});
   failOn(life);
   count(history, first, tally);
-  await sendDoubtful(history, sender, first);
+  const inDoubt = doubtful(history);
+  journal.add({ kind: 'resolved' });
+  await Promise.all(inDoubt.filter(({ key }) => key !== undefined).map((operation) => sender.carryOut(operation)));
   failOn(life);
-  const second = await observe(history, line, chance, quiet, look);
+  await observe(journal, line, chance, quiet);
   failOn(life);
-  forget(history, second, quiet.told ?? false);
+  journal.add({ kind: 'forgotten', isTold: quiet.told ?? false });
 }
 
 /** Asks for more, and kills the server while it answers. */
-export async function loadUntilKilled(life: Life, tally: Tally): Promise<void> {
-  const { history, server, line, sender, chance, clients } = life;
+export async function loadUntilKilled(life: Life & { readonly server: Server }, tally: Tally): Promise<void> {
+  const { journal, server, line, sender, chance, clients } = life;
+  const { history } = journal;
   await useUp(life);
   const load = startLoad(history, line, sender, chance, clients);
   // However slow the machine is, something is answered before the kill.
@@ -80,7 +93,7 @@ export async function loadUntilKilled(life: Life, tally: Tally): Promise<void> {
 }
 
 /** An address asks until its quota is used up, which the load comes to only where it is fast. */
-async function useUp({ history, sender }: Life): Promise<void> {
+export async function useUp({ journal: { history }, sender }: Pick<Life, 'journal' | 'sender'>): Promise<void> {
   const { round } = history;
   const address = `10.${1 + (round >> 8)}.${round & 255}.1`;
   for (let turn = 1; !history.usedUp.has(address) && !sender.isBroken; turn++) {
@@ -98,34 +111,9 @@ async function useUp({ history, sender }: Life): Promise<void> {
   }
 }
 
-function failOn({ history, server }: Life): void {
+/** @throws where something did not hold. */
+export function failOn({ journal: { history }, server }: Pick<Life, 'journal' | 'server'>): void {
   if (history.violations.length > 0) throw new Error(failureText(history, server.said));
-}
-
-/** What was in doubt is settled by what is there; what bears a key is sent again. */
-async function sendDoubtful(history: History, sender: Sender, observed: Observed): Promise<void> {
-  const doubtful = history.recent.filter(({ state }) => state === 'doubt');
-  const made = new Set(resources.flatMap((resource) => observed.rows[resource].map((row) => makerOf(resource, row))));
-  for (const row of observed.rows.account) for (const word of accountOf(row).log.split(' ')) made.add(word);
-  for (const operation of doubtful) {
-    const isThere = operation.verb === 'delete' ? isGone(operation, observed) : made.has(operation.op);
-    if (isThere) operation.state = 'made';
-    else operation.state = operation.key === undefined ? 'refused' : 'sent';
-  }
-  await Promise.all(doubtful.filter(({ key }) => key !== undefined).map((operation) => sender.carryOut(operation)));
-}
-
-function isGone({ resource, id }: Operation, observed: Observed): boolean {
-  return !observed.byId[resource].has(String(id));
-}
-
-/** What is gone is asked for no more. */
-function forget(history: History, observed: Observed, isTold: boolean): void {
-  for (const [id, row] of history.seen.account) if (!observed.byId.account.has(id)) history.gone.set(id, row);
-  if (isTold) history.gone.clear();
-  for (const resource of resources)
-    for (const id of history.seen[resource].keys()) if (!observed.byId[resource].has(id)) history.seen[resource].delete(id);
-  history.recent = [];
 }
 
 function count(history: History, { rows }: Observed, tally: Tally): void {

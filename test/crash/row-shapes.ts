@@ -35,7 +35,13 @@ const shapes: Readonly<Record<Resource, Readonly<Record<string, FieldShape>>>> =
     issuer: { fits: bears('team_'), optional: true },
     op: { fits: isText },
   },
-  ticket: { id: { fits: isCount }, place: { fits: isText }, op: { fits: isText }, created_at: { fits: isTime } },
+  ticket: {
+    id: { fits: isCount },
+    place: { fits: isText },
+    number: { fits: isCount },
+    op: { fits: isText },
+    created_at: { fits: isTime },
+  },
 };
 
 /** What of a row is not as the document has it. */

@@ -4,7 +4,8 @@ import { below } from '../../document/pointer.ts';
 import { type Effect, readEffect, resourceVerbs } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { pathParameters } from '../../parts/payload.ts';
+import { ownRow } from '../../parts/path-keys.ts';
+import { fieldParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { listed, unstated } from '../subject/names.ts';
@@ -52,7 +53,8 @@ export const effectRules: readonly Rule[] = [
     (subject) =>
       eachEffect(subject, (effect, at, endpoint) => {
         const isOne = ['read', 'update', 'replace', 'upsert', 'delete', 'transition'].includes(effect.verb);
-        if (!isOne || !('resource' in effect) || endpoint.identity || pathParameters(endpoint.path).length > 0) return [];
+        if (!isOne || !('resource' in effect) || endpoint.identity || ownRow(endpoint) || fieldParameters(endpoint).length > 0)
+          return [];
         if (valueAt(subject.spec.document.tree, below(endpoint.at, 'identity')) !== undefined) return [];
         return [{ message: `Nothing says which \`${effect.resource}\` is meant.`, at }];
       }),

@@ -6,7 +6,7 @@ import { isToken } from '../../kinds/http-token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { pullOf } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { fieldParameters, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -77,7 +77,7 @@ function eachBound(
     const resource = effect && 'resource' in effect ? resources.get(effect.resource) : undefined;
     if (!resource) return [];
     const identifier = identifierParameter(endpoint);
-    return pathParameters(endpoint.path).flatMap((name) => (name === identifier ? [] : find(resource, name, endpoint)));
+    return fieldParameters(endpoint).flatMap((name) => (name === identifier ? [] : find(resource, name, endpoint)));
   });
 }
 

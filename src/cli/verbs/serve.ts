@@ -6,7 +6,7 @@ import { readBeside } from '../../document/read/read.ts';
 import type { Store } from '../../index.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { type Moved, openClock } from '../../serve/service/clock-door.ts';
-import { openStore, reached, shownStore } from '../../serve/service/open-store.ts';
+import { isUnavailable, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
 import { type OperationsDoor, openOperations } from '../../serve/service/operations-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
 import { serveSpec } from '../../serve/service/serve-spec.ts';
@@ -202,6 +202,7 @@ async function started(starting: Promise<Service>, rows: string | undefined, log
       );
       return undefined;
     }
+    if (isUnavailable(error) && error instanceof Error) throw new Misuse(`${error.message}.`, { cause: error });
     if (!(error instanceof Misfits)) throw error;
     const help = 'Change the document or the rows, or serve with --accept-misfits. Nothing was changed, and nothing is served.';
     log.event('misfits', { rows: error.rows, reasons: error.reasons }, `${misfitsText(error)}\n${help}`);

@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../operations.ts';
 import type { Parameter } from '../parameters.ts';
+import type { PathRow } from '../path-rows.ts';
 import { identifierParameter, pathParameters, requestShape } from '../payload.ts';
 import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
@@ -64,12 +65,31 @@ export function paramsShape(spec: Spec, endpoint: Endpoint): Shape {
   return { title: 'params', type: 'object', properties, required };
 }
 
-/** A path parameter has the shape of its field: the identifier, or the field of its name. */
+/** A path parameter has the shape of its field: the identifier, the field of its name, or of the row that it is a key of. */
 function pathShape(spec: Spec, endpoint: Endpoint, name: string): Shape {
+  const key = endpoint.rows && keyShape(spec, endpoint.rows, name);
+  if (key) return key;
   const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const identifier = resource && statedValue(resource.identifier);
   const field = name === identifierParameter(endpoint) ? identifier?.field : name;
   return fieldShape(spec, endpoint, field ?? name) ?? { type: 'string' };
+}
+
+function keyShape(spec: Spec, rows: readonly PathRow[], name: string): Shape | undefined {
+  for (const { resource, key } of rows) {
+    const path = Object.keys(key)
+      .find((one) => key[one] === name)
+      ?.split('.');
+    const last = path?.pop();
+    const target = path?.reduce<string | undefined>((at, field) => fieldOf(spec, at, field)?.ref, resource);
+    const shape = last === undefined ? undefined : fieldOf(spec, target, last)?.shape;
+    if (shape) return statedValue(shape);
+  }
+  return undefined;
+}
+
+function fieldOf(spec: Spec, resource: string | undefined, field: string) {
+  return entryOf(entryOf(spec.resources.all, resource ?? '')?.fields, field);
 }
 
 /** A filter without a schema has its field's; `in` takes a list of them. */

@@ -51,6 +51,10 @@ function conditions(spec: Spec): FactInstance[] {
   );
   return [
     ...perCode,
+    // Nobody has to say in which order it is refused.
+    ...(spec.errors.order.standing === 'open' && spec.errors.order.question === undefined
+      ? []
+      : [instance('order', spec.errors.order)]),
     ...Object.entries(settled).map(([condition, standing]) => instance(condition, standing)),
     ...unanswered.map((condition): FactInstance => ({ subject: condition, at: codes.at, standing: 'open' })),
   ];

@@ -64,6 +64,11 @@ export const FullAnswerForm = keys({
   examples: namedForm(Type.Unknown(), 'Whole bodies as they may be answered, by name; a stand-in shows them.'),
 });
 
+const keyForm = Type.Record(Type.String(), Type.String(), {
+  description:
+    'Fields that are unique together, through references too, and the path parameters that they are: `{ owner.login: owner, name: repo }`.',
+});
+
 const endpointWords = {
   does: value(
     Type.String(),
@@ -71,7 +76,9 @@ const endpointWords = {
   ),
   as: Type.String({ description: 'The name of the operation.' }),
   parameters: fact(namedForm(value(ParameterForm)), 'Its parameters.'),
-  identity: cel('the identifier of the row that is meant'),
+  identity: Type.Union([cel('the identifier of the row that is meant'), keyForm], {
+    description: 'Which row is meant: an expression for its identifier, or the fields by which it is found.',
+  }),
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
   takes: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
     description:
@@ -115,6 +122,10 @@ export const EndpointForm = keys(endpointWords);
 export const EndpointsForm = fact(
   listing(value(ref('endpoint')), {
     defaults: namedForm(ref('endpoint'), 'What holds for every endpoint of a method, or for `all`.'),
+    under: namedForm(
+      namedForm(keyForm, 'The resource of which the prefix names a row.'),
+      'What the paths below a prefix name, by prefix: `"/repos/{owner}/{repo}": { repository: { owner.login: owner, name: repo } }`.',
+    ),
   }),
   'Part 4: endpoints, by method and path.',
 );

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { conditions, type ErrorCondition } from '../conditions.ts';
+import { orderWords } from '../refusal-order.ts';
 import { shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
 
@@ -48,6 +49,10 @@ export const ErrorsForm = fact(
       codes: fact(
         listing(value(Type.Unsafe<unknown>({ anyOf: [RuleForm, { type: 'array', items: RuleForm }] }))),
         'The error codes.',
+      ),
+      order: fact(
+        Type.Unsafe<string[]>({ type: 'array', items: { enum: [...orderWords] } }),
+        'In which order a request is refused; none is promised where this is not stated.',
       ),
       conditions: keys(
         // The cast holds: the keys are those of the list.

@@ -3,7 +3,7 @@ import type { Endpoint, Order } from '../endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { resourceOfEffect } from '../operations.ts';
 import type { Parameter } from '../parameters.ts';
-import { pathParameters } from '../payload.ts';
+import { fieldParameters } from '../payload.ts';
 import type { Shape } from '../shape.ts';
 import { isPlainMap, named } from '../source.ts';
 import type { Spec } from '../spec.ts';
@@ -128,7 +128,7 @@ function endpointInVersion(endpoint: Endpoint, carries: Carries): Endpoint {
   if (!carry) return endpoint;
   return {
     ...endpoint,
-    path: pathParameters(endpoint.path).reduce(
+    path: fieldParameters(endpoint).reduce(
       (path, name) => path.replace(`{${name}}`, `{${olderName(carry, name)}}`),
       endpoint.path,
     ),

@@ -10,6 +10,7 @@ import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { usersOf } from './callers.ts';
 import { type Challenges, compileChallenges } from './challenges.ts';
+import { isGood, type Proven, withCompanions } from './companions.ts';
 import { isLedHere, isOnLoopback } from './loopback.ts';
 import { compileCarriers, compileProof, type Means, type Presented, type ProofOutcome, type Prove } from './proofs.ts';
 import { isCrossSite, isWrite, statedOrigins } from './sites.ts';
@@ -163,12 +164,6 @@ function refusalOfDoor(names: readonly string[], accepted: readonly Accepted[], 
     : unsupported(`There are no means here for the scheme "${unplaced}".`);
 }
 
-/** What a credential came to, and by which scheme, where it is good. */
-interface Proven {
-  readonly outcome: ProofOutcome;
-  readonly by: Accepted | undefined;
-}
-
 /** A credential can be of several schemes that look alike: it is good if it is good in one of them, and counts as of that one alone. */
 function compileProving(
   accepted: readonly Accepted[],
@@ -210,8 +205,9 @@ function compileConclusion(engine: Means): Conclude {
   const users = usersOf(compilation);
   const isStatedUser = users ? new Set(users) : undefined;
   const origins = statedOrigins(compilation.spec.authentication);
-  return (call, asks, presented, proven) => {
+  return (call, asks, presented, settled) => {
     const { challenges, sets, missing } = asks.door;
+    const proven = engine.takesCompanions ? withCompanions(presented, settled, sets) : settled;
     const outcomes = proven.map(({ outcome }) => outcome);
     const bad = presented.filter((_one, index) => outcomes[index] === undefined);
     if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
@@ -250,10 +246,6 @@ function isAmbient({ schemes }: Presented): boolean {
 
 /** How many credentials one request may carry. */
 const presentedMost = 8;
-
-function isGood(outcome: ProofOutcome): outcome is { readonly caller: Caller } {
-  return typeof outcome === 'object';
-}
 
 /** Several credentials name one caller, with the scopes of all of them; or nobody. */
 function together(callers: readonly Caller[]): Caller | undefined {

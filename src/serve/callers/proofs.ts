@@ -28,6 +28,8 @@ export interface Means {
   readonly relaxesAuth: boolean;
   /** Whether tokens are those that this run has signed where the document states no keys for them. */
   readonly signsAll?: boolean;
+  /** Whether a key that is asked for beside one that is good is good too. */
+  readonly takesCompanions?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reads a file that stands beside the document. */
   readonly readFile: ((path: string) => string) | undefined;

@@ -1,10 +1,12 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { pathWays } from '../../parts/path-keys.ts';
+import { identifierParameter } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { PreparedExpression } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
+import { valueAlong } from '../exchange/way.ts';
 import { type Bindings, callerOf, hasScopes, holds, operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
 
 /** Whether one user may read the rows of one resource. */
@@ -23,7 +25,7 @@ interface Way {
   readonly rule: UserPermission;
   readonly operation: string;
   /** The path's parameters as they would be for a row. */
-  readonly params: ((row: Fields) => Readonly<Record<string, Value>>) | undefined;
+  readonly params: ((row: Fields, scope: Bindings) => Readonly<Record<string, Value>>) | undefined;
   /** Whose row it is that the operation reads, where its path does not say. */
   readonly identity: PreparedExpression | undefined;
 }
@@ -35,7 +37,7 @@ export function compileReading(spec: Spec, resource: string, user: string | unde
   const field = statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field ?? 'id';
   if (operations.some((operation) => isPublic(spec, operation))) return freeReading;
   const ways = operations.flatMap((operation) =>
-    rulesOf(spec, [operation], user, prepare).map((rule) => wayOf(rule, operation, field, prepare)),
+    rulesOf(spec, [operation], user, prepare).map((rule) => wayOf(rule, operation, spec, prepare)),
   );
   const isFree = ways.some(({ rule, identity }) => !rule.condition && !identity && rule.scopes.length === 0);
   return {
@@ -58,21 +60,21 @@ function isPublic(spec: Spec, operation: Operation): boolean {
   return namesOperation(spec.authentication.public, operation) && !operation.endpoint?.identity;
 }
 
-function wayOf(rule: UserPermission, operation: Operation, field: string, prepare: Prepare): Way {
+function wayOf(rule: UserPermission, operation: Operation, spec: Spec, prepare: Prepare): Way {
   // Every operation here is an endpoint's.
   const endpoint = operation.endpoint as Endpoint;
   const roots = new Set([...(rule.condition?.reads() ?? [])].map(({ root }) => root));
   return {
     rule,
     operation: operation.name,
-    params: roots.has('params') ? paramsFor(endpoint, field) : undefined,
+    params: roots.has('params') ? paramsFor(spec, endpoint) : undefined,
     identity: endpoint.identity && prepare(endpoint.identity, operation.name),
   };
 }
 
 function isOpen({ rule, operation, params, identity }: Way, scope: Bindings, row: Fields, field: string): boolean {
   if (!rule.condition && !identity) return true;
-  const own = { ...scope, request: undefined, next: undefined, params: params?.(row), operation, resource: row };
+  const own = { ...scope, request: undefined, next: undefined, params: params?.(row, scope), operation, resource: row };
   if (identity) {
     const id = identity.evaluate(own);
     if ((typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') || String(id) !== String(row[field]))
@@ -82,8 +84,11 @@ function isOpen({ rule, operation, params, identity }: Way, scope: Bindings, row
 }
 
 /** The request that would read this row says nothing but its path. */
-function paramsFor(endpoint: Endpoint, field: string): (row: Fields) => Readonly<Record<string, Value>> {
-  const identifier = identifierParameter(endpoint);
-  const names = pathParameters(endpoint.path);
-  return (row) => Object.fromEntries(names.map((name) => [name, row[name === identifier ? field : name]]));
+function paramsFor(spec: Spec, endpoint: Endpoint): NonNullable<Way['params']> {
+  const ways = [...pathWays(spec, endpoint, identifierParameter(endpoint))];
+  return (row, scope) => {
+    // Whoever makes a scope puts into it what follows references.
+    const follow = scope.follow as (resource: string, id: Value) => Fields | undefined;
+    return Object.fromEntries(ways.map(([name, way]) => [name, valueAlong(way, row, follow)]));
+  };
 }

@@ -1,6 +1,9 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
-import { pathParameters } from '../../parts/payload.ts';
+import { pathWays } from '../../parts/path-keys.ts';
+import { identifierParameter } from '../../parts/payload.ts';
+import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
 import { operationsOn } from '../callers/rules.ts';
@@ -57,7 +60,7 @@ function needsOf({ compilation: { spec }, models }: EventsSetting, resource: str
     operations.some((operation) => namesOperation(allow, operation)),
   );
   const identifier = statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field ?? 'id';
-  const own = operations.flatMap(({ endpoint }) => (endpoint ? pathParameters(endpoint.path) : []));
+  const own = operations.flatMap(({ endpoint }) => (endpoint ? readByPath(spec, endpoint) : []));
   const fields = new Names([identifier, ...own]);
   const chains = new Map<string, readonly string[]>();
   const near = new Map<string, Names>();
@@ -79,6 +82,11 @@ function needsOf({ compilation: { spec }, models }: EventsSetting, resource: str
     chains: [...chains.values()],
     near: new Map([...near].map(([target, names]) => [target, names.all] as const)),
   };
+}
+
+/** The fields of a row that the path of an endpoint is made of. */
+function readByPath(spec: Spec, endpoint: Endpoint): string[] {
+  return [...pathWays(spec, endpoint, identifierParameter(endpoint)).values()].flatMap(([first]) => (first ? [first.field] : []));
 }
 
 /** Names as they are gathered; no name is all of them. */

@@ -2,6 +2,7 @@ import type { JsonMap } from '../../document/document.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
+import type { OrderWord } from '../../parts/refusal-order.ts';
 import type { Broken, Call, Reply } from '../http/call.ts';
 import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
@@ -100,6 +101,8 @@ export interface Plan {
   readonly negotiate: Negotiate;
   /** Step 6: no rule lets this caller do this at all. */
   readonly forbids: (exchange: Exchange) => Refusal | undefined;
+  /** Whether the row is missing, where a document has that come before a step that has refused. */
+  readonly earlierRow?: ((exchange: Exchange, step: OrderWord) => PromiseOrValue<Refusal | undefined>) | undefined;
   /** Header fields of every answer. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The open facts without which nothing can be done here. */

@@ -17,6 +17,8 @@ export interface Call {
   /** Reads the body, up to a number of bytes; `too large` beyond it. */
   body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
   readonly hasBody: boolean;
+  /** Whether it can be begun anew, where another document took the place of this one before anything came of it. */
+  mayBeginAnew?: boolean;
   /** What was let pass on the way to its operation. */
   readonly warnings?: readonly string[];
 }
@@ -39,6 +41,8 @@ export type Broken = 'cut' | 'truncated' | 'silent';
 
 /** A body that is written as it comes, for as long as somebody reads it. */
 export interface ReplyStream {
+  /** Whether it comes to an end of its own, which is waited for when the service stops; one without an end is ended then. */
+  readonly hasEnd?: true;
   start(sink: ReplySink): ReplyReader;
 }
 

@@ -94,10 +94,12 @@ export class SocketDoor {
   #stream(call: SocketCall, reply: Reply, stream: ReplyStream): void {
     const { request, response } = call;
     if (call.unreadBytes > 0) request.resume();
-    this.#streams.add(response);
-    response.once('close', () => this.#streams.delete(response));
+    if (!stream.hasEnd) {
+      this.#streams.add(response);
+      response.once('close', () => this.#streams.delete(response));
+    }
     streamTo(response, reply, stream);
-    if (this.isClosing) response.end();
+    if (this.isClosing && !stream.hasEnd) response.end();
   }
 
   /** Fails to bring a reply to its client, as it was asked to. */
@@ -117,7 +119,7 @@ export class SocketDoor {
     response.write(half, () => response.destroy());
   }
 
-  /** Ends the replies that would go on, and those that would never come. */
+  /** Ends the replies that would go on without an end, and those that would never come. */
   endStreams(): void {
     for (const response of this.#streams) response.end();
     for (const response of this.#silent) response.destroy();

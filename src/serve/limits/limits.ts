@@ -42,6 +42,8 @@ export interface CompiledLimits {
   readonly headers: ((exchange: Exchange) => Readonly<Record<string, string>> | undefined) | undefined;
   /** Steps 8 to 15: carries out a request, and refuses it with `limit.time` where that takes too long. */
   readonly within: Within | undefined;
+  /** How long after it came a request is over; nothing where no time is stated. */
+  readonly requestMs: number | undefined;
   /** Step 15, inside the change: uses the quotas of an operation; undefined where none counts it. */
   readonly spendOf: (operation: Operation) => Spend | undefined;
 }
@@ -66,6 +68,7 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
     second: undefined,
     headers: undefined,
     within: undefined,
+    requestMs,
     addressOf: (call) => addressName(addressBits(addressOf(call))),
     ...(rates.length > 0 && {
       first: (counting) => of(counting.plan).first(counting, counting.nowMs),

@@ -22,6 +22,7 @@ import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from
 import { compileStatedBody } from '../resources/body.ts';
 import { applySetters, insertRow, updateRow } from '../resources/create.ts';
 import { removeRow } from '../resources/delete.ts';
+import { compilePathGuard } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileFiring } from '../resources/transition.ts';
@@ -93,9 +94,12 @@ function compileEarly(
   const badBody = compileStatedBody(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const access = compilation.access.of(operation, compilation.user);
+  const lost = compilePathGuard(endpoint, models, compilation);
   return async (exchange) =>
     readFor(engine, exchange, (rows, draw) => {
       const work = workFor(rows, models, exchange, draw);
+      const missing = lost?.(work, exchange);
+      if (missing) return missing;
       const pass = access.enter(work.scope, undefined);
       if ('refusal' in pass) return pass.refusal;
       return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);

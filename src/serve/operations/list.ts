@@ -2,18 +2,20 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { FoundRow, Reader, Transaction } from '../../store/store.ts';
 import { acceptedSchemes } from '../callers/accepted-schemes.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Exchange, type OperationRun, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
 import { changeFor, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
-import { compileEnvelope, compileLinks, envelopeOf, type Page } from '../resources/lists/envelope.ts';
-import type { CompiledList } from '../resources/lists/list.ts';
+import { compileEnvelope, compileLinks, envelopeOf, type LongPage, type Page } from '../resources/lists/envelope.ts';
+import type { CompiledList, RowsUse } from '../resources/lists/list.ts';
 import { boundFields, compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
-import { compileRepresentation } from '../resources/representation.ts';
+import { compileRepresentation, type Representation } from '../resources/representation.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
+import { LongLists, type ShowRows } from './long-list.ts';
 import { unlessFresh } from './read.ts';
 
 /** Compiles the answering of a list. Where nothing hides or expands, the stored texts are joined as they are. */
@@ -34,17 +36,18 @@ export function compileListRun(
   const ownErrors = compileOwnErrors(operation, compilation);
   const { standIn } = compilation;
   // A stand-in names what was made up of each row.
-  const joins = representation.isPlain && !answers && !standIn;
+  const use: RowsUse = answers || standIn ? 'whole' : representation.isPlain ? 'joined' : 'shown';
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
-  function page(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+  function page(rows: Reader, exchange: Exchange, draw: Drawn): Reply | LongPage {
     const work: Work<Reader> = workFor(rows, models, exchange, draw);
-    const found = list.run(work, exchange, joins);
+    const found = list.run(work, exchange, use);
     if ('tooMany' in found) return refusalReply(exchange, { open: openPages });
     if ('refusal' in found) return refusalReply(exchange, found.refusal);
     const own = ownErrors?.(work.scope);
     if (own) return refusalReply(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
+    if ('long' in found) return found;
     const headers = headersOf(endpoint, links.header(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
@@ -69,14 +72,54 @@ export function compileListRun(
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }
 
+  const write = compileWriting(endpoint, representation, engine);
   const begin = compileBeginning(endpoint, model, engine);
-  if (!begin) return (exchange) => readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
   return (exchange) =>
-    changeFor(engine, exchange, (rows, draw) => {
-      begin(rows, exchange, draw);
-      return page(rows, exchange, draw);
-    });
+    after(findPage(exchange, engine, begin, page), (made) => ('long' in made ? write(exchange, made, envelope(made)) : made));
 }
+
+/** Finds a page in a read, or in the change that makes what a stand-in's list begins with. */
+function findPage<T>(
+  exchange: Exchange,
+  engine: Engine,
+  begin: ReturnType<typeof compileBeginning>,
+  page: (rows: Reader, exchange: Exchange, draw: Drawn) => T,
+): PromiseOrValue<T> {
+  if (!begin) return readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
+  return changeFor(engine, exchange, (rows, draw) => {
+    begin(rows, exchange, draw);
+    return page(rows, exchange, draw);
+  });
+}
+
+/** Compiles the answering of a list that has too many rows to be read at once: it is written as it is read, or held to be told the tag of. */
+function compileWriting(endpoint: Endpoint, representation: Representation, engine: Engine) {
+  const longLists = new LongLists(engine);
+  const { models } = engine;
+  return (exchange: Exchange, { long }: LongPage, ends: readonly [head: string, tail: string]): PromiseOrValue<Reply> => {
+    const show: ShowRows = (rows, draw, numbers) => {
+      const work: Work<Reader> = workFor(rows, models, exchange, draw);
+      return long
+        .rowsOf(rows, numbers)
+        .map(({ doc }) => representation.text(work, exchange, doc))
+        .join(',');
+    };
+    const headers = headersOf(endpoint, undefined);
+    const stream = (): Reply => ({
+      status: 200,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: undefined,
+      stream: longLists.stream(exchange, long, show, ends),
+    });
+    if (!endpoint.etag) return stream();
+    return longLists
+      .text(exchange, long, show, taggedMost)
+      .then((text) => (text === undefined ? stream() : unlessFresh(exchange, pageReply(endpoint, headers, text, ends))));
+  };
+}
+
+/** A list with a longer text than that is not held to be told a tag of. */
+const taggedMost = 16 * 2 ** 20;
 
 /** Compiles the making of the rows that a list of a stand-in begins with; nothing where it begins with none. */
 function compileBeginning(endpoint: Endpoint, model: RowModel, { compilation, models }: Engine) {

@@ -4,31 +4,27 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../../parts/operations.ts';
-import { isNever } from '../../parts/possible-errors.ts';
-import type { Spec } from '../../parts/spec.ts';
 import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
 import { versionedPath } from '../exchange/versions.ts';
-import { compileAccept, type Negotiate } from '../http/media-type.ts';
-import { readFor, workFor } from '../resources/act.ts';
-import { compileStatedBody } from '../resources/body.ts';
 import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
 import type { RowModel } from '../resources/model.ts';
-import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
 import { compileReplace, compileUpdate } from '../resources/update.ts';
-import { compileAnswers } from './answers.ts';
 import { compileChange } from './change.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
 import { compileHandlerRun } from './handler.ts';
 import { compileInput } from './input.ts';
 import { compileListRun } from './list.ts';
+import { compileNegotiation } from './negotiation.ts';
 import { compileDoubts, doubtsAbout } from './open-facts.ts';
 import { compileRead } from './read.ts';
+import { compileReplyRun } from './reply.ts';
+import { compileEarlierRow, inStatedOrder } from './row-order.ts';
 import { compileSampledRun } from './sampled-run.ts';
 
 /** The plans of every endpoint of a document. */
@@ -111,6 +107,9 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
       allowances[index] = allowed;
       return allowed.forbids(caller);
     },
+    earlierRow: isStated(compilation.spec.errors.order)
+      ? compileEarlierRow(endpoint, engine, (view) => views.engineOf(view))
+      : undefined,
     headers: varyByCredential(compilation.spec, operation),
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : [], paging),
@@ -155,7 +154,7 @@ function compileRun(operation: Operation, endpoint: Endpoint, engine: Engine): O
           : effect.verb === 'transition'
             ? compileTransitionAct(effect.transition, operation, endpoint, model, models, compilation)
             : compileReplace(effect.verb, operation, endpoint, model, models, compilation);
-  return compileChange(operation, endpoint, model, act, engine);
+  return compileChange(operation, endpoint, model, inStatedOrder(act, engine), engine);
 }
 
 function listOf(endpoint: Endpoint, engine: Engine) {
@@ -174,13 +173,6 @@ function modelOf(name: string, engine: Engine): RowModel {
 function isKept({ does }: Endpoint, engine: Engine): boolean {
   const resource = resourceOfEffect(statedValue(does));
   return resource === undefined || engine.models.has(resource);
-}
-
-/** What the answer may be; where `Accept` is not looked at it is what it is. */
-function compileNegotiation(spec: Spec, { acceptIgnored, produces = ['application/json'] }: Endpoint): Negotiate {
-  if (!acceptIgnored && !isNever(spec, 'request.accept')) return compileAccept(produces);
-  const type = produces[0] ?? 'application/json';
-  return () => type;
 }
 
 /** What this service has no means for: a handler that was not given, an answer in a media type that it cannot write. */
@@ -204,27 +196,6 @@ function lazily<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
-function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): OperationRun {
-  const answers = compileAnswers(endpoint, engine.compilation);
-  const ownErrors = compileOwnErrors(operation, engine.compilation);
-  const badBody = compileStatedBody(endpoint, engine.compilation);
-  const access = engine.compilation.access.of(operation, engine.compilation.user);
-  return (exchange) =>
-    readFor(engine, exchange, (rows, draw) => {
-      const work = workFor(rows, engine.models, exchange, draw);
-      const { scope } = work;
-      const pass = access.enter(scope, undefined);
-      const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));
-      if (bad) return refusalReply(exchange, bad);
-      const made = answers?.(exchange, { status: 200, scope, work });
-      if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
-      return endpoint.cache === undefined
-        ? made.reply
-        : { ...made.reply, headers: { 'cache-control': endpoint.cache, ...made.reply.headers } };
-    });
 }
 
 /** Gives a run that changes nothing a change of its own for the quota that its answer uses, where one counts the operation. */

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { fieldParameters, identifierParameter } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { CarriedField } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
@@ -46,7 +46,7 @@ export function compileRaiseParameters(endpoint: Endpoint, older: OlderVersion, 
     set(raised, olderParameterName(carry, parameter), name, turn);
   }
   const identifier = resource === undefined ? undefined : statedValue(entryOf(spec.resources.all, resource)?.identifier);
-  for (const name of carry ? pathParameters(endpoint.path) : []) {
+  for (const name of carry ? fieldParameters(endpoint) : []) {
     const field = name === identifierParameter(endpoint) ? identifier?.field : name;
     const line = field === undefined ? undefined : carry?.newer(field);
     set(paths, carry?.newer(name)?.older ?? name, name, line?.carry && ((value) => textUp(line, value)));

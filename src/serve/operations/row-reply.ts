@@ -1,8 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import { identifierParameter } from '../../parts/payload.ts';
-import type { Reader, Row } from '../../store/store.ts';
-import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
 import type { AnsweredOutcome, Work } from '../resources/act.ts';
@@ -11,6 +10,7 @@ import { compileRepresentation } from '../resources/representation.ts';
 import { compileRowTag, tagAs, tagWithin } from '../resources/row-tag.ts';
 import { compileAnswers, type MakeAnswer } from './answers.ts';
 import type { Engine } from './engine.ts';
+import { compileAddress } from './row-address.ts';
 
 /** Makes the answer of an act on one row. `again` is the answer that is kept for a replay: without what is revealed once. */
 export type MakeRowReply = (
@@ -30,7 +30,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   const revealing = compileRepresentation(model, endpoint, models, compilation, true);
   const usual = compileRepresentation(model, endpoint, models, compilation, false);
   const answers: MakeAnswer | undefined = compileAnswers(endpoint, compilation);
-  const location = compileLocation(model, engine);
+  const address = compileAddress(model, engine);
   const reading = compilation.access.reading(model.name, compilation.user);
   const { etag } = endpoint;
   const ownTag = compileRowTag(model, compilation, compilation.user);
@@ -46,9 +46,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     const representation = isRevealed ? revealing : usual;
     const { row, fields, did } = outcome;
     const status = did === 'created' ? 201 : did === 'deleted' ? 204 : 200;
-    const headers: Record<string, string> = {};
-    if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
-    if (did === 'created') location(headers, row, fields);
+    const headers = firstHeaders(endpoint, did === 'created' ? address?.(work, fields) : undefined);
     if (did !== 'deleted') standIn?.tellRow(exchange, work.rows, model, row.id, work.sampled);
     if (answers) {
       // What is told of a deletion, where nothing else is said, is what the row was.
@@ -84,6 +82,10 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   };
 }
 
+function firstHeaders({ cache }: Endpoint, location: string | undefined): Record<string, string> {
+  return { ...(cache !== undefined && { 'cache-control': cache }), ...(location !== undefined && { location }) };
+}
+
 /** A secret is shown where it is made: on creation, and by an operation that sets it anew. */
 function revealsNow(model: RowModel, exchange: Exchange, did: 'created' | 'changed'): boolean {
   if (did === 'created') return true;
@@ -92,34 +94,4 @@ function revealsNow(model: RowModel, exchange: Exchange, did: 'created' | 'chang
   return [...model.fields.values()].some(
     (field) => field.reveal === 'once' && words.some((word) => field.set[word] !== undefined),
   );
-}
-
-/** The address of a new row: the path of the endpoint that reads it, where there is one. */
-function compileLocation(
-  model: RowModel,
-  { compilation, basePath }: Engine,
-): (headers: Record<string, string>, row: Row, fields: Fields) => void {
-  const reader = entriesOf(compilation.spec.endpoints.all)
-    .map(([, endpoint]) => endpoint)
-    .find((endpoint) => {
-      const effect = statedValue(endpoint.does);
-      return effect?.verb === 'read' && effect.resource === model.name && identifierParameter(endpoint) !== undefined;
-    });
-  if (!reader) return () => {};
-  // Texts and the names of parameters in turn: `/books/`, `id`, ``.
-  const pieces = reader.path.replace(/[?#].*$/, '').split(/\{([^{}]+)\}/);
-  const identifier = identifierParameter(reader);
-  return (headers, row, fields) => {
-    let filled = '';
-    for (const [index, piece] of pieces.entries()) {
-      if (index % 2 === 0) {
-        filled += piece;
-        continue;
-      }
-      const value = piece === identifier ? row.id : fields[piece];
-      if (value === undefined || value === null || typeof value === 'object') return;
-      filled += encodeURIComponent(String(value));
-    }
-    headers.location = basePath + filled;
-  };
 }

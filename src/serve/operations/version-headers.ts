@@ -73,7 +73,7 @@ export function compileToldVersion(
     unrouted: (version) => (selection?.by === 'header' ? naming(version) : undefined),
     of(exchange, reply) {
       const { always, words, usual, shown } = standingOf(exchange);
-      const isShown = reply.status < 300 && reply.body !== undefined;
+      const isShown = reply.status < 300 && (reply.body !== undefined || reply.stream !== undefined);
       const used = words.used?.(exchange) ?? [];
       if (used.length > 0)
         return link(exchange.call, tell(exchange.view.version, [...always, ...(isShown ? words.shown : []), ...used]));

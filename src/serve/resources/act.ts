@@ -1,4 +1,5 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
+import type { OrderWord } from '../../parts/refusal-order.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
@@ -95,6 +96,10 @@ export interface Act {
   /** Step 12: what was sent, and what the row would be with it. */
   take(work: Work, exchange: Exchange, found: Found): TakenRow | { readonly refusal: Refusal };
   readonly change: Changing;
+  /** The stated order of steps 11 to 13; nothing where it is that of section 6. */
+  readonly order?: readonly OrderWord[] | undefined;
+  /** Step 13, where what was sent says nothing of it: why the state of the row does not allow it. */
+  readonly illegal?: (work: Work, found: Found) => Refusal | undefined;
   /** In place of `change` where no row was found: an upsert makes it. */
   readonly making?: Changing;
 }

@@ -11,10 +11,12 @@ import { Bare, withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { compileDefaults } from './defaults.ts';
-import { boundValue, type Locator } from './locate.ts';
+import type { Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
+import { boundValue } from './path-values.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
 import { compileReferences, type FoundReference } from './references.ts';
+import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
@@ -37,7 +39,7 @@ export function compileSent(
   const validateRow = isOwnShape && !compilation.standIn ? compileRowShape(endpoint, compilation) : undefined;
   const look = compileLook(validate, compilation);
   const fill = compileDefaults(spec, shape);
-  const dropped = droppedFor(model, compilation);
+  const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
   const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
   const readOnlySent = compileReadOnlySent(endpoint, dropped);
@@ -114,7 +116,7 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
   const look = compileLook(validate, compilation);
   const validateRow = standIn ? undefined : compileRowShape(endpoint, compilation);
   const fill = compileDefaults(spec, shape);
-  const dropped = droppedFor(model, compilation);
+  const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
   const rules = standIn ? undefined : model.rules;
   const isNamed = standIn !== undefined && !hasAnyMembers(model);
   return (exchange: Exchange, before?: Fields): Sent => {

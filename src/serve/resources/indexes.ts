@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { boundByPath } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { IndexColumn } from '../../store/store.ts';
@@ -36,7 +36,7 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
     index([name]);
   }
   for (const endpoint of listsOf(spec, resource.name)) {
-    const { equal, ranged, sorted } = wordsOf(endpoint);
+    const { equal, ranged, sorted } = wordsOf(spec, endpoint);
     const leading = asked.leading(endpoint.operation);
     if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
     for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
@@ -73,13 +73,15 @@ function listsIn(spec: Spec): ReadonlyMap<string, readonly Endpoint[]> {
   return lists;
 }
 
-function wordsOf(endpoint: Endpoint) {
+function wordsOf(spec: Spec, endpoint: Endpoint) {
   const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
   const filters = parameters.filter((parameter) => parameter.filters !== undefined);
-  const bound = pathParameters(endpoint.path).filter((name) => name !== identifierParameter(endpoint));
   const sorts = parameters.filter((parameter) => parameter.sorts).flatMap((parameter) => sortWords(statedValue(parameter.shape)));
   return {
-    equal: [...bound, ...filters.filter(({ op }) => op === '=' || op === 'in').map(({ filters: field }) => field as string)],
+    equal: [
+      ...boundByPath(spec, endpoint),
+      ...filters.filter(({ op }) => op === '=' || op === 'in').map(({ filters: field }) => field as string),
+    ],
     ranged: filters.filter(({ op }) => op !== '=' && op !== 'in').map(({ filters: field }) => field as string),
     sorted: [
       endpoint.order.map(({ field, descending }) => ({ column: field, descending })),

@@ -1,12 +1,15 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { boundRows, ownRow, parentRows } from '../../parts/path-keys.ts';
+import { fieldParameters, identifierParameter } from '../../parts/payload.ts';
 import type { Reader, Row, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { type Models, refuse, type Work } from './act.ts';
 import type { RowModel } from './model.ts';
+import { compilePathRows } from './path-rows.ts';
+import { boundValue } from './path-values.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** How an endpoint finds its row, and what its path binds. */
@@ -23,6 +26,8 @@ export interface Locator {
   /** Whether the row is just the one whose identifier is a path parameter, and which. */
   readonly isDirect: boolean;
   readonly parameter: string | undefined;
+  /** Finds the rows that the path names by keys, where it names any. */
+  readonly place: Place | undefined;
   /** Parents that the path names must be there, and the caller must be able to read them. */
   parents(work: Work<Reader>, exchange: Exchange): Refusal | undefined;
   /** The parents, and the rules that are asked where no row is meant yet. */
@@ -30,6 +35,9 @@ export interface Locator {
   /** Whether rules look at the row before it is shown. */
   readonly isGuarded: boolean;
 }
+
+/** Finds the rows that the path names by keys; what follows speaks of them by their identifiers. */
+type Place = (work: Work<Reader>, exchange: Exchange) => void;
 
 /** A row that the caller may go on with. */
 export interface LocatedRow {
@@ -47,16 +55,15 @@ export interface BoundFields {
 export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
   const identifier = identifierParameter(endpoint);
   const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
-  const bound: BoundFields[] = pathParameters(endpoint.path).flatMap((name) => {
-    const field = model.fields.get(name);
-    return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
-  });
+  const bound = boundBy(endpoint, model, identifier, compilation);
+  const own = endpoint.rows && ownRow(endpoint);
+  const place = compilePlacing(endpoint, models, compilation);
   const { access, user } = compilation;
   const rowOf = compileRowOf(model, bound, compilation);
   const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
   const found = access.of(operationAt(endpoint), user, isUpsert ? 'replace' : undefined);
   const made = isUpsert ? access.of(operationAt(endpoint), user, 'create') : found;
-  const parents = compileParents(bound, models, compilation);
+  const parents = compileParents(endpoint, bound, models, compilation);
   const even = evening(model);
   const missing = refuse('resource.missing');
 
@@ -65,21 +72,25 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
       const value = identity(work.scope);
       return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
     }
-    return identifier === undefined ? undefined : exchange.pathParams[identifier];
+    const named = own?.prefix ?? identifier;
+    return named === undefined ? undefined : exchange.pathParams[named];
   }
 
   return {
     bound,
-    isDirect: bound.length === 0 && !identity && identifier !== undefined,
+    isDirect: bound.length === 0 && !identity && !place && identifier !== undefined,
     isGuarded: !found.isSimple,
     parameter: identifier,
     idOf,
     parents,
+    place,
     enter(work, exchange) {
+      place?.(work, exchange);
       const refusal = parents(work, exchange);
       return refusal ? { refusal } : made.enter(work.scope, undefined);
     },
     find(work, exchange) {
+      place?.(work, exchange);
       const id = idOf(work, exchange);
       const row = id === undefined ? undefined : rowOf(work, exchange, id);
       if (!row) {
@@ -91,7 +102,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
         found.pretend(work.scope, fields);
         return missing;
       }
-      const refusal = bound.length > 0 ? parents(work, exchange) : undefined;
+      const refusal = bound.length > 0 || place ? parents(work, exchange) : undefined;
       if (refusal) return { refusal };
       const pass = found.enter(work.scope, fields);
       if (!('refusal' in pass)) return { row, fields, pass };
@@ -99,6 +110,31 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
       return pass;
     },
   };
+}
+
+function compilePlacing(endpoint: Endpoint, models: Models, { spec }: ViewCompilation): Place | undefined {
+  const place = compilePathRows(endpoint, models, spec);
+  return (
+    place &&
+    ((work, exchange) => {
+      exchange.pathParams = place(work, exchange.pathParams);
+    })
+  );
+}
+
+/** What the path binds of the row: the fields of its parameters' names, and those that refer to rows which it names by keys. */
+function boundBy(
+  endpoint: Endpoint,
+  model: RowModel,
+  identifier: string | undefined,
+  { spec }: ViewCompilation,
+): readonly BoundFields[] {
+  const own: BoundFields[] = fieldParameters(endpoint).flatMap((name) => {
+    const field = model.fields.get(name);
+    return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
+  });
+  const rows = boundRows(spec, endpoint).map(({ row, field }) => ({ parameter: row.prefix, field, target: row.resource }));
+  return [...own, ...rows];
 }
 
 /** The row of an identifier; inside a change of a stand-in, one that nothing makes is there when it is asked for. */
@@ -112,18 +148,27 @@ function compileRowOf(model: RowModel, bound: readonly BoundFields[], { standIn 
 }
 
 /** Parents that a path names must be there, and the caller must be able to read them. */
-function compileParents(bound: readonly BoundFields[], models: Models, compilation: ViewCompilation): Locator['parents'] {
+function compileParents(
+  endpoint: Endpoint,
+  bound: readonly BoundFields[],
+  models: Models,
+  compilation: ViewCompilation,
+): Locator['parents'] {
   const { access, user, standIn } = compilation;
-  const tests = bound.flatMap(({ parameter, target }) => {
+  const isBound = new Set(bound.map(({ parameter }) => parameter));
+  const above = parentRows(endpoint).flatMap(({ prefix, resource }) =>
+    isBound.has(prefix) ? [] : [{ parameter: prefix, target: resource }],
+  );
+  const tests = [...bound, ...above].flatMap(({ parameter, target }) => {
     const parent = target === undefined ? undefined : models.get(target);
     return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];
   });
   const missing: Refusal = { when: 'resource.missing' };
   return (work, exchange) => {
     for (const { parameter, parent, reading, even } of tests) {
-      const id = exchange.pathParams[parameter] as string;
-      const row = work.rows.get(parent.name, id);
-      if (!row && standIn?.given.mayBeNamed(work.rows, parent.name, id)) continue;
+      const id = exchange.pathParams[parameter];
+      const row = id === undefined ? undefined : work.rows.get(parent.name, id);
+      if (!row && id !== undefined && standIn?.given.mayBeNamed(work.rows, parent.name, id)) continue;
       if (row && (reading.isFree || reading.allows(work.scope, parent.parse(row)))) continue;
       if (row) even.hidden(work, row);
       else if (!reading.isFree) even.missing(work, (fields) => reading.allows(work.scope, fields, true));
@@ -133,11 +178,24 @@ function compileParents(bound: readonly BoundFields[], models: Models, compilati
   };
 }
 
+/** Compiles the looking for the rows that a path names by keys, where its operation is about no row; nothing where it names none. */
+export function compilePathGuard(
+  endpoint: Endpoint,
+  models: Models,
+  compilation: ViewCompilation,
+): ((work: Work<Reader>, exchange: Exchange) => Refusal | undefined) | undefined {
+  const place = compilePlacing(endpoint, models, compilation);
+  if (!place) return undefined;
+  const parents = compileParents(endpoint, [], models, compilation);
+  return (work, exchange) => {
+    place(work, exchange);
+    return parents(work, exchange);
+  };
+}
+
 /** The fields that a path sets, with their values. */
 export function boundFields(model: RowModel, bound: readonly BoundFields[], { pathParams }: Exchange): Fields {
-  return Object.fromEntries(
-    bound.map(({ parameter, field }) => [field, boundValue(model, field, pathParams[parameter] as string)]),
-  );
+  return Object.fromEntries(bound.map(({ parameter, field }) => [field, boundValue(model, field, pathParams[parameter] ?? '')]));
 }
 
 /** Inside a change rows can be made as well; while reading they cannot. */
@@ -170,17 +228,6 @@ function evening(model: RowModel) {
       rows.get(model.name, `${row.id} `);
     },
   };
-}
-
-/** The value that a path parameter stands for in its field. */
-export function boundValue(model: RowModel, field: string, text: string): Value {
-  const column = model.code(field);
-  if (column?.holds === 'number' && /^-?\d+(\.\d+)?$/.test(text)) {
-    const number = Number(text);
-    return Number.isSafeInteger(number) || text.includes('.') ? number : BigInt(text);
-  }
-  if (column?.holds === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  return text;
 }
 
 function textOf(value: Value): string | undefined {

@@ -50,6 +50,9 @@ export interface RowModel {
   /** What sets a field on a change, by change word. */
   readonly setters: Setters;
   columnsOf(fields: Fields): Scalar[];
+  /** The column of one of its rules of uniqueness (`uniquesOf`), and what stands there for a row; null where it lacks one of the fields. */
+  uniqueColumn(rule: number): string;
+  uniqueKey(rule: number, fields: Fields): Scalar;
   code(field: string): ColumnCode | undefined;
   /** What its fields together must not be; nothing where it states no rules. */
   readonly rules: FieldRules | undefined;
@@ -157,7 +160,7 @@ function compileTable(
   compilation: Compilation,
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
   { extremes }: Derived,
-): Pick<RowModel, 'table' | 'columnsOf'> {
+): Pick<RowModel, 'table' | 'columnsOf' | 'uniqueColumn' | 'uniqueKey'> {
   const { fields: asked, own: ruled } = access.columnsOf(resource.name);
   const own = [...ruled, ...extremes.map(({ column, read }) => ({ ...column, read }))];
   const indexed = indexedFields(compilation.spec, resource, {
@@ -198,7 +201,12 @@ function compileTable(
     }
     return columns;
   }
-  return { table, columnsOf };
+  return {
+    table,
+    columnsOf,
+    uniqueColumn: (rule) => uniques[rule]?.column ?? '',
+    uniqueKey: (rule, values) => uniqueKey(uniques[rule]?.fields ?? [], values, fields, codes),
+  };
 }
 
 function referrersOf(spec: Spec, target: string): Referrer[] {

@@ -13,7 +13,7 @@ import type { RowModel } from './model.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** How one endpoint shows the rows of one resource to one user. */
-interface Representation {
+export interface Representation {
   /** Whether the stored text may be sent as it is. */
   readonly isPlain: boolean;
   /** Whether an answer can depend on other rows too. */

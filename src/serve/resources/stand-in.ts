@@ -69,6 +69,8 @@ export interface StandIn {
   tell(exchange: Exchange, headers: Record<string, string>): void;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
+  /** Compiles what narrows and orders a list by parameters that no fact explains, but for those of `paging`; nothing where there are none. */
+  compileNarrowing(endpoint: Endpoint, model: RowModel, paging: readonly string[]): Narrow | undefined;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
   compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data'>, does: Effect | undefined): CompleteAnswer;
   /** Compiles the answering as a stream, where an answer is stated in one and the request asks for it; nothing where it is in none. */
@@ -79,6 +81,17 @@ export interface StandIn {
   compileErrors(endpoint: Endpoint | undefined): AnswerError;
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
+}
+
+/** How a request narrows and orders a list; nothing where it does neither. */
+export type Narrow = (exchange: Exchange) => Narrowed | undefined;
+
+export interface Narrowed {
+  /** What was asked for, as a text. */
+  readonly key: string;
+  keeps(row: Fields): boolean;
+  /** How rows follow each other; absent = as they always do. */
+  readonly order: ((one: Fields, other: Fields) => number) | undefined;
 }
 
 /** Binds, looses or shows what belongs to a row; gives what it shows of it, where it shows any. */

@@ -32,6 +32,7 @@ export function compileTransitionAct(
       const bad = badBody(work, exchange);
       return bad ? { refusal: bad } : firing.take(work, found);
     },
+    illegal: (work, found) => firing.take(work, found).illegal,
     change: firing.change,
   };
 }

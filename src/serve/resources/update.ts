@@ -3,8 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { isStateSent } from '../../parts/payload.ts';
-import { isPlainMap } from '../../parts/source.ts';
-import { fieldOfMember, takenOf } from '../../parts/taking.ts';
+import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
@@ -36,6 +35,7 @@ import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
+import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -97,18 +97,11 @@ export function compileUpdate(
 }
 
 /** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
-function droppedHere({ request, takes }: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
+function droppedHere(endpoint: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
   const known = droppedFor(model, compilation);
   const state = sentState(model, compilation);
   const dropped = state === undefined ? known : new Set([...known].filter((name) => name !== state));
-  const isWhole = takes === undefined || takes.path.length === 0;
-  const stated = compilation.standIn && isWhole && isStated(request) ? request.value.properties : undefined;
-  if (!isPlainMap(stated)) return dropped;
-  const { field } = model.identifier;
-  const sent = Object.entries(stated).flatMap(([name, shape]) =>
-    isPlainMap(shape) && shape.readOnly !== true ? [fieldOfMember(takes, name)] : [],
-  );
-  return new Set([...dropped].filter((name) => name === field || !sent.includes(name)));
+  return withoutStated(dropped, endpoint, model, compilation);
 }
 
 /** The field of the state, where an update may send it. */

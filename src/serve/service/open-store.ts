@@ -1,4 +1,4 @@
-import { Locked } from '../../store/failures.ts';
+import { Locked, StoreUnavailable } from '../../store/failures.ts';
 import { shownAddress } from '../../store/postgres/address.ts';
 import { openPostgres } from '../../store/postgres/open.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
@@ -28,6 +28,11 @@ export async function reached(store: Store): Promise<Store> {
     await store.close();
     throw error;
   }
+}
+
+/** Whether a store did not do what it was asked for reasons of the machine. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreUnavailable;
 }
 
 /** Whether a store could not be opened because another process holds it. */

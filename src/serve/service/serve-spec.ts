@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
@@ -13,13 +13,8 @@ import { compileVersionList } from '../exchange/versions.ts';
 import { withFollowing } from '../following/follow.ts';
 import type { Call } from '../http/call.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
-import { fetchDoor } from '../http/fetch.ts';
-import { type DoorRefusal, doorRefusals, type RefuseRaw } from '../http/refusals.ts';
-import { createListener, listen } from '../http/socket.ts';
-import { connectionKey } from '../limits/address.ts';
 import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
 import { RateCounters } from '../limits/rate-counters.ts';
-import { statedBounds } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { BeforeHandlers, Handlers } from '../operations/handlers.ts';
 import { compileCursors } from '../resources/lists/cursor.ts';
@@ -28,12 +23,13 @@ import { startStandIn } from '../resources/stand-in/start.ts';
 import { startViewCompilation } from '../resources/view-compilation.ts';
 import type { Stage } from '../scenarios/stage.ts';
 import type { Workbench } from '../scenarios/workbench.ts';
-import type { AnswerCall } from '../serve.ts';
 import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
+import { compileRawRefusals, type DoorsServed, doorsOf } from './doors.ts';
 import { quietly } from './failures.ts';
 import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
+import { type DocumentStore, type NewestDocument, newestOf, storeOfDocument, tellingNewest } from './newest.ts';
 import { compileNote, noteAll } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { bringRowsUp } from './rederive.ts';
@@ -45,7 +41,7 @@ import { stageOf, startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
 import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
-import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
+import type { Note } from './unrouted.ts';
 import { type OperatorWatch, startOperatorWatch } from './watched.ts';
 
 /**
@@ -65,10 +61,14 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
-  const development = options.development ? new Development(credentials, clock, chance, signsAll(options)) : undefined;
+  const development = options.development ? new Development(credentials, clock, chance, provingOf(options).signsAll) : undefined;
   const counters = new RateCounters(systemChance);
   const timersChanged = () => timers.changed();
-  const onFailure = quietly(options.onFailure ?? (() => {}), clock);
+  const newest = newestOf(options, store, clock, async (next) => {
+    await replace(next);
+    events.changedElsewhere(true);
+  });
+  const onFailure = tellingNewest(newest, quietly(options.onFailure ?? (() => {}), clock));
   const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development, onFailure, stage };
   const sharing = await (store.shared && startSharing(store.shared, { timers, events, credentials, onFailure }));
   let served = await startServed(spec, store, lasting, note, options);
@@ -77,7 +77,14 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   timers.changed();
   await events.resume();
   async function replace(next: Spec): Promise<void> {
-    served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
+    const { own: before } = served;
+    before.isPast = true;
+    try {
+      served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
+    } catch (failure) {
+      before.isPast = false;
+      throw failure;
+    }
     timers.changed();
     await events.resume();
   }
@@ -97,7 +104,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     watched,
     sharing,
   };
-  return serviceOf({ ...own, served: () => served, replace, options });
+  return serviceOf({ ...own, newest, served: () => served, replace, options });
 }
 
 /** What a service that runs is made of. */
@@ -109,6 +116,7 @@ interface Parts extends Pick<Lasting, 'counters' | 'credentials' | 'development'
   readonly count: CoverageCount | undefined;
   readonly watched: OperatorWatch | undefined;
   readonly sharing: SharedService | undefined;
+  readonly newest: NewestDocument | undefined;
   readonly webhooks: readonly GivenWebhook[];
   readonly served: () => Served;
   readonly replace: (spec: Spec) => Promise<void>;
@@ -126,7 +134,7 @@ function serviceOf(parts: Parts): Service {
   const over = { store, clock, chance, credentials, spec, engine, timers, workbench };
   const administer = compileAdmin({ ...over, onAdministered: parts.options.onAdministered });
   return {
-    ...doorsOf(served),
+    ...doorsOf(served, parts.newest),
     fire,
     replace,
     workbench,
@@ -183,12 +191,11 @@ async function settle(...parts: readonly { settled(): Promise<void> }[]): Promis
 }
 
 /** A document as it is served: all of this changes at once where another one takes its place. */
-interface Served {
-  readonly engine: Engine;
+interface Served extends DoorsServed {
+  /** The store as these plans have it. */
+  readonly own: DocumentStore;
   /** What became of stored rows and their timers, in words. */
   readonly carried: readonly string[];
-  readonly road: AnswerCall;
-  readonly refuseRaw: RefuseRaw;
   /** What of a call's target the log may show. */
   readonly target: (call: Call) => string;
 }
@@ -201,40 +208,18 @@ async function startServed(
   note: Note | undefined,
   options: ServeOptions,
 ): Promise<Served> {
-  const { engine, migrated } = await startEngine(spec, store, lasting, options);
+  const own = storeOfDocument(store);
+  const { engine, migrated } = await startEngine(spec, own.store, lasting, options);
   const broughtUp = await bringRowsUp(engine);
   await lasting.development?.issue(engine.compilation);
   return {
+    own,
     engine,
     carried: [...migrated.done, ...broughtUp],
     road: compileServe(engine, note, lasting.stage),
     refuseRaw: compileRawRefusals(engine),
     target: compileTargets(spec),
   };
-}
-
-/** The doors that calls come in by, whatever document is served at the time. */
-function doorsOf(served: () => Served): Pick<Service, 'listener' | 'fetch' | 'listen'> {
-  const answer: AnswerCall = (call) => served().road(call);
-  const options = {
-    refuseRaw: (kind: DoorRefusal, path: string) => served().refuseRaw(kind, path),
-    onFailure: (failure: unknown) => served().engine.onFailure(failure, 'door'),
-  };
-  const bounds = () => statedBounds(served().engine.compilation.spec.limits);
-  return {
-    listener: createListener(answer, { ...bounds(), ...options }),
-    fetch: fetchDoor(answer),
-    listen: (at) => {
-      const countedAs = connectionKey(statedValue(served().engine.compilation.spec.limits.trustProxies) ?? []);
-      return listen(answer, { ...bounds(), ...options, countedAs, host: '127.0.0.1', ...at });
-    },
-  };
-}
-
-/** Refusals of what never becomes a call: the parser's own, in the stated shape. */
-function compileRawRefusals(engine: Engine): RefuseRaw {
-  const table = compileUnroutedRefusals(engine);
-  return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${engine.chance.uuid()}`);
 }
 
 /** What outlasts a document that is served in place of another. */
@@ -286,7 +271,7 @@ async function startEngine(
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
-    signsAll: signsAll(options),
+    ...provingOf(options),
     isProduction: options.production ?? false,
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
@@ -294,7 +279,7 @@ async function startEngine(
   return { engine, migrated };
 }
 
-/** A stand-in gives out tokens itself where its document says nobody's keys. */
-function signsAll({ development, sample }: ServeOptions): boolean {
-  return development === true && sample === true;
+/** A stand-in gives out tokens itself where its document says nobody's keys; one that is not strict takes what stands beside a good key. */
+function provingOf({ development, sample, strict }: ServeOptions) {
+  return { signsAll: development === true && sample === true, takesCompanions: sample === true && strict !== true };
 }

@@ -1,5 +1,6 @@
 import { statedValue } from '../../parts/fact.ts';
-import { ReadTooLong, StoreUnavailable } from '../../store/failures.ts';
+import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
+import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
@@ -29,8 +30,15 @@ export function compileServe(engine: Engine, note: Note | undefined, stage: Stag
     ...reading(engine),
     play: stage && compilePlay(stage, engine),
     ...answering(engine, versions, note),
+    order: statedOrder(engine),
   });
   return withCors(engine.compilation.spec, road);
+}
+
+/** The order that is stated, where it is one; `any` is that of section 6. */
+function statedOrder({ compilation }: Engine): readonly OrderWord[] | undefined {
+  const named = statedValue(compilation.spec.errors.order);
+  return named && wholeOrder(named);
 }
 
 /** Steps 1 to 3. */
@@ -73,11 +81,11 @@ function asking(
       const caller = 'caller' in who ? who.caller : undefined;
       const bad = 'refusal' in who ? who.refusal : refusal;
       exchange.view = views.of(bad ? undefined : caller?.user, version);
+      exchange.pathParams = found.params;
+      exchange.params = found.params;
       if (bad) return bad;
       exchange.caller = caller;
       exchange.mayNotWrite = 'mayNotWrite' in who;
-      exchange.pathParams = found.params;
-      exchange.params = found.params;
       return undefined;
     },
     ratesOfCaller: limits.second,
@@ -173,6 +181,7 @@ function answering(
   function failed(exchange: Exchange, failure: unknown): Reply {
     // Nobody is left to answer, and nothing of ours failed.
     if (failure instanceof ClientGone) throw failure;
+    if (failure instanceof Superseded && exchange.call.mayBeginAnew) throw failure;
     engine.onFailure(failure, exchange.requestId());
     // Nothing was read or stored, and the same request may be sent again.
     if (failure instanceof StoreUnavailable || failure instanceof ReadTooLong)

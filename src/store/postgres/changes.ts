@@ -1,6 +1,6 @@
-import { CommitFailed, CommitUnknown } from '../failures.ts';
+import { CommitFailed, CommitUnknown, Superseded } from '../failures.ts';
 import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, runBodies, takeWanted } from './batch.ts';
-import { bareSql, type Connection, DatabaseError, isOfMachine } from './connection.ts';
+import { bareSql, type Connection, DatabaseError, isOfMachine, overSessions } from './connection.ts';
 import type { StoreNames } from './names.ts';
 import type { State } from './state.ts';
 
@@ -23,6 +23,8 @@ export interface ChangesMeans<B> {
 
 interface Waiting<B> {
   readonly body: B;
+  /** The tables that it was made for. */
+  readonly generation: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -45,7 +47,7 @@ export class ChangeQueue<B> {
 
   add(body: B): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ body, resolve, reject });
+      this.#waiting.push({ body, generation: this.#means.generation(), resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
       // What else comes in this turn goes with it.
@@ -62,7 +64,16 @@ export class ChangeQueue<B> {
   }
 
   async #runAll(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#runBatch(this.#waiting.splice(0, MOST_BODIES));
+    while (this.#waiting.length > 0) {
+      const generation = this.#means.generation();
+      const batch = this.#waiting.splice(0, MOST_BODIES);
+      const [now, past] = [
+        batch.filter((one) => one.generation === generation),
+        batch.filter((one) => one.generation !== generation),
+      ];
+      for (const { reject } of past) reject(new Superseded(this.#means.name));
+      if (now.length > 0) await this.#runBatch(now);
+    }
     this.#isRunning = false;
     for (const resolve of this.#drained.splice(0)) resolve();
   }
@@ -71,7 +82,8 @@ export class ChangeQueue<B> {
   async #runBatch(batch: readonly Waiting<B>[]): Promise<void> {
     let outcomes: readonly BodyOutcome[];
     try {
-      outcomes = await this.#carriedOut(batch.map(({ body }) => body));
+      // Where a session ends nothing of its batch is stored, or it is known that all of it is.
+      outcomes = await overSessions(() => this.#carriedOut(batch.map(({ body }) => body)));
     } catch (error) {
       if (batch.length > 1 && error instanceof DatabaseError && !isOfMachine(error)) {
         const half = batch.length >> 1;
@@ -91,12 +103,13 @@ export class ChangeQueue<B> {
 
   async #carriedOut(bodies: readonly B[]): Promise<readonly BodyOutcome[]> {
     const { newState, run, rowTables, connection: free, purge, committed, names } = this.#means;
+    const generation = this.#means.generation();
     const state = newState();
     guess(state, bodies, (body) => run(state, body));
     const connection = await free();
     const means: BatchMeans<B> = { connection, state, bodies, run: (body) => run(state, body), rowTables };
     try {
-      const head = await this.#begin(connection, state);
+      const head = await this.#begin(connection, state, generation);
       const outcomes = await runBodies(means);
       if (state.touched.size === 0) {
         await connection.send([bareSql('ROLLBACK')]);
@@ -113,14 +126,14 @@ export class ChangeQueue<B> {
   }
 
   /** Takes the store for this batch, and fetches what its bodies are known to need. */
-  async #begin(connection: Connection, state: State): Promise<{ readonly transaction: string }> {
-    const { names, generation } = this.#means;
+  async #begin(connection: Connection, state: State, generation: number): Promise<{ readonly transaction: string }> {
+    const { names } = this.#means;
     const question = questionOf(state, takeWanted(state));
     const lock = `SELECT last, generation, pg_current_xact_id()::text FROM ${names.own('store')} FOR UPDATE`;
     const [, [row] = [], ...found] = await connection.send([bareSql('BEGIN'), bareSql(lock), ...question.sql]);
     question.learn(found);
     if (!row) throw new Error(`${this.#means.name} holds no store any more`);
-    if (Number(row[1]) !== generation()) throw new Superseded(this.#means.name);
+    if (Number(row[1]) !== generation) throw new Superseded(this.#means.name);
     state.revision = Number(row[0]);
     return { transaction: String(row[2]) };
   }
@@ -154,10 +167,3 @@ export class ChangeQueue<B> {
 /** How often, and how long after each other, a database is asked that does not answer. */
 const TRIES_MOST = 20;
 const TRY_AGAIN_MS = 250;
-
-/** Another document's tables have taken the place of those that this process knows. */
-class Superseded extends CommitFailed {
-  constructor(name: string) {
-    super(name, new Error('another document is served over it by now; serve that one here too'));
-  }
-}

@@ -44,6 +44,30 @@ export class DatabaseError extends Error {
   }
 }
 
+/** The database cannot be reached now. */
+export class Unreachable extends DatabaseError {
+  constructor(message: string, state: string, cause: unknown) {
+    super(message, state, true, cause);
+  }
+}
+
+const SESSIONS_MOST = 3;
+
+/**
+ * Does some work over a session; where that ends in the middle, as sessions do when a database restarts or somebody ends them, over another
+ * one, a few times. It has to be work of which nothing is left where its session ends.
+ */
+export async function overSessions<T>(work: () => Promise<T>): Promise<T> {
+  for (let sessions = 1; ; sessions++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isEnded = error instanceof DatabaseError && error.isLost && !(error instanceof Unreachable);
+      if (!isEnded || sessions === SESSIONS_MOST) throw error;
+    }
+  }
+}
+
 /** Whether it is the machine's doing, and not of what was asked: it is full, stops, holds a lock too long, or cannot be reached. */
 export function isOfMachine(error: unknown): boolean {
   return error instanceof DatabaseError && (error.isLost || /^(?:08|25P0|40|53|55P03|57|58|XX)/.test(error.state));

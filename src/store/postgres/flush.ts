@@ -193,3 +193,29 @@ function credentialSql(names: StoreNames, op: OpGroup['ops'][number]): Sql[] {
     },
   ];
 }
+
+const PURGED_PER_KEPT = 2;
+
+/** Each record or counter that is written makes room by removing two that have ended, at most. */
+export function purgeSql(
+  names: StoreNames,
+  { done }: State,
+  { recordsMs, countersMs }: { readonly recordsMs: number; readonly countersMs: number },
+): Sql[] {
+  let [records, counters] = [0, 0];
+  for (const { sort } of done.points.values()) {
+    if (sort === 'record') records += 1;
+    if (sort === 'counter') counters += 1;
+  }
+  const purged = (table: string, key: string, nowMs: number, kept: number): Sql[] =>
+    kept === 0
+      ? []
+      : [
+          {
+            text: `DELETE FROM ${names.own(table)} WHERE ${key} IN
+              (SELECT ${key} FROM ${names.own(table)} WHERE expires <= $1::int8 ORDER BY expires LIMIT $2::int8)`,
+            values: [String(nowMs), String(kept * PURGED_PER_KEPT)],
+          },
+        ];
+  return [...purged('records', 'key', recordsMs, records), ...purged('counters', 'name', countersMs, counters)];
+}

@@ -1,4 +1,5 @@
-import type { ColumnSpec, Migration, Row, Scalar, StoredTable, TableSpec } from '../store.ts';
+import type { Migration, StoredTable } from '../migrated.ts';
+import type { ColumnSpec, Row, Scalar, TableSpec } from '../store.ts';
 import { bareSql, type Connection, type Sql } from './connection.ts';
 import { createIndexes, dropIndexes, indexesOf } from './indexes.ts';
 import { quoteName, type StoreNames } from './names.ts';
@@ -89,7 +90,7 @@ export async function tablesWithRows(
 ): Promise<StoredTable[]> {
   const others = (await tableNames(connection, names)).filter((name) => !known.includes(name));
   const counts = await connection.send(
-    others.map((name) => once(`SELECT count(*) FROM (SELECT 1 FROM ${names.rows(name)} LIMIT ${COUNTED_MOST}) AS some`)),
+    others.map((name) => once(`SELECT count(*) FROM (SELECT 1 FROM ${names.rows(name)} LIMIT ${COUNTED_MOST}) AS counted`)),
   );
   return others.flatMap((name, index) => {
     const count = Number(counts[index]?.[0]?.[0] ?? 0);

@@ -34,6 +34,7 @@ export function laterStore(name: string, open: () => Promise<Store>): Store {
   };
   return {
     shared: {
+      remembered: async (key) => (await opened()).shared?.remembered(key),
       watch(changed) {
         let end: (() => void) | undefined;
         let isOver = false;

@@ -1,8 +1,10 @@
-import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import { ReadFailed } from '../failures.ts';
+import type { Migration, StoredTable } from '../migrated.ts';
+import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
-import { bareSql, type Connection, type FoundValues, type Server, type Sql } from './connection.ts';
-import { flushSql } from './flush.ts';
+import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
+import { flushSql, purgeSql } from './flush.ts';
 import { bringTableUp, dropStored, renameStored, tableNames, tablesWithRows } from './migration.ts';
 import { quoteName, StoreNames } from './names.ts';
 import { type Latest, PostgresReader, type Queries } from './reader.ts';
@@ -20,8 +22,10 @@ import { PostgresTransaction } from './transaction.ts';
 export async function openOn(server: Server, schema: string): Promise<Store> {
   const names = new StoreNames(schema);
   try {
-    const connection = await server.connect();
-    return new PostgresStore(server, names, connection, await bringStoreUp(connection, names));
+    return await overSessions(async () => {
+      const connection = await server.connect();
+      return new PostgresStore(server, names, connection, await bringStoreUp(connection, names));
+    });
   } catch (error) {
     await server.close();
     throw error;
@@ -30,8 +34,6 @@ export async function openOn(server: Server, schema: string): Promise<Store> {
 
 type ReadBody = (reader: Reader) => unknown;
 type ChangeBody = (transaction: Transaction) => unknown;
-
-const PURGED_PER_KEPT = 2;
 
 class PostgresStore implements Store {
   readonly #server: Server;
@@ -43,6 +45,7 @@ class PostgresStore implements Store {
   #shapes: TableShapes;
   #queries: Queries = new WeakMap();
   #generation: number;
+  #isPrepared = false;
   #writer: Connection | undefined;
   #asking: Connection | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -66,6 +69,8 @@ class PostgresStore implements Store {
       newState: () => new State(this.#shapes),
       run: (state, body) => this.#run(() => body(new PostgresReader(state, this.#queries, this.#latest))),
       connect: () => this.#server.connect(),
+      generation: () => (this.#isPrepared ? this.#generation : undefined),
+      asksGeneration: bareSql(`SELECT generation FROM ${names.own('store')}`),
     });
     this.#changes = new ChangeQueue({
       name: server.name,
@@ -78,13 +83,13 @@ class PostgresStore implements Store {
         return this.#writer;
       },
       rowTables: async () => tableNames(await this.#free(), names),
-      purge: (state) => this.#purge(state),
+      purge: (state) => purgeSql(names, state, this.#latest),
       committed: (marks, revision) => this.shared.committed(marks, revision),
     });
   }
 
   prepare(tables: readonly TableSpec[], columnsOf: PostgresColumnsOf, renewal: Renewal = {}): Promise<Migration> {
-    return this.#counted(async () => {
+    return this.#upkeep(async () => {
       const connection = await this.#server.connect();
       try {
         return await this.#prepared(connection, tables, columnsOf, renewal);
@@ -98,7 +103,7 @@ class PostgresStore implements Store {
   }
 
   tablesBeside(known: readonly string[]): Promise<readonly StoredTable[]> {
-    return this.#counted(async () => tablesWithRows(await this.#free(), this.#names, known));
+    return this.#upkeep(() => overSessions(async () => tablesWithRows(await this.#free(), this.#names, known)));
   }
 
   async copyTo(_path: string): Promise<void> {
@@ -129,17 +134,18 @@ class PostgresStore implements Store {
   setting(name: string, make: () => string): Promise<string> {
     const table = this.#names.own('settings');
     const find: Sql = { text: `SELECT value FROM ${table} WHERE name = $1`, values: [written(name)] };
-    return this.#counted(async () => {
+    const found = async () => {
       const connection = await this.#free();
-      const [[found] = []] = await connection.send([find]);
-      if (found) return read(String(found[0]));
+      const [[known] = []] = await connection.send([find]);
+      if (known) return read(String(known[0]));
       const insert = {
         text: `INSERT INTO ${table} (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
         values: [written(name), written(make())],
       };
       const [, [made] = []] = await connection.send([insert, find]);
       return read(String(made?.[0]));
-    });
+    };
+    return this.#upkeep(() => overSessions(found));
   }
 
   compact(): Promise<void> {
@@ -192,7 +198,8 @@ class PostgresStore implements Store {
     for (const table of tables) done.push(await bringTableUp(means, table));
     const shapes = new TableShapes(names, tables);
     if (renewal.settle) {
-      const kept = await this.#settled(connection, shapes, renewal.settle);
+      const { settle } = renewal;
+      const kept = await this.#settled(connection, shapes, (rows) => settle(rows, isOther));
       isOther ||= kept.length > 0;
       if (kept.length > 0) await connection.send(kept);
     }
@@ -205,6 +212,7 @@ class PostgresStore implements Store {
     this.#shapes = shapes;
     this.#queries = new WeakMap();
     this.#generation = next;
+    this.#isPrepared = true;
     return {
       added: done.flatMap(({ added }) => added),
       refilled: done.reduce((sum, { refilled }) => sum + refilled, 0),
@@ -213,7 +221,11 @@ class PostgresStore implements Store {
   }
 
   /** What is to be remembered with a migration, as statements. */
-  async #settled(connection: Connection, shapes: TableShapes, settle: NonNullable<Renewal['settle']>): Promise<Sql[]> {
+  async #settled(
+    connection: Connection,
+    shapes: TableShapes,
+    settle: (rows: Reader) => ReturnType<NonNullable<Renewal['settle']>>,
+  ): Promise<Sql[]> {
     const state = new State(shapes);
     const queries: Queries = new WeakMap();
     const body = (rows: PostgresTransaction) => {
@@ -240,33 +252,22 @@ class PostgresStore implements Store {
     return outcome;
   }
 
-  /** Each record or counter that is written makes room by removing two that have ended, at most. */
-  #purge(state: State): Sql[] {
-    const { recordsMs, countersMs } = this.#latest;
-    let [records, counters] = [0, 0];
-    for (const { sort } of state.done.points.values()) {
-      if (sort === 'record') records += 1;
-      if (sort === 'counter') counters += 1;
-    }
-    const purged = (table: string, key: string, nowMs: number, kept: number): Sql[] =>
-      kept === 0
-        ? []
-        : [
-            {
-              text: `DELETE FROM ${this.#names.own(table)} WHERE ${key} IN
-                (SELECT ${key} FROM ${this.#names.own(table)} WHERE expires <= $1::int8 ORDER BY expires LIMIT $2::int8)`,
-              values: [String(nowMs), String(kept * PURGED_PER_KEPT)],
-            },
-          ];
-    return [...purged('records', 'key', recordsMs, records), ...purged('counters', 'name', countersMs, counters)];
-  }
-
   #asked<T>(sql: Sql, value: (found: readonly FoundValues[]) => T): Promise<T> {
-    return this.#counted(async () => {
+    const asked = async () => {
       const connection = await this.#free();
       const [found = []] = await connection.send([sql]);
       return value(found);
-    });
+    };
+    return this.#upkeep(() => overSessions(asked));
+  }
+
+  /** What is asked beside bodies. @throws {StoreUnavailable} where the machine stands in the way */
+  #upkeep<T>(work: () => Promise<T>): Promise<T> {
+    return this.#counted(() =>
+      work().catch((error: unknown) => {
+        throw isOfMachine(error) ? new ReadFailed(this.#server.name, error) : error;
+      }),
+    );
   }
 
   /** A connection for what is neither a body's nor a migration's. */

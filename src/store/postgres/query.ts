@@ -15,8 +15,8 @@ interface Compiled {
   readonly bindings: readonly GivenBinding[];
 }
 
-/** What of the rows is wanted: all that `limit` asks for and so many more, or how many there are. */
-export type WantedRows = { readonly more: number } | 'count';
+/** What of the rows is wanted: all that `limit` asks for and so many more, those of some numbers, how many there are, or the numbers of all. */
+export type WantedRows = { readonly more: number } | { readonly numbers: readonly number[] } | 'count' | 'numbers';
 
 /** One question over one table, as SQL for each combination of types that its parameters have. */
 export class PostgresQuery {
@@ -47,15 +47,16 @@ export class PostgresQuery {
   }
 
   sql(params: readonly Scalar[], wanted: WantedRows): Sql {
-    const isCount = wanted === 'count';
-    const kinds = `${isCount ? '#' : ''}${params.map(kindOf).join('')}`;
+    const sort = typeof wanted === 'string' ? wanted : 'numbers' in wanted ? 'among' : 'rows';
+    const kinds = `${sort} ${params.map(kindOf).join('')}`;
     let compiled = this.#texts.get(kinds);
     if (!compiled) {
-      compiled = isCount ? this.#count(params) : this.#rows(params);
+      compiled = sort === 'rows' ? this.#rows(params) : this.#ofAll(sort, params);
       this.#texts.set(kinds, compiled);
     }
     const values = compiled.bindings.map((binding) => binding(params));
-    if (isCount) return { text: compiled.text, values };
+    if (typeof wanted === 'string') return { text: compiled.text, values };
+    if ('numbers' in wanted) return { text: compiled.text, values: [...values, `{${wanted.numbers.join()}}`] };
     const { limit, offset } = this.#spec;
     const most = limit === undefined ? -1 : Number(params[limit]);
     const skipped = offset === undefined ? 0 : Number(params[offset]);
@@ -83,10 +84,34 @@ export class PostgresQuery {
     return { shape: this.#shape, alias: ALIAS, find: (name) => this.#shapes.of(name), bindings, params };
   }
 
-  #count(params: readonly Scalar[]): Compiled {
+  #ofAll(wanted: 'count' | 'numbers' | 'among', params: readonly Scalar[]): Compiled {
     const bindings: GivenBinding[] = [];
-    const where = this.#spec.where ? ` WHERE ${postgresCondition(this.#scope(params, bindings), this.#spec.where)}` : '';
-    return { text: `SELECT count(*) FROM ${this.#shape.sql} AS ${ALIAS}${where}`, bindings };
+    const where = this.#spec.where ? postgresCondition(this.#scope(params, bindings), this.#spec.where) : '';
+    const rows = (among: string) => {
+      const conditions = [where, among].filter(Boolean).join(' AND ');
+      return `FROM ${this.#shape.sql} AS ${ALIAS}${conditions && ` WHERE ${conditions}`}`;
+    };
+    if (wanted === 'count') return { text: `SELECT count(*) ${rows('')}`, bindings };
+    const order = `ORDER BY ${this.#orderSql()}`;
+    if (wanted === 'numbers') return { text: `SELECT ${ALIAS}.seq ${rows('')} ${order}`, bindings };
+    const among = `${ALIAS}.seq = ANY($${bindings.length + 1}::int8[])`;
+    return { text: `SELECT ${this.#columns().join(', ')} ${rows(among)} ${order}`, bindings };
+  }
+
+  /** What is selected of each row that is found. */
+  #columns(): string[] {
+    const names = this.#spec.lean ? ['seq', 'doc'] : ['seq', 'doc', 'id', 'rev', 'entered'];
+    return [
+      ...names.map((name) => `${ALIAS}.${name}`),
+      ...(this.#spec.keys ? this.#order.map(({ sql }, at) => `${sql} AS k${at}`) : []),
+    ];
+  }
+
+  #orderSql(): string {
+    return [
+      ...this.#order.map(({ sql, descending }) => (descending ? `${sql} DESC NULLS LAST` : `${sql} NULLS FIRST`)),
+      `${ALIAS}.seq${this.#newestFirst ? ' DESC' : ''}`,
+    ].join(', ');
   }
 
   #rows(params: readonly Scalar[]): Compiled {
@@ -95,15 +120,8 @@ export class PostgresQuery {
     const parts = this.#spec.after === undefined ? [''] : this.#continuations(params, this.#spec.after, bindings);
     const where = this.#spec.where ? postgresCondition(scope, this.#spec.where) : '';
     const [reach, skipped, both] = [1, 2, 3].map((at) => `$${bindings.length + at}::int8`);
-    const names = this.#spec.lean ? ['seq', 'doc'] : ['seq', 'doc', 'id', 'rev', 'entered'];
-    const columns = [
-      ...names.map((name) => `${ALIAS}.${name}`),
-      ...(this.#spec.keys ? this.#order.map(({ sql }, at) => `${sql} AS k${at}`) : []),
-    ];
-    const order = [
-      ...this.#order.map(({ sql, descending }) => (descending ? `${sql} DESC NULLS LAST` : `${sql} NULLS FIRST`)),
-      `${ALIAS}.seq${this.#newestFirst ? ' DESC' : ''}`,
-    ].join(', ');
+    const columns = this.#columns();
+    const order = this.#orderSql();
     const selects = parts.map((part) => {
       const conditions = [where, part].filter(Boolean).join(' AND ');
       return `SELECT ${columns.join(', ')} FROM ${this.#shape.sql} AS ${ALIAS}${conditions && ` WHERE ${conditions}`} ORDER BY ${order}`;

@@ -81,6 +81,15 @@ export class PostgresReader implements Reader {
     return this.#ask(this.#compiled(query), params, 'count', ([found = []]) => Number(found[0]?.[0] ?? 0));
   }
 
+  numbers(query: QuerySpec, params: readonly Scalar[]): number[] {
+    return this.#ask(this.#compiled(query), params, 'numbers', ([found = []]) => found.map(([seq]) => Number(seq)));
+  }
+
+  among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[] {
+    const compiled = this.#compiled(query);
+    return this.#ask(compiled, params, { numbers }, ([found = []]) => compiled.read(found));
+  }
+
   scan(table: string, afterSeq: number, most: number): Row[] {
     const { sql } = this.state.shapes.of(table);
     return this.state.ask({

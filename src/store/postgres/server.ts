@@ -1,6 +1,14 @@
 import type { Client, ClientConfig } from 'pg';
 import type { Settings } from './address.ts';
-import { type Connection, DatabaseError, type FoundValues, type Server, type Sql } from './connection.ts';
+import {
+  type Connection,
+  DatabaseError,
+  type FoundValues,
+  overSessions,
+  type Server,
+  type Sql,
+  Unreachable,
+} from './connection.ts';
 
 /** How long a statement may wait for others, and how long a transaction may rest before the database ends it: both hold others up. */
 const sessionSettings = {
@@ -46,7 +54,11 @@ export function pgServer(url: string, name: string, { prepares, listenUrl }: Set
   };
 }
 
-async function connected(url: string, name: string, more: ClientConfig): Promise<Client & Holding> {
+function connected(url: string, name: string, more: ClientConfig): Promise<Client & Holding> {
+  return overSessions(() => connectedOnce(url, name, more));
+}
+
+async function connectedOnce(url: string, name: string, more: ClientConfig): Promise<Client & Holding> {
   const { Client: PgClient } = await import('pg');
   // It has both (pg 8, lib/client.js).
   const client = new PgClient({ connectionString: url, ...sessionSettings, ...more, types: { getTypeParser } }) as Client &
@@ -60,8 +72,19 @@ async function connected(url: string, name: string, more: ClientConfig): Promise
     return client;
   } catch (error) {
     client.end().catch(() => {});
-    throw new DatabaseError(`${name} cannot be reached: ${messageOf(error)}`, stateOf(error), true, error);
+    const [told, state] = [`${name} cannot be reached: ${messageOf(error)}`, stateOf(error)];
+    // A session may be ended as soon as it was begun.
+    throw /^57P01|^$/.test(state) && isOfSession(error)
+      ? new DatabaseError(told, state, true, error)
+      : new Unreachable(told, state, error);
   }
+}
+
+/** Whether a session was begun, as far as can be told: neither the way there nor the time it took stood against it. */
+function isOfSession(error: unknown): boolean {
+  const { code, message } =
+    error instanceof AggregateError ? (error.errors[0] ?? error) : (error as Partial<Error & { code: string }>);
+  return !/^E[A-Z_]+$/.test(String(code)) && !/timeout/.test(String(message));
 }
 
 /** What the driver's own types leave out of a client. */

@@ -108,3 +108,15 @@ function beyond({ sql, descending }: OrderColumn, absent: boolean, param: number
   if (descending) return absent ? [] : [present, { sql: `${sql} IS NULL`, slots: [] }];
   return [absent ? { sql: `${sql} IS NOT NULL`, slots: [] } : present];
 }
+
+const SAFE = `BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+
+/** A number cannot hold every 64-bit integer: those outside its exact range come as text, and become a BigInt. */
+export function exactSql({ sql, type }: RowColumn): string {
+  return type === 'integer' ? `iif(typeof(${sql}) = 'integer' AND ${sql} NOT ${SAFE}, CAST(${sql} AS TEXT), ${sql})` : sql;
+}
+
+/** What `exactSql` selected. */
+export function exact(type: RowColumn['type'], value: Scalar): Scalar {
+  return type === 'integer' && typeof value === 'string' ? BigInt(value) : value;
+}

@@ -24,6 +24,7 @@ const ENGINE_COLUMNS: ReadonlyMap<string, RowColumn> = new Map([
 export class TableRows {
   readonly name: string;
   readonly sql: string;
+  readonly indexes: TableSpec['indexes'];
   readonly #database: DatabaseSync;
   readonly #columns = new Map(ENGINE_COLUMNS);
   /** How SQLite names each unique column when it is broken, and what it is called here. */
@@ -44,6 +45,7 @@ export class TableRows {
     this.#database = database;
     this.name = spec.name;
     this.sql = quote(table);
+    this.indexes = spec.indexes;
     this.#uniqueNames.set(`${table}.id`, 'id');
     for (const { name, type } of spec.columns) {
       this.#columns.set(name, { sql: quote(rowsColumn(name, type)), type });

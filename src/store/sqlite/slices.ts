@@ -1,8 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FoundRow, Scalar } from '../store.ts';
 import type { LongReadOptions } from './budget.ts';
-import type { Binding, ConditionPart } from './condition.ts';
+import type { Binding, ConditionPart, OrderColumn } from './condition.ts';
+import { IndexWalk, type WalkedPath } from './index-walk.ts';
+import { SortedNumbers } from './sorting.ts';
 import { type Statement, statement } from './statement.ts';
+import { bound, type Slices, TableWalk, type Walk, type WalkWidth } from './walk.ts';
 
 /** A question as what answers it in slices has to know it. */
 export interface SlicedQuestion {
@@ -12,10 +15,14 @@ export interface SlicedQuestion {
   readonly where: string;
   readonly slots: readonly Binding[];
   readonly order: string;
-  /** What rows are sorted by before their creation order, as SQL whose values are read by `keysOf`. */
+  /** What rows are sorted by before their creation order. */
+  readonly sorted: readonly OrderColumn[];
+  /** The same as SQL whose values are read by `keysOf`. */
   readonly keys: readonly string[];
   readonly keysOf: (values: readonly Scalar[]) => readonly Scalar[];
   readonly newestFirst: boolean;
+  /** The index that its rows are a part of, where there is one. */
+  readonly path: WalkedPath | undefined;
   /** The rows strictly after the one whose values begin at this parameter. */
   readonly beyond: (params: readonly Scalar[], from: number) => readonly ConditionPart[];
   /** What is selected of each row that is found, and what that makes of it. */
@@ -23,80 +30,106 @@ export interface SlicedQuestion {
   readonly found: (rows: readonly (readonly Scalar[])[]) => FoundRow[];
 }
 
-/** Work in slices: each `yield` ends one. */
-export type Slices<T> = Generator<undefined, T>;
-
-/** Rows that are passed over are passed over so many at a time: only their numbers are kept. */
-const passedMost = 10_000;
+/** So many numbers that are sorted anew now and then; of more, all are sorted once. */
+const sortedMost = 10_000;
 /** How many rows are fetched at once. */
 const fetchedMost = 500;
 
-/** Answers one question by going through its table from one end to the other, a few rows at a time. */
+/** Answers one question by going through its table, or through a part of an index, a few rows at a time. */
 export class SlicedRead {
   readonly #question: SlicedQuestion;
   readonly #params: readonly Scalar[];
-  readonly #rowsFirst: number;
-  readonly #rowsMost: number;
+  readonly #width: WalkWidth;
 
   constructor(question: SlicedQuestion, params: readonly Scalar[], { sliceRows = [256, 8192] }: LongReadOptions) {
     this.#question = question;
     this.#params = params;
-    [this.#rowsFirst, this.#rowsMost] = sliceRows;
+    this.#width = sliceRows;
   }
 
   *count(): Slices<number> {
     const { database, from, where, slots } = this.#question;
-    const counted = statement<[number]>(
-      database,
-      `SELECT count(*) FROM ${from} NOT INDEXED WHERE t.seq >= ? AND t.seq <= ?${where && ` AND ${where}`}`,
-    );
+    const walk = this.#walk(undefined);
+    const conditions = [walk.among, where].filter(Boolean).join(' AND ');
+    const counted = statement<[number]>(database, `SELECT count(*) FROM ${from} NOT INDEXED WHERE ${conditions}`);
     const values = bound(slots, this.#params);
     let count = 0;
-    yield* this.#through(undefined, (low, high) => {
-      count += counted.get(low, high, ...values)![0];
+    yield* walk.through((stretch) => {
+      count += stretch.numbers?.length ?? counted.get(...stretch.values, ...values)![0];
       return true;
     });
     return count;
   }
 
+  /** The creation numbers of all rows, in their order. */
+  numbers(): Slices<number[]> {
+    return this.#first(-1, 0, undefined);
+  }
+
   /** The first rows that come after some, and after the row whose values begin at parameter `from`, where that is given. */
   *rows(most: number, skipped: number, from: number | undefined): Slices<FoundRow[]> {
-    let place = from === undefined ? undefined : { params: this.#params, from };
-    for (let left = skipped; left > 0; left -= passedMost) {
-      const passed = Math.min(left, passedMost);
-      const numbers = yield* this.#first(passed, place);
-      if (numbers.length < passed) return [];
-      place = this.#placeOf(numbers.at(-1)!);
-    }
-    const numbers = yield* this.#first(most, place);
+    const numbers = yield* this.#first(most, skipped, from === undefined ? undefined : { params: this.#params, from });
     return yield* this.#fetch(numbers);
   }
 
-  /** The numbers of the first rows after a place, in their order. */
-  *#first(most: number, place: Place | undefined): Slices<number[]> {
-    const { keys } = this.#question;
-    const wanted = most < 0 ? Number.MAX_SAFE_INTEGER : most;
-    const looked = this.#select('t.seq', 't.seq >= ? AND t.seq <= ?', place, 'NOT INDEXED');
-    let found: number[] = [];
-    const isInOrder = keys.length === 0;
-    const start = isInOrder && place ? Number(place.params[place.from]) : undefined;
-    yield* this.#through({ isBackwards: isInOrder && this.#question.newestFirst, start }, (low, high) => {
-      const left = isInOrder ? wanted - found.length : wanted;
-      for (const [seq] of looked.all([low, high], left)) found.push(Number(seq));
-      if (!isInOrder && found.length > 4 * wanted + passedMost) found = this.#sorted(found, wanted);
-      return !isInOrder || found.length < wanted;
-    });
-    return isInOrder ? found : this.#sorted(found, wanted);
+  /** The numbers of the first rows after some after a place, in their order; of all of them where `most` is below 0. */
+  #first(most: number, skipped: number, place: Place | undefined): Slices<number[]> {
+    const walk = this.#walk(place);
+    const wanted = most < 0 ? Number.POSITIVE_INFINITY : most;
+    if (walk.isInOrder) return this.#firstInOrder(walk, wanted, skipped, place);
+    if (wanted + skipped > sortedMost) return this.#sortedOnce(walk, wanted, skipped, place);
+    return this.#sortedNowAndThen(walk, wanted, skipped, place);
   }
 
-  #sorted(numbers: readonly number[], most: number): number[] {
-    const sorted = this.#select('t.seq', 't.seq IN (SELECT value FROM json_each(?))', undefined, '');
-    return sorted.all([JSON.stringify(numbers)], most).map(([seq]) => Number(seq));
+  *#firstInOrder(walk: Walk, wanted: number, skipped: number, place: Place | undefined): Slices<number[]> {
+    const looked = this.#select('t.seq', walk.among, place);
+    const found: number[] = [];
+    let left = skipped;
+    yield* walk.through(({ values, numbers }) => {
+      const most = Math.min(Number.MAX_SAFE_INTEGER, wanted - found.length + left);
+      const here = numbers ?? looked.all(values, most).map(([seq]) => Number(seq));
+      for (const seq of here) {
+        if (left > 0) left -= 1;
+        else if (found.length < wanted) found.push(seq);
+      }
+      return found.length < wanted;
+    });
+    return found;
+  }
+
+  *#sortedNowAndThen(walk: Walk, wanted: number, skipped: number, place: Place | undefined): Slices<number[]> {
+    const most = wanted + skipped;
+    const looked = this.#select('t.seq', walk.among, place);
+    const again = this.#select('t.seq', AMONG, undefined);
+    const sorted = (numbers: readonly number[]) => again.all([JSON.stringify(numbers)], most).map(([seq]) => Number(seq));
+    let found: number[] = [];
+    yield* walk.through(({ values, numbers }) => {
+      if (numbers) for (const seq of numbers) found.push(seq);
+      else for (const [seq] of looked.all(values, most)) found.push(Number(seq));
+      if (found.length > 4 * most + sortedMost) found = sorted(found);
+      return true;
+    });
+    return sorted(found).slice(skipped);
+  }
+
+  *#sortedOnce(walk: Walk, wanted: number, skipped: number, place: Place | undefined): Slices<number[]> {
+    const { keys, keysOf, sorted, newestFirst } = this.#question;
+    const looked = this.#select([...keys, 't.seq'].join(', '), walk.among, place);
+    const sorting = new SortedNumbers(sorted, newestFirst);
+    try {
+      yield* walk.through(({ values }) => {
+        for (const row of looked.all(values, Number.MAX_SAFE_INTEGER)) sorting.add(keysOf(row), Number(row.at(-1)));
+        return true;
+      });
+      return yield* sorting.numbers(wanted, skipped);
+    } finally {
+      sorting.close();
+    }
   }
 
   *#fetch(numbers: readonly number[]): Slices<FoundRow[]> {
     const { columns, found } = this.#question;
-    const fetched = this.#select(columns.join(', '), 't.seq IN (SELECT value FROM json_each(?))', undefined, '');
+    const fetched = this.#select(columns.join(', '), AMONG, undefined);
     const rows: FoundRow[] = [];
     for (let at = 0; at < numbers.length; at += fetchedMost) {
       if (at > 0) yield;
@@ -105,56 +138,32 @@ export class SlicedRead {
     return rows;
   }
 
-  #placeOf(seq: number): Place | undefined {
-    const { database, from, keys, keysOf } = this.#question;
-    const values = statement<readonly Scalar[]>(
-      database,
-      `SELECT ${[...keys, 't.seq'].join(', ')} FROM ${from} WHERE t.seq = ?`,
-    ).get(seq)!;
-    const params = [...this.#params, ...keysOf(values), seq];
-    return { params, from: this.#params.length };
+  /** Along an index where the rows are a part of one, else through the whole table by creation number. */
+  #walk(place: Place | undefined): Walk {
+    const { database, from, keys, newestFirst, path } = this.#question;
+    const start = place?.params.slice(place.from, place.from + keys.length + 1);
+    const along = path && IndexWalk.along({ database, from }, path, this.#params, this.#width, start);
+    if (along) return along;
+    const isInOrder = keys.length === 0;
+    const seq = isInOrder && start ? Number(start.at(-1)) : undefined;
+    return new TableWalk({ database, from }, isInOrder, isInOrder && newestFirst, seq, this.#width);
   }
 
-  #select(columns: string, among: string, place: Place | undefined, way: string): Select {
+  #select(columns: string, among: string, place: Place | undefined): Select {
     const { database, from, where, slots, order, beyond } = this.#question;
     const parts = place ? beyond(place.params, place.from) : [];
     const conditions = [among, where, parts.length > 0 ? `(${parts.map(({ sql }) => `(${sql})`).join(' OR ')})` : ''];
     const prepared: Statement<readonly Scalar[]> = statement(
       database,
-      `SELECT ${columns} FROM ${from} ${way} WHERE ${conditions.filter(Boolean).join(' AND ')} ORDER BY ${order} LIMIT CAST(? AS INTEGER)`,
+      `SELECT ${columns} FROM ${from} NOT INDEXED WHERE ${conditions.filter(Boolean).join(' AND ')} ORDER BY ${order} LIMIT CAST(? AS INTEGER)`,
     );
     const rest = [...bound(slots, this.#params), ...parts.flatMap(({ slots: own }) => (place ? bound(own, place.params) : []))];
-    return { all: (amongValues, most) => prepared.all(...amongValues, ...rest, most) };
-  }
-
-  /** Goes through the numbers of the rows, as many at a time as take about a millisecond, for as long as `look` wants more. */
-  *#through(
-    way: { readonly isBackwards: boolean; readonly start: number | undefined } | undefined,
-    look: (low: number, high: number) => boolean,
-  ): Slices<void> {
-    const { database, from } = this.#question;
-    const { isBackwards = false, start } = way ?? {};
-    const next = statement<[number | null]>(
-      database,
-      isBackwards ? `SELECT max(t.seq) FROM ${from} WHERE t.seq <= ?` : `SELECT min(t.seq) FROM ${from} WHERE t.seq >= ?`,
-    );
-    let at = start ?? (isBackwards ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER);
-    for (let width = this.#rowsFirst; ; ) {
-      const first = next.get(at)?.[0] ?? undefined;
-      if (first === undefined) return;
-      const last = isBackwards ? first - width + 1 : first + width - 1;
-      const beganMs = performance.now();
-      if (!look(Math.min(first, last), Math.max(first, last))) return;
-      const tookMs = performance.now() - beganMs;
-      width = tookMs > sliceMs ? Math.max(1, width >> 1) : Math.min(this.#rowsMost, width * 2);
-      at = isBackwards ? last - 1 : last + 1;
-      yield;
-    }
+    return { all: (values, most) => prepared.all(...values, ...rest, most) };
   }
 }
 
-/** About how long one slice takes. */
-const sliceMs = 1;
+/** The rows of a list of numbers, by each of them: no other index of the table is gone through for it. */
+const AMONG = 't.seq IN (SELECT value FROM json_each(?))';
 
 /** Where reading goes on: strictly after the row whose values begin at a parameter. */
 interface Place {
@@ -164,11 +173,4 @@ interface Place {
 
 interface Select {
   all(among: readonly Scalar[], most: number): (readonly Scalar[])[];
-}
-
-/** What is bound to the `?` of a condition. */
-export function bound(slots: readonly Binding[], params: readonly Scalar[]): Scalar[] {
-  const values: Scalar[] = [];
-  for (const slot of slots) values.push(typeof slot === 'number' ? params[slot]! : slot.value);
-  return values;
 }

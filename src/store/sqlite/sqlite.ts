@@ -1,20 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CommitFailed, Damaged } from '../failures.ts';
-import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import type { Migration, StoredTable } from '../migrated.ts';
+import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import { Asks, runAsking } from './asks.ts';
 import { type LongReadOptions, TurnBudget, TurnTime } from './budget.ts';
 import { type BatchOutcome, Changes } from './changes.ts';
 import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
 import { compactDatabase, eraseFrom } from './erasing.ts';
-import { Asks, LongReads, runAsking } from './long-reads.ts';
+import { LongReads } from './long-reads.ts';
 import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
 import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
+import { Savepoints } from './savepoints.ts';
 import { Snapshot } from './snapshot.ts';
 import { CORRUPT, errorNumber, isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
-import { type Contents, Savepoints, SqliteReader, SqliteTransaction } from './transaction.ts';
+import { type Contents, SqliteReader, SqliteTransaction } from './transaction.ts';
 
 export type { SqliteOptions } from './open.ts';
 

@@ -28,11 +28,12 @@ export const UNIQUE_BROKEN = 2067;
 export const BUSY = 5;
 export const READ_ONLY = 8;
 export const CORRUPT = 11;
+export const FULL = 13;
 export const CANNOT_OPEN = 14;
 export const NOT_A_DATABASE = 26;
 
 /** SQLITE_BUSY (a tool beside holds the file), SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL (https://sqlite.org/rescode.html). */
-const diskErrors: ReadonlySet<number> = new Set([BUSY, READ_ONLY, 10, 13]);
+const diskErrors: ReadonlySet<number> = new Set([BUSY, READ_ONLY, 10, FULL]);
 
 /**
  * A word as part of an SQLite name. SQLite takes `A` and `a` for the same letter, ends a name at NUL and cannot hold half

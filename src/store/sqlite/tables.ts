@@ -1,11 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Condition, FoundRow, JoinedRows, Query, QuerySpec, Scalar, TableSpec } from '../store.ts';
 import { STEP } from './budget.ts';
-import { type Binding, type ConditionPart, conditionSql, continuations, type OrderColumn, type TableScope } from './condition.ts';
+import {
+  type Binding,
+  type ConditionPart,
+  conditionSql,
+  continuations,
+  exact,
+  exactSql,
+  type OrderColumn,
+  type TableScope,
+} from './condition.ts';
+import { indexPath } from './index-path.ts';
+import type { WalkedPath } from './index-walk.ts';
 import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
 import { PartScan, type TableSelection } from './scan.ts';
-import { bound, type SlicedQuestion } from './slices.ts';
+import type { SlicedQuestion } from './slices.ts';
 import { type Statement, statement } from './statement.ts';
+import { bound } from './walk.ts';
 
 /** The prepared tables and the queries compiled over them. A change of tables makes a new one. */
 export class Tables {
@@ -46,7 +58,6 @@ export class Tables {
 }
 
 const ALIAS = 't';
-const SAFE = `BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
 /** SQLite puts at most 500 selects together; an order by very many columns needs more. */
 const SELECTS_MOST = 16;
 
@@ -58,12 +69,15 @@ export class CompiledQuery implements Query {
   readonly #database: DatabaseSync;
   readonly #spec: QuerySpec;
   readonly #order: OrderColumn[] = [];
+  readonly #scope: TableScope;
   readonly #newestFirst: boolean;
   readonly #selection: TableSelection;
   /** What continues after a row, by which of its values are absent. */
   readonly #continued = new Map<string, readonly PartScan[]>();
   #first: readonly PartScan[] | undefined;
   #count: Statement<[number]> | undefined;
+  #numbers: Statement<[number]> | undefined;
+  #among: Statement<readonly Scalar[]> | undefined;
 
   constructor(database: DatabaseSync, find: (table: string) => TableRows, spec: QuerySpec, isGuarded = false) {
     this.#database = database;
@@ -79,9 +93,9 @@ export class CompiledQuery implements Query {
       this.#order.push({ sql: `${ALIAS}.${sql}`, type, descending: descending ?? false });
     }
     this.#newestFirst = newestFirst;
-    const scope: TableScope = { rows, alias: ALIAS, find };
+    this.#scope = { rows, alias: ALIAS, find };
     const slots: Binding[] = [];
-    const asked = spec.where ? conditionSql(scope, spec.where, slots) : '';
+    const asked = spec.where ? conditionSql(this.#scope, spec.where, slots) : '';
     const where = isGuarded ? [STEP, asked].filter(Boolean).join(' AND ') : asked;
     const keys = spec.keys ? this.#order.map(exactSql) : [];
     const [columns, places] = [`${ALIAS}.doc`, `'' AS doc`].map((doc) => [
@@ -122,6 +136,27 @@ export class CompiledQuery implements Query {
     };
   }
 
+  /** The creation numbers of all rows, in their order. */
+  numbers(params: readonly Scalar[]): number[] {
+    const { from, where, slots, order } = this.#selection;
+    this.#numbers ??= statement(
+      this.#database,
+      `SELECT ${ALIAS}.seq FROM ${from}${where && ` WHERE ${where}`} ORDER BY ${order}`,
+    );
+    return this.#numbers.all(...bound(slots, params)).map(([seq]) => seq);
+  }
+
+  /** Those of some rows, by their numbers, that are found. */
+  among(params: readonly Scalar[], numbers: readonly number[]): FoundRow[] {
+    const { from, columns, where, slots, order } = this.#selection;
+    this.#among ??= statement(
+      this.#database,
+      `SELECT ${columns.join(', ')} FROM ${from} NOT INDEXED
+       WHERE ${[`${ALIAS}.seq IN (SELECT value FROM json_each(?))`, where].filter(Boolean).join(' AND ')} ORDER BY ${order}`,
+    );
+    return this.#found(this.#among.all(JSON.stringify(numbers), ...bound(slots, params)));
+  }
+
   count(params: readonly Scalar[]): number {
     const { from, where, slots } = this.#selection;
     this.#count ??= statement(this.#database, `SELECT count(*) FROM ${from}${where && ` WHERE ${where}`}`);
@@ -158,13 +193,30 @@ export class CompiledQuery implements Query {
       where,
       slots,
       order,
+      sorted: this.#order,
       keys: this.#order.map(exactSql),
       keysOf: (values) => this.#order.map(({ type }, index) => exact(type, values[index]!)),
       newestFirst: this.#newestFirst,
+      path: this.#path(),
       beyond: (params, at) => this.#beyond(params, at),
       columns,
       found: (rows) => this.#found(rows),
     };
+  }
+
+  #path(): WalkedPath | undefined {
+    const { rows } = this.#scope;
+    const order = (this.#spec.order ?? []).slice(0, this.#order.length);
+    const path = indexPath({ ...this.#spec, order, newestFirst: this.#newestFirst }, rows.indexes);
+    if (!path) return undefined;
+    const slots: Binding[] = [];
+    const where = conditionSql(this.#scope, { op: 'and', of: path.conditions }, slots);
+    const equal = path.equal.map((name) => rows.column(name).sql.replaceAll('"', ''));
+    const sorted = path.rest.map(({ column, descending }) => {
+      const { sql, type } = rows.column(column);
+      return { sql: `${ALIAS}.${sql}`, type, descending };
+    });
+    return { ...path, where: { where, slots, equal }, sorted };
   }
 
   #beyond(params: readonly Scalar[], from: number): ConditionPart[] {
@@ -240,13 +292,4 @@ function equalColumns(where: Condition | undefined): string[] | undefined {
     return each.includes(undefined) ? undefined : each.flatMap((names) => names ?? []);
   }
   return where.op === '=' && 'column' in where.left && 'param' in where.right ? [where.left.column] : undefined;
-}
-
-/** A number cannot hold every 64-bit integer: those outside its exact range come as text, and become a BigInt. */
-function exactSql({ sql, type }: OrderColumn): string {
-  return type === 'integer' ? `iif(typeof(${sql}) = 'integer' AND ${sql} NOT ${SAFE}, CAST(${sql} AS TEXT), ${sql})` : sql;
-}
-
-function exact(type: OrderColumn['type'], value: Scalar): Scalar {
-  return type === 'integer' && typeof value === 'string' ? BigInt(value) : value;
 }

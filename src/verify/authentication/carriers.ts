@@ -4,7 +4,8 @@ import type { Credential } from '../model/callers.ts';
 import { credentialParts } from '../model/credential-parts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
-import type { Flaw } from '../script/claim.ts';
+import { mayBeRefusedBefore } from '../model/stated-order.ts';
+import { type Flaw, type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -33,8 +34,10 @@ export async function elsewhere(
     const other: Credential = { ...credential, in: place, carrier, value };
     const done = await session.send({ ...request, caller: { name: 'stranger', user: '', credential: other } });
     const word = carrier === credential.carrier ? ` under the word ${value.split(' ')[0]}` : '';
-    const judge = (seen: TrialExchange) =>
-      unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}${word}`);
+    const judge = (seen: TrialExchange): Judgement =>
+      place === 'query' && mayBeRefusedBefore(model, 'caller', seen) && !isUnknownCaller(model, operation, seen)
+        ? moot('the parameter may have been looked at first')
+        : unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}${word}`);
     session.claim({ fact, reason: `in ${carrier}${word}`, of: [done], control: request, judge });
   }
 }

@@ -128,9 +128,10 @@ function claimShown(
 async function listBelow(session: Session, listing: Listing, own: readonly TrialRow[]): Promise<void> {
   const { endpoint, resource, known } = listing;
   for (const row of own.slice(0, ownMost))
-    claimShown(session, listing, row, await ask(session, listing, {}, pathValues(endpoint, row)));
+    claimShown(session, listing, row, await ask(session, listing, {}, pathValues(session.model, endpoint, row)));
   session.need(own.length + listing.foreign.length > 0, `of no ${resource} it is known whether ${known.name} may see it`);
-  for (const row of listing.foreign.slice(0, foreignMost)) await ask(session, listing, {}, pathValues(listing.endpoint, row));
+  for (const row of listing.foreign.slice(0, foreignMost))
+    await ask(session, listing, {}, pathValues(session.model, listing.endpoint, row));
 }
 
 const foreignMost = 2;

@@ -5,8 +5,9 @@ import { claimRefusedAs } from '../errors/claim-refused.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
+import { mayBeRefusedBefore } from '../model/stated-order.ts';
 import type { Observed, Observer } from '../observer.ts';
-import type { Judgement } from '../script/claim.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -60,7 +61,8 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller
       session.need(plans.length > 0, `no request to ${endpoint.key} could be made for ${caller.name}`);
       for (const plan of plans) {
         const done = await session.send(plan);
-        const judge = (seen: TrialExchange) => judged(model, operation, caller, seen);
+        const isRight = isRefused && plan === valid;
+        const judge = (seen: TrialExchange) => judged(model, operation, caller, seen, isRight);
         session.claim({ fact, reason: wordFor(model, caller), of: [done], control, judge });
         if (isRefused && plan === valid)
           claimRefusedAs(session, done, { by: { when: 'caller.forbidden' }, what: `a request of ${caller.name}`, control });
@@ -69,12 +71,14 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller
   };
 }
 
-function judged(model: Model, operation: Operation, caller: TrialCaller, seen: TrialExchange): Judgement {
+/** `isRight` says that nothing is wrong in the request but who sends it. */
+function judged(model: Model, operation: Operation, caller: TrialCaller, seen: TrialExchange, isRight = false): Judgement {
   const refusal = refusalFor(model, 'caller.forbidden', operation);
   const outright = outrightOf(model, operation, caller);
   const isForbidden = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : isRefused(model, seen);
   const told = { seen: `it was answered ${seen.status}` };
   if (outright === 'refused' && !isForbidden && !isRefusedBefore(model, operation, seen)) {
+    if (!isRight && mayBeRefusedBefore(model, 'user', seen)) return moot('something else may have been asked first');
     const status = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
     return { promised: `no rule allows ${operation.name} to ${wordFor(model, caller)}, so it is ${status}`, ...told };
   }

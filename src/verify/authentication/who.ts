@@ -13,11 +13,12 @@ import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { mayBeRefusedBefore } from '../model/stated-order.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
-import { elsewhere, isUnknown, unknownFlaw } from './carriers.ts';
+import { elsewhere, isUnknown, isUnknownCaller, unknownFlaw } from './carriers.ts';
 import {
   acceptable,
   asNobody,
@@ -67,10 +68,12 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
     async run(session: Session) {
       const control = await acceptable(session, { operation, endpoint });
       const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, 'without a credential');
+      const judgeKnock = (seen: TrialExchange) =>
+        (mayBeRefusedBefore(model, 'caller', seen) ? unlessUnknown(model, operation, seen) : undefined) ?? judge(seen);
       const knock = knocking(model, endpoint, undefined);
       for (const plan of [knock, ...(control ? [asNobody(control)] : [])]) {
         const done = await session.send(plan);
-        session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge });
+        session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge: plan === knock ? judgeKnock : judge });
         if (plan !== knock)
           claimRefusedAs(session, done, { by: { when: 'caller.unknown' }, what: 'a request of nobody', control });
         if (model.isHeld('a challenge with 401', endpoint))
@@ -81,11 +84,17 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
         if (invented?.in !== 'header') continue;
         const strange = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
         const judgeStrange = (seen: TrialExchange) =>
+          (mayBeRefusedBefore(model, 'caller', seen) ? unlessUnknown(model, operation, seen) : undefined) ??
           unknownFlaw(model, operation, seen, 'with a credential that nobody gave out');
         session.claim({ fact: rules, reason: 'invented', of: [strange], judge: judgeStrange });
       }
     },
   };
+}
+
+/** Where something else may be asked first, another refusal says nothing of the caller. */
+function unlessUnknown(model: Model, operation: Operation, seen: TrialExchange): Judgement {
+  return isUnknownCaller(model, operation, seen) ? undefined : moot('something else may have been asked first');
 }
 
 /** Where no order of refusals is stated, all is right in the request but the credential; then it is refused, whatever as. */

@@ -57,7 +57,7 @@ export async function beginAsking(session: Session, endpoint: Endpoint): Promise
     caller !== undefined || isPublic || model.callers.every(({ credential }) => !credential),
     `nobody may call ${endpoint.key}`,
   );
-  const path = row ? pathValues(endpoint, row) : (await session.parts(endpoint)).path;
+  const path = row ? pathValues(model, endpoint, row) : (await session.parts(endpoint)).path;
   return asking(session, (query) => model.request(endpoint, { path, caller, query }), valid);
 }
 

@@ -66,7 +66,7 @@ export async function lookInList(
   caller: TrialCaller | undefined,
 ): Promise<Look | undefined> {
   const { model } = session;
-  const path = pathValues(endpoint, row);
+  const path = pathValues(model, endpoint, row);
   const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
   if (!isWhole || pathParameters(endpoint.path).some((name) => !(name in path))) return undefined;
   const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };

@@ -19,6 +19,7 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { findRow } from './found.ts';
 import { madeAlong } from './made-along.ts';
+import { keyedParents, keyValues, knownThrough } from './path-keys.ts';
 import { preconditions } from './preconditions.ts';
 import { referredFor } from './referred.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
@@ -73,18 +74,20 @@ export class Maker implements RowMaker {
     const asking = given.caller ?? given.for ?? callersFor(this.#session, endpoint)[0];
     const asked = await this.#heardHere(endpoint, { ...given, ...(asking && { for: asking }) });
     const make = (target: string, more: WantedRow) => this.make(target, more, depth + 1);
-    const wanted = { ...asked, parents: await referredFor(this.#session, endpoint, asked, make) };
-    const path: Record<string, Symbolic> = bareMap({});
+    const referred = await referredFor(this.#session, endpoint, asked, make);
+    const parents = await keyedParents(this.#session.model, endpoint, referred, (target) => make(target, { for: asking }));
+    const wanted = { ...asked, parents };
+    const path: Record<string, Symbolic> = keyValues(this.#session.model, endpoint, parents);
     const last = identifierParameter(endpoint);
     for (const name of pathParameters(endpoint.path)) {
-      if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
+      if (name !== last && path[name] === undefined) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
     const makeFor = (target: string, style: SampleStyle) =>
       make(target, { style, for: wanted.caller ?? wanted.for }).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make: makeFor });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
-    return { path, json };
+    return { path, json, parents };
   }
 
   async creation(resource: string, wanted: WantedRow): Promise<RequestPlan> {
@@ -119,10 +122,10 @@ export class Maker implements RowMaker {
       if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
       // A service may refuse to send anything to this machine.
       const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
-      const { path, json } = await this.parts(endpoint, drawn, depth);
+      const { path, json, parents } = await this.parts(endpoint, drawn, depth);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
-      if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json });
+      if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json, parents });
       if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
@@ -232,9 +235,10 @@ function rowOf(
     readonly caller: TrialCaller | undefined;
     readonly path: Readonly<Record<string, Symbolic>>;
     readonly json: Symbolic | undefined;
+    readonly parents: Readonly<Record<string, TrialRow>>;
   },
 ): TrialRow {
-  const { resource, endpoint, done, caller, path, json } = made;
+  const { resource, endpoint, done, caller, path, json, parents } = made;
   const { model } = session;
   const fields = rowIn(done.value);
   const place = rowPlace(endpoint, resource, done.value.status) ?? [];
@@ -249,7 +253,7 @@ function rowOf(
   const id = isShown ? session.captured(done, ...place, field) : (inPath ?? sent);
   if (id === undefined)
     throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
-  const known: Record<string, Symbolic> = bareMap(path);
+  const known: Record<string, Symbolic> = bareMap({ ...(endpoint.rows ? {} : path), ...knownThrough(parents) });
   const stated = model.resource(resource);
   for (const [name, value] of Object.entries(fields ?? {})) {
     const target = isMap(value) && stated ? entryOf(stated.fields, name)?.ref : undefined;

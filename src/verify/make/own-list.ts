@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { boundRows } from '../../parts/path-keys.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -60,6 +61,7 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
     const target = model.parentOf(endpoint, name);
     if (target !== undefined) parents[name] = await rowFor(session, resource, name, target);
   }
+  for (const { row, field } of boundRows(model.spec, endpoint)) parents[field] = await session.make(row.resource);
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
   const makers: TrialCaller[] = [];
   const wanted = (at: number, body: Query = {}): WantedRow => ({
@@ -76,7 +78,7 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   const [caller] = isPublic ? [undefined] : callersFor(session, endpoint, row);
   session.need(caller !== undefined || isPublic, `nobody may call ${endpoint.key}`);
   const path: Record<string, Symbolic> = {
-    ...pathValues(endpoint, row),
+    ...pathValues(model, endpoint, row),
     ...Object.fromEntries(Object.entries(parents).map(([name, { id }]) => [name, id])),
   };
   // A row that was given, and not made, need not be among those that the filter leaves.
@@ -141,7 +143,7 @@ async function narrow(
 /** Whether a list can be one in which hardly anything is but what is made for it: below a parent, or narrowed. */
 export function canBeOwn(model: Model, endpoint: Endpoint): boolean {
   const isBelow = pathParameters(endpoint.path).some((name) => model.parentOf(endpoint, name) !== undefined);
-  return isBelow || narrowingFilter(model, endpoint, []) !== undefined;
+  return isBelow || boundRows(model.spec, endpoint).length > 0 || narrowingFilter(model, endpoint, []) !== undefined;
 }
 
 interface NarrowingFilter {

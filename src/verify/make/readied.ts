@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { identifierParameter, namesRow, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -41,7 +41,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
   if (verb === 'create' || verb === 'upsert') return making(session, endpoint, readying);
   if (verb === 'handler' || verb === 'reply' || verb === 'list') return asking(session, endpoint, readying);
   const resource = resourceOfEffect(effect);
-  if (resource === undefined || identifierParameter(endpoint) === undefined)
+  if (resource === undefined || !namesRow(endpoint))
     throw new Untestable(`of ${endpoint.key} it is not known which row it is about`);
   const transition = effect?.verb === 'transition' ? transitionOf(session, resource, effect.transition) : undefined;
   let failure: unknown;
@@ -80,22 +80,31 @@ async function making(session: Session, endpoint: Endpoint, readying: Readying):
   return { request, row: undefined };
 }
 
+/** The path of what stands below rows that are named by keys. */
+async function keyedPath(session: Session, endpoint: Endpoint, caller: TrialCaller | undefined) {
+  if (resourceOfEffect(statedValue(endpoint.does)) === undefined)
+    throw new Untestable(`of ${endpoint.key} it is not known which rows are above it`);
+  return (await session.parts(endpoint, { caller })).path;
+}
+
 /** Parameters are drawn by their shapes, those of the path and those that are required. */
 async function asking(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
   const { model } = session;
   const caller = readying.caller ?? callerFor(session, endpoint);
   const { properties, required } = paramsShape(model.spec, endpoint);
+  const keyed = endpoint.rows ? await keyedPath(session, endpoint, caller) : {};
   const names = new Set(pathParameters(endpoint.path));
   const parts: {
     readonly path: Record<string, Symbolic>;
     readonly query: Record<string, Symbolic>;
     readonly headers: Record<string, Symbolic>;
   } = {
-    path: {},
+    path: { ...keyed },
     query: {},
     headers: {},
   };
   for (const name of Array.isArray(required) ? required : []) {
+    if (typeof name === 'string' && name in keyed) continue;
     const stated = typeof name === 'string' ? entryOf(endpoint.parameters, name) : undefined;
     if (typeof name !== 'string' || (stated?.default && !names.has(name))) continue;
     const shape: Json = isMap(properties) ? (properties[name] ?? {}) : {};

@@ -2,13 +2,16 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { SampleStyle } from '../values/style.ts';
 import { draftBody } from './body.ts';
+import { keysKnown } from './path-keys.ts';
 import type { TrialRow } from './row.ts';
 
 export interface About {
@@ -27,7 +30,7 @@ export async function requestAbout(session: Session, row: TrialRow, endpoint: En
   const { model } = session;
   const json = about.json ?? (await bodyFor(session, endpoint, row, about));
   return model.request(endpoint, {
-    path: pathValues(endpoint, row),
+    path: pathValues(model, endpoint, row),
     caller: about.caller,
     ...(json !== undefined && { json }),
     ...(about.headers && { headers: about.headers }),
@@ -35,12 +38,18 @@ export async function requestAbout(session: Session, row: TrialRow, endpoint: En
   });
 }
 
-/** The values of a path's parameters for a row: its identifier, and the fields that the others name. */
-export function pathValues(endpoint: Endpoint, row: TrialRow): Record<string, Symbolic> {
+/**
+ * The values of a path's parameters for a row: its identifier, the fields that the others name, and what is known of the rows that are named by
+ * keys. @throws {Untestable} where nothing tells that.
+ */
+export function pathValues(model: Model, endpoint: Endpoint, row: TrialRow): Record<string, Symbolic> {
   const last = identifierParameter(endpoint);
+  const keys = keysKnown(model, endpoint);
   const path: Record<string, Symbolic> = bareMap({});
   for (const name of pathParameters(endpoint.path)) {
-    const value = name === last ? row.id : row.known[name];
+    const key = keys.get(name);
+    const value = name === last ? row.id : row.known[key ?? name];
+    if (key !== undefined && value === undefined) throw new Untestable(`nothing tells the ${key} of a ${row.resource}`);
     if (value !== undefined) path[name] = value;
   }
   return path;

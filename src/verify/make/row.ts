@@ -50,6 +50,8 @@ export interface WantedRow {
 export interface Parts {
   readonly path: Readonly<Record<string, Symbolic>>;
   readonly json: Symbolic | undefined;
+  /** The rows that were made or wanted for it to refer to, by field. */
+  readonly parents: Readonly<Record<string, TrialRow>>;
 }
 
 /** Makes rows for a session. */

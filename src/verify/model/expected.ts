@@ -5,6 +5,7 @@ import type { Effect } from '../../parts/effects.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { boundRows } from '../../parts/path-keys.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
@@ -110,6 +111,8 @@ function beforeSet(
   const out = new Map<string, Expectation>();
   const sent = sentFields(model, resource, change);
   const bound = boundFields(model, change);
+  // Which row the path names above it is looked at by what is found there.
+  const above = new Set(change.endpoint ? boundRows(model.spec, change.endpoint).map(({ field }) => field) : []);
   for (const [name, field] of entriesOf(resource.fields)) {
     const kept = keptValue(name, field, before);
     if (verb === 'transition' && before)
@@ -118,6 +121,7 @@ function beforeSet(
       out.set(name, updated(name, field, before, sent, kept));
     else if (name === stateField(model, resource))
       out.set(name, before ? kept : initialState(model, resource, field, change, { sent, bound, followed }));
+    else if (!before && above.has(name)) out.set(name, { is: 'unknown', because: 'path', at: field.at });
     else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
     else if (verb === 'update') out.set(name, updated(name, field, before, sent, kept));
     else out.set(name, written(resource, name, field, before, isOpenTo(model, change, name) ? sent : undefined, kept));

@@ -33,7 +33,7 @@ export function judgeField(
       return isInside ? undefined : { promised: `${name}: a time from ${between}`, seen: oneLine(seen) };
     }
     case 'value':
-      return isKept(expectation.value, seen, { mayHaveMore: expectation.because === 'sent', mayLack })
+      return isPromisedThere(expectation.value, seen, { mayHaveMore: expectation.because === 'sent', mayLack })
         ? undefined
         : { promised: `${name}: ${oneLine(expectation.value)} (${words[expectation.because]})`, seen: oneLine(seen) };
   }
@@ -59,21 +59,23 @@ export interface Slack {
 }
 
 /** Whether a value came through. What was sent may have been filled with defaults inside; members that are null may be gone. */
-export function isKept(promised: Json, seen: Json | undefined, slack: Slack): boolean {
+export function isPromisedThere(promised: Json, seen: Json | undefined, slack: Slack): boolean {
   if (isSame(promised, seen)) return true;
   if (promised === null || seen === undefined)
     return (promised === null && seen === undefined) || (promised === null && seen === null);
   if (typeof promised === 'string' && typeof seen === 'string') return isSameInstant(promised, seen);
   if (Array.isArray(promised)) {
     return (
-      Array.isArray(seen) && promised.length === seen.length && promised.every((item: Json, at) => isKept(item, seen[at], slack))
+      Array.isArray(seen) &&
+      promised.length === seen.length &&
+      promised.every((item: Json, at) => isPromisedThere(item, seen[at], slack))
     );
   }
   if (!isMap(promised) || !isMap(seen)) return false;
   if (!slack.mayHaveMore && Object.keys(seen).some((name) => seen[name] !== null && !Object.hasOwn(promised, name))) return false;
   return Object.entries(promised).every(([name, item]) => {
     const isThere = Object.hasOwn(seen, name);
-    return (!isThere && slack.mayLack.has(name)) || isKept(item, isThere ? seen[name] : undefined, slack);
+    return (!isThere && slack.mayLack.has(name)) || isPromisedThere(item, isThere ? seen[name] : undefined, slack);
   });
 }
 

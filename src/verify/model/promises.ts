@@ -80,7 +80,7 @@ export const heldRules = {
     of: 'authentication/who is calling',
     stated: 'promise',
     readOff: 'nothing',
-    because: 'section 6 of the language; OpenAPI states none, so that all but the credential is right in what is asked',
+    because: 'the stated order; where none is stated, and in OpenAPI, all but the credential has to be right in what is asked',
   },
   'refused under a status that is not listed': {
     of: 'endpoints/answers',
@@ -109,7 +109,7 @@ export type HeldRule = keyof typeof heldRules;
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
   ...rowsOf(
-    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/counted, resources/rules, resources/fixed, resources/not writable',
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
     {
       readOff: 'convention',
       because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
@@ -166,7 +166,7 @@ export const wholes: readonly ClassRow[] = [
     because:
       'the payload and the codes of all refusals are inferred; what an operation lists itself is held by endpoints/answers',
   }),
-  ...rowsOf('errors/own, errors/unchanged, errors/taken again, errors/never arising', {
+  ...rowsOf('errors/own, errors/unchanged, errors/taken again, errors/never arising, errors/order', {
     readOff: 'convention',
     because: 'conditions have no place in OpenAPI',
   }),

@@ -37,7 +37,7 @@ export async function changingOf(session: Session, endpoint: Endpoint, row: Tria
   const { path, json } = isPatch
     ? { path: {}, json: {} }
     : await session.parts(endpoint, { style: 'whole', caller, changes: row });
-  return { endpoint, row, caller, path: { ...path, ...pathValues(endpoint, row) }, whole: membersOf(json ?? {}) };
+  return { endpoint, row, caller, path: { ...path, ...pathValues(session.model, endpoint, row) }, whole: membersOf(json ?? {}) };
 }
 
 /** Changes the row and reads it; the reading, where the change was made. */

@@ -12,7 +12,7 @@ import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import { rowFrom } from '../make/row-from.ts';
 import type { FactName } from '../model/facts.ts';
-import { isKept } from '../model/judge-field.ts';
+import { isPromisedThere } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { rowPlace, unexpanded } from '../model/row-shown.ts';
@@ -188,7 +188,7 @@ async function written(session: Session, model: Model, { version, resource, body
         if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;
         // Inside of it, defaults may have been filled in.
         const slack = { mayHaveMore: true, mayLack: model.hiddenInside(other.caller) };
-        if (isKept(wanted[name] ?? null, seen[name], slack)) continue;
+        if (isPromisedThere(wanted[name] ?? null, seen[name], slack)) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
       }
       return undefined;

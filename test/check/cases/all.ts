@@ -5,6 +5,7 @@ import { errorsCases } from './errors.ts';
 import { eventsCases } from './events.ts';
 import { expressionsCases } from './expressions.ts';
 import { formCases } from './form.ts';
+import { keysCases } from './keys.ts';
 import { limitsCases } from './limits.ts';
 import { purposeCases } from './purpose.ts';
 import { resourcesCases } from './resources.ts';
@@ -18,6 +19,7 @@ export const cases: readonly Case[] = [
   ...resourcesCases,
   ...statesCases,
   ...endpointsCases,
+  ...keysCases,
   ...authenticationCases,
   ...eventsCases,
   ...errorsCases,

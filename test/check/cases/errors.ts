@@ -40,6 +40,10 @@ export const errorsCases: readonly Case[] = [
       'errors/never-arises @ /errors/conditions/limit.time',
     ],
   },
+  {
+    snippets: ['errors: { order: [body, user, caller, body] }'],
+    finds: ['errors/order @ /errors/order', 'errors/order @ /errors/order/3'],
+  },
   { snippets: ['errors: { codes: { not_found: { status: 200 } } }'], finds: ['errors/status @ /errors/codes/not_found/status'] },
   {
     snippets: [

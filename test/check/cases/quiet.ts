@@ -142,4 +142,10 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
   'a list of values that a text, a number, a whole number or a switch is compared with': [
     'endpoints: { GET /notes: { parameters: { titles: { in: query, filters: title, op: in }, sizes: { in: query, filters: size, op: in }, pins: { in: query, filters: pinned, op: in } } } }',
   ],
+  'a row that paths name by a key': [
+    'resources: { book: { unique: [[name]] }, note: { unique: [[book, title]] } }',
+    'endpoints: { under: { "/books/{book}": { book: { name: book } } }, "GET /books/{book}/notes/{title}": { does: read note, as: note of a book, identity: { title: title } } }',
+    'purpose: { functions: { write: [create note, update note, publish note, delete note, create book, note of a book] } }',
+    'authentication: { permissions: [{ allow: [all note, all book, notes of a book, note of a book, all hook, stream events], to: [writer, reader] }] }',
+  ],
 };

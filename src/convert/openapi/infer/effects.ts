@@ -11,7 +11,7 @@ import {
   successOf,
 } from './context.ts';
 import { isCalledAfter, isMembership } from './memberships.ts';
-import { pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
+import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
@@ -120,11 +120,8 @@ function isActOn(context: InferenceContext, { path }: SourceOperation, resource:
   const { segments } = pathParts(path);
   if (wholeParameter(segments.at(-2)) === undefined) return false;
   const owner = collectionAt(context, `/${segments.slice(0, -2).join('/')}`);
-  const words = wordsOfName(segments.at(-1) ?? '');
-  return owner?.resource === resource && !words.some((word) => copying.has(word)) && !isCalledAfter(path, resource);
+  return owner?.resource === resource && !isCopying(path) && !isCalledAfter(path, resource);
 }
-
-const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);
 
 /** A body that is a list makes many at once, which is another effect. */
 export function makesOne(context: InferenceContext, operation: SourceOperation): boolean {

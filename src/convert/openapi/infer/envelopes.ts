@@ -62,7 +62,7 @@ function writePagination(context: InferenceContext, operation: SourceOperation, 
 /** What is known of a list, for the members around it. */
 function saidOf(style: OpenMap, { parameters, tells }: PageStyle, list: ListOf, words: PageWords): ListSaid {
   const named = parameters.flatMap(({ word }) => (typeof style[word] === 'string' ? [style[word]] : []));
-  const spoken = (name: unknown) => (typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name) ? name : undefined);
+  const spoken = (name: unknown) => (typeof name === 'string' ? name : undefined);
   const usualSize = [style.default, style.max].find((one) => typeof one === 'number') ?? 100;
   return {
     list,
@@ -150,8 +150,8 @@ function rowExpression(
   if (constant !== undefined) return celOf(constant.value);
   if (/^(?:is_?)?deleted$/i.test(name) && written.typeOf(shape) === 'boolean') return isGone ? 'true' : undefined;
   const row = isGone ? 'resource' : 'result';
-  if (!isGone && isAnyMap(written, shape) && isOfAnyMembers(context, resource)) return 'result';
-  if (!isGone && isThing(context, shape, resource)) return 'result';
+  if (!isGone && isAnyMap(written, shape) && (isOfAnyMembers(context, resource) || enveloping.test(name))) return 'result';
+  if (isThing(context, shape, resource)) return row;
   const list = written.itemsOf(shape);
   if (!isGone && list !== undefined && isThing(context, list, resource)) return '[result]';
   if (!isGone && /^total_?(?:count)?$/i.test(name) && written.typeOf(shape) === 'integer') return '1';
@@ -165,6 +165,9 @@ function rowExpression(
   if (!isMap(entry.identifier) || entry.identifier.field !== name) return undefined;
   return `has(${row}.${name}) ? ${row}.${name} : ${written.typeOf(shape) === 'string' ? "''" : '0'}`;
 }
+
+/** Members that hold the thing where nothing is said of them but that they are maps. */
+const enveloping = /^(?:data|result|item)$/;
 
 /** Whether nothing is known of a resource but what it is told by. */
 function isOfAnyMembers({ resources }: InferenceContext, name: string): boolean {

@@ -12,7 +12,7 @@ import { wordsOf } from './shapes.ts';
 /** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
 export const filtersByField: InferenceRule = {
   name: 'filters-by-field',
-  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, and by any of its items where it is a list; where it takes what no row has, or says that it searches, it filters by none.',
+  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; where it takes what no row has, or says that it searches, it filters by none.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -37,7 +37,14 @@ function say(
   field: Json,
 ): void {
   const shape = parameter.shape ?? parameter;
-  const words = isAnyOf(context, shape, field) ? { op: 'in' } : isEqual(context, shape, field) ? undefined : { filters: 'none' };
+  const part = partOf(context, shape, field);
+  const words = isAnyOf(context, shape, field)
+    ? { op: 'in' }
+    : part !== undefined
+      ? { op: part }
+      : isEqual(context, shape, field)
+        ? undefined
+        : { filters: 'none' };
   if (words === undefined) return;
   Object.assign(made(parameter), words);
   const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), Object.keys(words)[0] ?? '');
@@ -62,6 +69,15 @@ function sayAlike(
   Object.assign(made(parameter), { filters: alike, ...(isOneOf && { op: 'in' }) });
   const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), 'filters');
   context.trail.infer(at, filtersByField.name, operation.map.at, 0.7);
+}
+
+/** How a part of a text is compared, where the parameter says that it is one. */
+function partOf({ written }: InferenceContext, shape: Json, field: Json): 'contains' | 'prefix' | undefined {
+  const { description } = written.expand(shape);
+  const isText = written.typeOf(shape) === 'string' && written.typeOf(field) === 'string';
+  if (!isText || typeof description !== 'string' || wordsOf(written.expand(field).enum).length > 0) return undefined;
+  if (/\b(?:prefix|(?:start|begin)(?:s|ing)? with)\b/i.test(description)) return 'prefix';
+  return /\b(?:contain|partial|substring)/i.test(description) ? 'contains' : undefined;
 }
 
 /** Several values, of which a row has one. */

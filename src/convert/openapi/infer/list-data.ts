@@ -202,16 +202,23 @@ function countOf({ written }: InferenceContext, name: string, shape: Json, said:
   }
   if (type !== 'integer' && type !== 'number') return undefined;
   const number = (expression: string) => (type === 'integer' ? expression : `double(${expression})`);
-  const size = said.size === undefined ? 'size(items)' : `(has(params.${said.size}) ? params.${said.size} : ${said.usualSize})`;
+  const size = said.size === undefined ? 'size(items)' : sentOr(said.size, said.usualSize);
   // What is called `results` is a list elsewhere; a number of that name counts all of them.
   if (envelope[3]?.[1].has(plain) || plain === 'results') return number('total');
   if (plain === 'count') return number('size(items)');
   if (said.tells !== 'count' || said.size === undefined) return undefined;
   if (perPage.has(plain)) return number(size);
   if (pageCounts.has(plain)) return number(`(total + ${size} - 1) / ${size}`);
-  return pageNumbers.test(plain) && said.page !== undefined
-    ? number(`(has(params.${said.page}) ? params.${said.page} : 1)`)
-    : undefined;
+  return pageNumbers.test(plain) && said.page !== undefined ? number(sentOr(said.page, 1)) : undefined;
+}
+
+/** What a parameter says, or what it stands for where it is not sent; `page[size]` is no word of an expression. */
+function sentOr(name: string, usual: number): string {
+  const isWord = /^[A-Za-z_]\w*$/.test(name);
+  const [isSent, sent] = isWord
+    ? [`has(params.${name})`, `params.${name}`]
+    : [`${quoted(name)} in params`, `params[${quoted(name)}]`];
+  return `(${isSent} ? ${sent} : ${usual})`;
 }
 
 const perPage: ReadonlySet<string> = new Set(['perpage', 'pagesize', 'limit']);

@@ -2,6 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { infer } from './effects.ts';
+import { isAlike } from './nested-collections.ts';
 import { pathParts, singular } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
@@ -67,8 +68,14 @@ function rowsOf(
   const of = (verbs: ReadonlySet<string>) => methods.filter(([verb]) => verbs.has(verb)).map(([, operation]) => operation);
   for (const operation of [...of(reads), ...of(creates)]) {
     const endpoint = endpointOf(context, operation);
-    const row = shownRowOf(written, shapeOfAnswer(endpoint, successOf(endpoint)), 'id');
+    const shape = shapeOfAnswer(endpoint, successOf(endpoint));
+    const row = shownRowOf(written, shape, 'id');
     if (row?.resource !== undefined) return { resource: row.resource, parameter: row.wrapper ?? singular(noun) };
+    // `wallet_id` of `/wallet/get`.
+    const parameter = `${singular(noun)}_id`;
+    const named = shownRowOf(written, shape, parameter);
+    if (named?.resource !== undefined && Object.hasOwn(written.propertiesOf(named.shape)?.all ?? {}, parameter))
+      return { resource: named.resource, parameter };
   }
   return undefined;
 }
@@ -89,7 +96,8 @@ function inferMethod(context: InferenceContext, operation: SourceOperation, verb
   if (creates.has(verb)) infer(context, operation, 'create', resource, rule, 0.8);
   else if (verb === 'list') {
     const list = listIn(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), undefined);
-    if (list && context.written.resourceOf(list.items) === resource) infer(context, operation, 'list', resource, rule, 0.8);
+    const isOfKind = list && (context.written.resourceOf(list.items) === resource || isAlike(context, list.items, resource));
+    if (isOfKind) infer(context, operation, 'list', resource, rule, 0.8);
   } else if (identity === undefined) return;
   else if (reads.has(verb)) infer(context, operation, 'read', resource, rule, 0.8, identity);
   else if (deletes.has(verb)) infer(context, operation, 'delete', resource, rule, 0.8, identity);

@@ -58,3 +58,10 @@ export function wordsOfName(name: string): string[] {
     .filter((word) => word !== '')
     .map((word) => word.toLowerCase());
 }
+
+/** Whether a path ends in a word for making another of the same. */
+export function isCopying(path: string): boolean {
+  return wordsOfName(pathParts(path).segments.at(-1) ?? '').some((word) => copying.has(word));
+}
+
+const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);

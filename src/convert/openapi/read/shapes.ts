@@ -83,9 +83,9 @@ export class Shapes {
     }
     for (const key of readExclusives(shape, schema, this.reader)) this.#invalid(key, below(at, key));
     if (isMap(schema.discriminator)) shape.discriminator = this.#discriminator(schema.discriminator, schema);
-    if (!isBesideRef && this.#isNullable(schema, at)) return shapeOrNull(shape);
-    settle(shape, schema, at, this.reader);
-    return shape;
+    const isNullable = !isBesideRef && this.#isNullable(schema, at);
+    settle(shape, schema, at, this.reader, isNullable);
+    return isNullable ? shapeOrNull(shape) : shape;
   }
 
   #types(schema: JsonMap, at: Pointer, shape: OpenMap): void {
@@ -219,7 +219,7 @@ const exclusives = [
 ] as const;
 
 /** Takes out what contradicts the rest of its own schema, so that the rest still holds. */
-function settle(shape: OpenMap, schema: JsonMap, at: Pointer, reader: SourceReader): void {
+function settle(shape: OpenMap, schema: JsonMap, at: Pointer, reader: SourceReader, isNullable: boolean): void {
   if (
     Array.isArray(shape.enum) &&
     shape.type !== undefined &&
@@ -230,10 +230,16 @@ function settle(shape: OpenMap, schema: JsonMap, at: Pointer, reader: SourceRead
     delete shape.type;
   }
   const { default: usual } = shape;
-  if (usual !== undefined && !(fitsSchema(shape, usual) && fitsParts(schema, usual, reader))) {
+  const isNull = usual === null && isNullable;
+  if (usual !== undefined && !isNull && !(fitsSchema(shape, usual) && fitsParts(schema, usual, reader))) {
     reader.find('import/contradiction', below(at, 'default'), 'The default does not fit its own schema.');
     reader.leave(below(at, 'default'), 'it does not fit its own schema');
     delete shape.default;
+  }
+  for (const word of brokenByExample(shape, schema)) {
+    reader.find('import/contradiction', below(at, word), `The example beside it does not fit its \`${word}\`.`);
+    reader.leave(below(at, word), 'the example beside it does not fit');
+    delete shape[word];
   }
   for (const [low, high] of pairs) {
     const [least, most] = [shape[low], shape[high]];
@@ -243,6 +249,18 @@ function settle(shape: OpenMap, schema: JsonMap, at: Pointer, reader: SourceRead
     delete shape[high];
   }
 }
+
+/** The bounds of a schema that the example in the same schema breaks: whoever wrote both cannot hold anybody to them. */
+function brokenByExample(shape: OpenMap, schema: JsonMap): string[] {
+  const { example, examples } = schema;
+  const shown = example ?? (Array.isArray(examples) ? (examples[0] as Json) : undefined);
+  if (typeof shown !== 'string' && typeof shown !== 'number') return [];
+  // An empty text stands where no example was thought of.
+  if (shown === '') return [];
+  return boundWords.filter((word) => shape[word] !== undefined && !fitsSchema({ [word]: shape[word] as Json }, shown));
+}
+
+const boundWords = ['pattern', 'minLength', 'maxLength', 'minimum', 'maximum'] as const;
 
 /** Whether a default is of the type of all that its schema is put together of, as far as a reference leads straight to it. */
 function fitsParts(schema: JsonMap, usual: Json, reader: SourceReader): boolean {

@@ -1,10 +1,13 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import { parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
+import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { keyParameters } from '../../../parts/path-keys.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { followsKey } from '../own/words.ts';
@@ -22,7 +25,9 @@ function following(name: string, place: string, schema: JsonMap, more: Readonly<
 function pathOnes(endpoint: Endpoint, writing: ExportWriting): JsonMap[] {
   const resource = entryOf(writing.spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const identifier = resource && statedValue(resource.identifier);
+  const keyed = keyParameters(endpoint);
   return pathParameters(endpoint.path).map((name, index, all) => {
+    if (keyed.has(name)) return keyOne(endpoint, name, writing);
     const isLast = index === all.length - 1;
     const field =
       resource &&
@@ -34,6 +39,15 @@ function pathOnes(endpoint: Endpoint, writing: ExportWriting): JsonMap[] {
       isOwn && resource ? writing.examples.identifier(resource.name) : writing.examples.ofShape(plain, 'create', name);
     return following(name, 'path', writing.schemas.shape(plain, 'create'), { required: true, example });
   });
+}
+
+/** A parameter that is a field of a row which the path names by a key. */
+function keyOne(endpoint: Endpoint, name: string, writing: ExportWriting): JsonMap {
+  const { properties } = paramsShape(writing.spec, endpoint);
+  const known = isMap(properties) ? properties[name] : undefined;
+  const shape: Shape = isMap(known) && known.resource === undefined ? known : { type: 'string' };
+  const example = writing.examples.ofShape(shape, 'create', name);
+  return following(name, 'path', writing.schemas.shape(shape, 'create'), { required: true, example });
 }
 
 /** The parameters that a list's pages bring. */

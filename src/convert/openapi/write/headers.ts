@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { isCut } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
-import { identifierParameter } from '../../../parts/payload.ts';
+import { namesRow } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { componentName } from '../../spec/operation-names.ts';
 import type { PossibleRefusal } from '../../spec/refusals.ts';
@@ -88,6 +88,6 @@ function hasReader({ does }: Endpoint, { endpoints }: Spec): boolean {
   if (effect?.verb !== 'create' && effect?.verb !== 'upsert') return false;
   return entriesOf(endpoints.all).some(([, other]) => {
     const read = isStated(other.does) ? other.does.value : undefined;
-    return read?.verb === 'read' && read.resource === effect.resource && identifierParameter(other) !== undefined;
+    return read?.verb === 'read' && read.resource === effect.resource && namesRow(other);
   });
 }

@@ -121,6 +121,17 @@ export interface Page {
   readonly isInDoubt: boolean;
 }
 
+/** A page whose rows are too many to be read at once. */
+export interface LongPage extends Page {
+  readonly long: LongRows;
+}
+
+/** The rows of a long page: their creation numbers as they were at one moment, and what leads to those that are still to be shown. */
+export interface LongRows {
+  readonly numbers: readonly number[];
+  readonly rowsOf: (rows: Reader, numbers: readonly number[]) => FoundRow[];
+}
+
 /** Which rows make a page. */
 export interface PageQuery {
   readonly question: Question;

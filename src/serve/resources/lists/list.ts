@@ -1,32 +1,41 @@
-import { inOnePiece, pageStyle } from '../../../kinds/pages/all.ts';
+import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import { isCut } from '../../../parts/limits.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
+import { ReadTooLong } from '../../../store/failures.ts';
 import type { FoundRow, Reader, Scalar } from '../../../store/store.ts';
 import type { ListAccess } from '../../callers/list-access.ts';
 import { canonical } from '../../exchange/column.ts';
 import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
 import type { Models, Work } from '../act.ts';
 import { sortableFields, sortsByAny } from '../indexes.ts';
-import { boundValue, compileLocator, type Locator, operationAt } from '../locate.ts';
+import { compileLocator, type Locator, operationAt } from '../locate.ts';
 import type { RowModel } from '../model.ts';
+import { boundValue } from '../path-values.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import type { Cursors, Position } from './cursor.ts';
-import { findRows, findTexts, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
+import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
+import { findNarrowed } from './narrowed.ts';
 import { hiddenFields, orderOf, unseenFilter } from './order.ts';
-import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
+import { atOnceMost, compilePaging, type PageAsked, type Paging, refusePage, unpagedMost, wholeMost } from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
+
+/**
+ * What becomes of the rows of a list: their texts are passed on as they are, they are shown one by one, or something is made of all
+ * of them together.
+ */
+export type RowsUse = 'joined' | 'shown' | 'whole';
 
 export interface CompiledList {
   readonly paging: Paging;
-  /** `joins` = the texts of the rows are passed on as they are. */
+  /** @throws {ReadTooLong} where a list that has to be there as a whole has too many rows. */
   readonly run: (
     work: Work<Reader>,
     exchange: Exchange,
-    joins: boolean,
-  ) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
+    use: RowsUse,
+  ) => Page | LongPage | { readonly refusal: Refusal } | { readonly tooMany: true };
 }
 
 /** Compiles `list RESOURCE`: filters, order, page, parents; a bad page is refused before a missing parent. */
@@ -51,35 +60,61 @@ export function compileList(
   const wantsTotal = paging.pagination?.total !== undefined;
   const isBounded = isCut(paging.pagination);
   const isPreviousTold = tellsPrevious(paging.pagination);
+  const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
 
-  function run(work: Work<Reader>, exchange: Exchange, joins: boolean): ReturnType<CompiledList['run']> {
+  function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
     const unseen = unseenFilter(exchange, unseenFilters);
     if (unseen) return { refusal: unseen };
+    locator.place?.(work, exchange);
     const tests = testsOf(exchange, locator, filters, model);
     const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
     if ('refusal' in order) return order;
     const filter = listing.filter(work.scope);
     const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
-    const query = filter ? `${name}\n\n${filter.bound}` : name;
-    const asked = paging.read(exchange, query);
-    if ('refusal' in asked) return asked;
+    const narrowed = narrow?.(exchange);
+    const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
+    const read = paging.read(exchange, query);
+    if ('refusal' in read) return read;
+    const asked = compilation.standIn?.isLenient ? countedPage(read, exchange, paging.names) : read;
     const start = startOf(work, asked, order, model, listing, style.isFirst);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
-    const { size, offset } = asked;
+    const { offset } = asked;
+    const size = isBounded ? asked.size : Math.min(asked.size, use === 'whole' ? wholeMost : atOnceMost);
     const wanted: PageQuery = { question: questions.of(tests, filter, order), tests, filter, size, offset, start };
     const isReversed = start?.back ?? false;
     const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
-    const isJoined = joins && isBounded && !isReversed && !style.isFirst;
-    const found = isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
+    const isJoined = use === 'joined' && isBounded && !isReversed && !style.isFirst;
+    const some = narrowed && findNarrowed(work.rows, { ...wanted, size: asked.size }, narrowed, model);
+    const found = some ?? (isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted));
+    if (!some && found.isMore && size < asked.size) {
+      if (use === 'whole') throw new ReadTooLong(tooManyToBeWhole);
+      return longPage(wanted, work.rows, wantsTotal, paging.isOpen);
+    }
     if (paging.isOpen && found.isMore) return { tooMany: true };
     const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
-    const total = wantsTotal ? countOf(work.rows, wanted) : undefined;
+    const total = wantsTotal ? (some?.total ?? countOf(work.rows, wanted)) : undefined;
     return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }
   return { paging, run };
 }
+
+/** A page by its place, where the document names a parameter for it beside the one that pages are told by. */
+function countedPage(asked: PageAsked, { params }: Exchange, known: readonly string[]): PageAsked {
+  if (asked.position !== undefined || asked.row !== undefined || (asked.offset ?? 0) > 0) return asked;
+  for (const [name, count] of countedPlaces) {
+    const value = known.includes(name) || params[name] === undefined ? undefined : Number(params[name]);
+    if (value !== undefined && Number.isInteger(value) && value > count.least)
+      return { ...asked, offset: count.skip(value, asked.size) };
+  }
+  return asked;
+}
+
+/** The usual names of parameters that tell the place of a page by a number. */
+const countedPlaces = (pageStyles as readonly PageStyle[]).flatMap(({ count, parameters }) =>
+  count ? parameters.flatMap(({ usualNames }) => usualNames.map((name) => [name, count] as const)) : [],
+);
 
 /** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */
 function statedList(
@@ -124,6 +159,25 @@ function pageOf(
 /** What a page is told by, of the rows at its ends. */
 const toldBy = { token: 'keys', identifier: 'id', count: undefined, nothing: undefined } as const;
 
+const tooManyToBeWhole = `a list without pages was given up: something is made of all its rows together, and there are more than ${wholeMost.toLocaleString('en')}; state pagination`;
+
+/** A list in one piece that has more rows than are written at once. */
+function longPage({ question, tests, filter }: PageQuery, rows: Reader, wantsTotal: boolean, isInDoubt: boolean): LongPage {
+  const query = question.ask({ isReversed: false, isContinued: false, isOffset: false });
+  const values = valuesOf(tests, filter, 1, undefined, undefined);
+  const numbers = rows.numbers(query, values);
+  return {
+    items: [],
+    hasMore: false,
+    next: null,
+    previous: null,
+    size: numbers.length,
+    total: wantsTotal ? numbers.length : undefined,
+    isInDoubt,
+    long: { numbers, rowsOf: (now, some) => now.among(query, values, some) },
+  };
+}
+
 /** How many rows all pages hold together. */
 function countOf(rows: Reader, { question, tests, filter }: PageQuery): number {
   const way = { isReversed: false, isContinued: false, isOffset: false };
@@ -144,7 +198,7 @@ function testsOf(exchange: Exchange, locator: Locator, filters: readonly Paramet
     tests.push({
       column: field,
       op: '=',
-      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] as string)),
+      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] ?? '')),
     });
   }
   for (const { name, filters: field, op } of filters) {

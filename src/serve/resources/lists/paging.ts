@@ -27,6 +27,12 @@ export interface RowAsked {
 /** How many rows one answer holds where nothing bounds it; more are an open fact. */
 export const unpagedMost = 100;
 
+/** How many rows of a list in one piece are read and written at once; one that has more is written as it is read. */
+export const atOnceMost = 1000;
+
+/** How many rows a list in one piece can have where something is made of all of them together. */
+export const wholeMost = 10_000;
+
 /** What pages need of a list's parameters: their names, and a reading of them that refuses what is not right. */
 export interface Paging {
   readonly pagination: Pagination | undefined;

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { requestShape } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
@@ -13,6 +13,7 @@ import type { Spec } from '../../../parts/spec.ts';
 import { fieldOfMember } from '../../../parts/taking.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
+import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 
 /** What new rows are like: the rows that the document's own examples show, and what answers have that no client can send. */
@@ -20,6 +21,7 @@ export class Likeness {
   readonly #spec: Spec;
   readonly #samples: Samples;
   #examples: ReadonlyMap<string, JsonMap> | undefined;
+  #kinds: ReadonlySet<string> | undefined;
   #sendable: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
   constructor(spec: Spec, samples: Samples) {
@@ -45,26 +47,71 @@ export class Likeness {
       out[field] = value;
       if (value !== null) ground.sampled(below('', field));
     }
+    for (const [field, value] of Object.entries(given))
+      this.#fillInside(out, field, value, fields.get(field), name, example, ground);
     return out;
   }
 
-  /** What the example shows; else, of what no client can send, a sample. What a client may send and did not is not there. */
+  /** A map that was sent has what the service alone sets in it, as the row itself has: `attributes.status`. */
+  #fillInside(
+    out: Fields,
+    name: string,
+    value: Value,
+    field: Field | undefined,
+    resource: string,
+    example: JsonMap,
+    ground: Ground,
+  ): void {
+    const shape = field && statedValue(field.shape);
+    if (!isFields(value) || !shape) return;
+    const shown = example[name];
+    const whole: Fields = { ...value };
+    for (const [member, inner] of Object.entries(this.#samples.membersOf(shape))) {
+      if (value[member] !== undefined || !isPlainMap(inner)) continue;
+      const isSent = this.#isSendable(resource, `${name}/${member}`);
+      const made = isSent
+        ? emptyOf(inner, member, this.#samples)
+        : this.#setByService(inner, member, isPlainMap(shown) ? shown[member] : undefined, ground);
+      if (made === undefined) continue;
+      whole[member] = made;
+      if (made !== null) ground.sampled(below(below('', name), member));
+    }
+    if (this.#samples.of(shape, name).fits(whole)) out[name] = whole;
+  }
+
+  /** What the example shows; else, of what no client can send, a sample. Of what a client may send and did not, what is empty. */
   #valueOf(field: Field, resource: string, shown: Json | undefined, ground: Ground): Value {
     const isRequired = statedValue(field.required) === true;
-    if (!isRequired && this.#isSendable(resource, field.name)) return undefined;
     const shape = statedValue(field.shape) ?? {};
-    const sampler = this.#samples.of(shape, field.name);
+    if (field.visible?.length === 0) return undefined;
+    const kind = isKindName(field.name) ? this.#kindOf(resource, shape, field.name) : undefined;
+    if (kind !== undefined) return kind;
+    if (!isRequired && this.#isSendable(resource, field.name))
+      return field.writeOnly || field.deprecated !== undefined ? undefined : emptyOf(shape, field.name, this.#samples);
+    if (isRequired) return shown !== undefined && this.#samples.of(shape, field.name).fits(shown) ? copy(shown) : undefined;
+    return field.writeOnly || field.deprecated !== undefined ? undefined : this.#setByService(shape, field.name, shown, ground);
+  }
+
+  #setByService(shape: Shape, name: string, shown: Json | undefined, ground: Ground): Value {
+    const sampler = this.#samples.of(shape, name);
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
     // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
     const { pattern, enum: listed } = this.#samples.whole(shape);
-    const isBarePattern = pattern !== undefined && listed === undefined;
-    if (isRequired || field.writeOnly || field.deprecated !== undefined || isBarePattern || !Number.isFinite(sampler.cost))
-      return undefined;
+    if ((pattern !== undefined && listed === undefined) || !Number.isFinite(sampler.cost)) return undefined;
     // A new thing stands where the list of its states begins.
-    const first = stateNames.has(field.name) && Array.isArray(listed) ? listed.find((one) => typeof one === 'string') : undefined;
+    const first = stateNames.has(name) && Array.isArray(listed) ? listed.find((one) => typeof one === 'string') : undefined;
     if (first !== undefined && sampler.fits(first)) return first;
-    const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', field.name));
+    const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', name));
     return made === nothing ? undefined : made;
+  }
+
+  /** `resource_type: tag` of a tag, where the example of that field is the name of some resource of the document: so every kind says its own. */
+  #kindOf(resource: string, shape: Shape, name: string): string | undefined {
+    const { type, example, enum: listed, const: constant } = this.#samples.whole(shape);
+    if (type !== 'string' || typeof example !== 'string' || listed !== undefined || constant !== undefined) return undefined;
+    this.#kinds ??= new Set(entriesOf(this.#spec.resources.all).map(([one]) => snakeOf(one)));
+    const own = snakeOf(resource);
+    return this.#kinds.has(example) && this.#samples.of(shape, name).fits(own) ? own : undefined;
   }
 
   #isSendable(resource: string, field: string): boolean {
@@ -84,8 +131,12 @@ export class Likeness {
       const isMaking = verb === 'create' || verb === 'upsert';
       const kept = isMaking ? making : sendable;
       const known = kept.get(resource) ?? new Set();
-      for (const name of Object.keys(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples))))
-        known.add(fieldOfMember(endpoint.takes, name));
+      for (const [name, member] of Object.entries(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples)))) {
+        const field = fieldOfMember(endpoint.takes, name);
+        known.add(field);
+        for (const inner of isPlainMap(member) ? Object.keys(this.#samples.membersOf(member)) : [])
+          known.add(`${field}/${inner}`);
+      }
       kept.set(resource, known);
     }
     return new Map([...sendable, ...making]);
@@ -100,7 +151,22 @@ export class Likeness {
         if (/^2/.test(status) && stated && first !== undefined) this.#gather(stated, first, 0, found);
       }
     }
+    this.#overlayMade(found);
     return found;
+  }
+
+  /** What making a thing shows of it says more of a new one than what reading another shows. */
+  #overlayMade(found: Map<string, JsonMap>): void {
+    for (const [, { does, response }] of entriesOf(this.#spec.endpoints.all)) {
+      const effect = statedValue(does);
+      const stated = effect?.verb === 'create' ? entryOf(this.#spec.resources.all, effect.resource) : undefined;
+      const identifier = stated && statedValue(stated.identifier)?.field;
+      const answer = identifier === undefined ? undefined : statedValue(response)?.find(({ status }) => /^2/.test(status));
+      const [example] = Object.values(answer?.examples ?? {});
+      if (!stated || identifier === undefined || !isPlainMap(example)) continue;
+      const made = [example, ...Object.values(example)].find((one) => isPlainMap(one) && Object.hasOwn(one, identifier));
+      if (isPlainMap(made)) found.set(stated.name, { ...found.get(stated.name), ...made });
+    }
   }
 
   /** Gathers the rows that an example of a shape holds, the first of each resource. */
@@ -132,6 +198,38 @@ function rowIn(shape: Shape, { takes }: Endpoint, samples: Samples): Shape {
     inner = isPlainMap(member) ? member : {};
   }
   return inner;
+}
+
+/** What a thing has where nothing was sent: no list has an item, no flag is set, and what may be null is. Of the rest nothing is known. */
+function emptyOf(shape: Shape, name: string, samples: Samples): Value {
+  const { type, enum: listed, const: constant, default: usual, example } = samples.whole(shape);
+  const only = constant ?? (Array.isArray(listed) && listed.length === 1 ? listed[0] : undefined);
+  const fits = (value: Value) => samples.of(shape, name).fits(value);
+  if (usual !== undefined && fits(usual)) return copy(usual);
+  if (only !== undefined) return only;
+  if (stateNames.has(name) && Array.isArray(listed)) return listed.find((one) => typeof one === 'string');
+  if (Array.isArray(type) ? type.includes('null') : Array.isArray(listed) && listed.includes(null)) return null;
+  if (type === 'array') return fits([]) ? [] : undefined;
+  if (type === 'boolean') return typeof example === 'boolean' && setFlags.test(name) ? example : false;
+  return type === 'string' && madeNames.test(name) && typeof example === 'string' && fits(example) ? example : undefined;
+}
+
+/** Flags that say that a thing is there to be used. */
+const setFlags = /^(?:is_?)?(?:active|enabled|visible|available|open|public)$/i;
+const madeNames = /^(?:created|updated|modified)(?:_?(?:at|on|date|time))?$/i;
+
+/** Members by which a thing says of which kind it is. */
+function isKindName(name: string): boolean {
+  return /^_?(?:resource|record|object|entity)?_?(?:type|kind)$|^object$/i.test(name);
+}
+
+/** `EnumOptionResponse` as `enum_option`. */
+function snakeOf(name: string): string {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll(/[^A-Za-z\d]+/g, '_')
+    .toLowerCase()
+    .replace(/_(?:response|compact|base|object|resource|full|read|out|dto|model)$/, '');
 }
 
 const stateNames: ReadonlySet<string> = new Set(['status', 'state']);

@@ -14,35 +14,104 @@ import type { RowModel } from '../model.ts';
 import type { Relate } from '../stand-in.ts';
 
 /**
- * Compiles a relation: `/lists/{list}/relationships/profiles`, or `/contacts/{contact}/companies/{company}`, below a thing, called like
- * things that are kept elsewhere. POST binds those that the body names, PUT and PATCH these alone, DELETE looses them, and GET shows
- * them; from the other end the same is seen. Nothing where the path is of another form.
+ * Compiles a relation below a thing. `/lists/{list}/relationships/profiles`, `/contacts/{contact}/companies/{company}` and `/tasks/{task}/addTag` are
+ * called like things that are kept elsewhere, or like the list beside them: POST binds those that the body names, PUT and PATCH these alone,
+ * DELETE and `remove…` loose them, and GET shows them; from the other end the same is seen. What is never bound so is seen by what rows say:
+ * a list shows the things that name their owner or that it names, and none where there is none. Nothing where the path is of another form.
  */
 export function compileRelation(
   endpoint: Endpoint,
   owner: RowModel,
   depth: number,
-  { things, bound }: Relations,
+  relations: Relations,
   samples: Samples,
 ): Relate | undefined {
-  const [word = '', last, ...more] = stepsOf(endpoint.path).slice(depth);
-  const target = more.length === 0 && !isParameter(word) ? things.get(word) : undefined;
-  const parameter = last === undefined ? undefined : /^\{([^{}]+)\}$/.exec(last)?.[1];
-  if (target === undefined || target === owner.name || (last !== undefined && parameter === undefined)) return undefined;
-  if (!bound.has(keyOf(owner.name, target))) return undefined;
+  const steps = stepsOf(endpoint.path);
+  const [step = '', last, ...more] = steps.slice(depth);
+  const parameter = last === undefined ? undefined : parameterIn(last);
+  if (more.length > 0 || isParameter(step) || (last !== undefined && parameter === undefined)) return undefined;
+  const { act, noun } = actOf(step);
+  const found = targetOf(relations, steps.slice(0, depth), noun);
+  if (found === undefined) return undefined;
+  const { target, word } = found;
+  const pair = target === owner.name ? `${target}\n${word}` : target;
   const show = compileShow(endpoint, samples);
+  if (!relations.bound.has(keyOf(owner.name, pair))) {
+    if (endpoint.method !== 'GET' || last !== undefined || act !== undefined || relations.unmade.has(target)) return undefined;
+    return compileMentions(owner, target, show);
+  }
   return (work, exchange, id) => {
     const model = work.models.get(target);
     if (!model) return undefined;
-    const named = parameter === undefined ? idsIn(exchange.request) : [exchange.pathParams[parameter] ?? ''];
+    const named = parameter === undefined ? idsIn(exchange.request, noun) : [exchange.pathParams[parameter] ?? ''];
     const { method } = exchange.call;
-    if (method === 'GET') return show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, target)), model);
+    if (method === 'GET') return show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, pair)), model);
     if (named.length === 0) return undefined;
-    change(work.rows, owner.name, id, target, named, method);
+    const way = act === undefined ? method : act;
+    change(work.rows, owner.name, id, pair, named, way);
     // An answer that is such a thing is the one that was named.
-    const [row] = method === 'DELETE' ? [] : rowsOf(work, model, named);
+    const [row] = way === 'DELETE' ? [] : rowsOf(work, model, named);
     return row && showsOne(endpoint, target) ? row : undefined;
   };
+}
+
+/** What a sub-list shows of rows that nothing binds: those that say whose they are, and those that their owner names. */
+function compileMentions(owner: RowModel, target: string, show: ReturnType<typeof compileShow>): Relate {
+  return (work, _exchange, id) => {
+    const model = work.models.get(target);
+    const own = work.rows.get(owner.name, id);
+    if (!model || !own) return undefined;
+    const named = new Set(namesIn(owner.parse(own), 0));
+    const rows = work.rows.scan(target, 0, lookedAtMost).flatMap((row) => {
+      const fields = model.parse(row);
+      const others = Object.entries(fields).filter(([name]) => name !== model.identifier.field);
+      const isMeant = target === owner.name ? false : named.has(row.id);
+      return isMeant || others.some(([, value]) => namesIn(value, 0).includes(id)) ? [fields] : [];
+    });
+    return show(rows, model);
+  };
+}
+
+/** How many rows are looked at for one that names another. */
+const lookedAtMost = 1000;
+const namesDepthMost = 4;
+
+/** The texts and numbers in a value by which it may name a thing. */
+function namesIn(value: Value, depth: number): string[] {
+  if (typeof value === 'string' || typeof value === 'number') return [String(value)];
+  if (depth > namesDepthMost || !value || typeof value !== 'object' || value instanceof Uint8Array) return [];
+  return Object.values(value).flatMap((inner: Value) => namesIn(inner, depth + 1));
+}
+
+/** What a word in a path does to what it is called like: `addTag` binds tags, `remove_tag` looses them. */
+function actOf(step: string): { readonly act: 'POST' | 'DELETE' | 'PUT' | undefined; readonly noun: string } {
+  const [, word = '', rest = ''] = /^(add|attach|link|remove|detach|unlink|set|replace)(?:[_-]|(?=[A-Z]))(.+)$/.exec(step) ?? [];
+  if (rest === '') return { act: undefined, noun: step };
+  const act = word === 'set' || word === 'replace' ? 'PUT' : /^(?:add|attach|link)$/.test(word) ? 'POST' : 'DELETE';
+  return { act, noun: rest.charAt(0).toLowerCase() + rest.slice(1) };
+}
+
+/** The things that a word below others is called like, in one or in many; else those that the list of that name shows. */
+function targetOf(
+  { things, shown }: Relations,
+  above: readonly string[],
+  noun: string,
+): { readonly target: string; readonly word: string } | undefined {
+  const words = [noun, `${noun}s`, `${noun}es`, noun.replace(/y$/, 'ies')];
+  for (const word of words) {
+    const target = things.get(word) ?? shown.get(placeOf([...above, word]));
+    if (target !== undefined) return { target, word };
+  }
+  return undefined;
+}
+
+/** A path whatever its parameters are called. */
+function placeOf(steps: readonly string[]): string {
+  return steps.map((step) => (isParameter(step) ? '{}' : step)).join('/');
+}
+
+function parameterIn(step: string): string | undefined {
+  return /^\{([^{}]+)\}$/.exec(step)?.[1];
 }
 
 /** The steps of a path, without the word that only says that relations follow. */
@@ -57,28 +126,62 @@ function stepsOf(path: string): string[] {
 export interface Relations {
   /** The kept resource of which one is read at a path that ends in a word and a parameter; that of the shortest such path. */
   readonly things: ReadonlyMap<string, string>;
+  /** The kept resource that the list at a path shows, in whatever shape. */
+  readonly shown: ReadonlyMap<string, string>;
   /** The pairs of resources whose things some operation binds of which nothing else is known, from either end. */
   readonly bound: ReadonlySet<string>;
+  /** The kept resources that no operation makes. */
+  readonly unmade: ReadonlySet<string>;
 }
 
-export function relationsOf(spec: Spec): Relations {
+export function relationsOf(spec: Spec, samples: Samples): Relations {
   const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
   const things = new Map<string, string>();
+  const made = new Set<string>();
   for (const { path, does } of endpoints.toSorted((one, other) => one.path.length - other.path.length)) {
     const effect = statedValue(does);
     const [before = '', last = ''] = path.split('/').slice(-2);
     if (effect?.verb === 'read' && isParameter(last) && !things.has(before)) things.set(before, effect.resource);
+    if (effect?.verb === 'create' || effect?.verb === 'upsert') made.add(effect.resource);
   }
+  const shown = shownLists(endpoints, new Set(things.values()), samples);
+  const relations = { things, shown, unmade: new Set([...things.values()].filter((one) => !made.has(one))) };
   const bound = new Set<string>();
   for (const { method, path, does } of endpoints) {
     if (!binding.has(method) || statedValue(does) !== undefined) continue;
     const steps = stepsOf(path);
     const at = steps.findLastIndex((step) => !isParameter(step));
-    const [owner = '', parameter = '', word = ''] = steps.slice(Math.max(at - 2, 0), at + 1);
-    const [one, other] = [things.get(owner), things.get(word)];
-    if (isParameter(parameter) && one !== undefined && other !== undefined) bound.add(keyOf(one, other));
+    const [above = '', parameter = '', word = ''] = steps.slice(Math.max(at - 2, 0), at + 1);
+    const owner = things.get(above);
+    const found = targetOf({ ...relations, bound }, steps.slice(0, at), actOf(word).noun);
+    if (!isParameter(parameter) || owner === undefined || found === undefined) continue;
+    bound.add(keyOf(owner, found.target === owner ? `${owner}\n${found.word}` : found.target));
   }
-  return { things, bound };
+  return { ...relations, bound };
+}
+
+/** The kept resources that lists show of which nothing else is known, in a short form too: `TaskCompact` of a `TaskResponse`. */
+function shownLists(endpoints: readonly Endpoint[], kept: ReadonlySet<string>, samples: Samples): ReadonlyMap<string, string> {
+  const byStem = new Map([...kept].map((name) => [stemOf(name), name]));
+  const shown = new Map<string, string>();
+  for (const { method, path, does, response } of endpoints) {
+    if (method !== 'GET' || statedValue(does) !== undefined) continue;
+    const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
+    const shape = answer && statedValue(answer.shape);
+    const [list, ...others] = shape === undefined ? [] : listsIn(shape, samples);
+    const resource = list && others.length === 0 ? list.items.resource : undefined;
+    const target = typeof resource === 'string' ? (kept.has(resource) ? resource : byStem.get(stemOf(resource))) : undefined;
+    if (target !== undefined) shown.set(placeOf(stepsOf(path)), target);
+  }
+  return shown;
+}
+
+/** The name of a resource without what says in which shape it is. */
+function stemOf(name: string): string {
+  return name
+    .replaceAll(/[^A-Za-z\d]/g, '')
+    .toLowerCase()
+    .replace(/(?:compact|summary|minimal|simple|short|base|reference|response|full|detail|details|detailed|object|dto)+$/, '');
 }
 
 const binding: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -87,12 +190,28 @@ function isParameter(step: string): boolean {
   return step.startsWith('{');
 }
 
-/** The identifiers that a body names: `{ id }`, `{ ids }`, `{ data: [{ id }] }`. */
-function idsIn(request: Value): string[] {
-  if (Array.isArray(request)) return request.flatMap(idsIn);
+/** The identifiers that a body names: `{ id }`, `{ ids }`, `{ data: [{ id }] }`, and by the word of the relation: `{ tag }`, `{ tag_ids }`. */
+function idsIn(request: Value, noun: string): string[] {
+  if (Array.isArray(request)) return request.flatMap((one: Value) => idsIn(one, noun));
   if (typeof request === 'string' || typeof request === 'number') return [String(request)];
   if (!isFields(request)) return [];
-  for (const name of ['data', 'ids', 'id']) if (request[name] !== undefined) return idsIn(request[name]);
+  const one = noun.replace(/s$/, '');
+  const names = [
+    'data',
+    'ids',
+    'id',
+    noun,
+    one,
+    `${one}_id`,
+    `${one}_ids`,
+    `${one}Id`,
+    `${one}Ids`,
+    'gid',
+    'uuid',
+    'key',
+    'name',
+  ];
+  for (const name of names) if (request[name] !== undefined) return idsIn(request[name], noun);
   return [];
 }
 
@@ -104,6 +223,11 @@ function keyOf(one: string, other: string): string {
   return `related\n${[one, other].sort().join('\n')}`;
 }
 
+/** Of things that belong to others of their kind, the owner comes first. */
+function isFirst(owner: string, target: string): boolean {
+  return target.startsWith(`${owner}\n`) || owner < target;
+}
+
 function pairsOf(rows: Pick<Transaction, 'record'>, one: string, other: string): Pair[] {
   const body = rows.record(keyOf(one, other), 0)?.body;
   // Nobody else writes under this key.
@@ -111,13 +235,13 @@ function pairsOf(rows: Pick<Transaction, 'record'>, one: string, other: string):
 }
 
 function relatedTo(rows: Pick<Transaction, 'record'>, owner: string, id: string, target: string): string[] {
-  const [own, others] = owner < target ? ([0, 1] as const) : ([1, 0] as const);
+  const [own, others] = isFirst(owner, target) ? ([0, 1] as const) : ([1, 0] as const);
   return pairsOf(rows, owner, target).flatMap((pair) => (pair[own] === id ? [pair[others]] : []));
 }
 
 function change(rows: Transaction, owner: string, id: string, target: string, named: readonly string[], method: string): void {
-  const pairOf = (other: string): Pair => (owner < target ? [id, other] : [other, id]);
-  const own = owner < target ? 0 : 1;
+  const pairOf = (other: string): Pair => (isFirst(owner, target) ? [id, other] : [other, id]);
+  const own = isFirst(owner, target) ? 0 : 1;
   const isNamed = (pair: Pair) => pair[own] === id && named.includes(pair[1 - own] ?? '');
   const stays = (pair: Pair) => (method === 'PUT' || method === 'PATCH' ? pair[own] !== id : !isNamed(pair));
   const kept = pairsOf(rows, owner, target).filter(stays);

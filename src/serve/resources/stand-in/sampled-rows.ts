@@ -7,6 +7,7 @@ import { insertRow } from '../create.ts';
 import { asChange } from '../locate.ts';
 import { identifierText, identifierValue, type RowModel } from '../model.ts';
 import type { Rows } from '../stand-in.ts';
+import { withNamedThings, withShownParents } from './named-things.ts';
 import { keepNames, nameOf, namesOfRow } from './sampled-names.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -33,7 +34,8 @@ export function newIdentifier(sampling: Sampling, { rows }: Work, { name, identi
  * @throws {Refused} `internal` where there is no such row.
  */
 export function completeRow(sampling: Sampling, work: Work, model: RowModel, id: string, fields: Fields): Fields {
-  const { whole, names } = complete(sampling, work, model, id, fields, nobody, true);
+  const known = withNamedThings(sampling, work, model, withShownParents(sampling, model, fields));
+  const { whole, names } = complete(sampling, work, model, id, known, nobody, true);
   keepNames(work.rows, model.name, id, names);
   work.sampled = [...(work.sampled ?? []), ...names];
   return whole;
@@ -48,7 +50,7 @@ export function mendRow(
   next: Fields,
   before: Fields,
 ): { readonly whole: Fields; readonly names: readonly string[] } {
-  const mended: Fields = Object.assign(Object.create(null), next);
+  const mended: Fields = Object.assign(Object.create(null), withNamedThings(sampling, work, model, next, before));
   for (const [name, field] of model.fields) {
     const value = mended[name];
     if (isSame(value, before[name])) continue;

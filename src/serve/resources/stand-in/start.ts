@@ -3,6 +3,7 @@ import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
+import { compileNarrowing } from './narrowing.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
@@ -45,9 +46,11 @@ export function startStandIn(
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
     compileRelation: (endpoint, owner, depth) => {
-      relations ??= relationsOf(spec);
+      relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
+    compileNarrowing: (endpoint, model, paging) =>
+      isStrict ? undefined : compileNarrowing(endpoint, model, paging, sampling.samples),
     compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling, lend),
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
     exampleAsked,

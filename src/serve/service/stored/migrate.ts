@@ -4,8 +4,9 @@ import { uniquesOf } from '../../../parts/generated.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
 import { type History, historyOf } from '../../../parts/versions/history.ts';
-import { Duplicates } from '../../../store/failures.ts';
-import type { Migration, Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
+import { Duplicates, StoreUnavailable } from '../../../store/failures.ts';
+import type { Migration } from '../../../store/migrated.ts';
+import type { Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
 import type { Compilation } from '../../exchange/compilation.ts';
 import type { Models } from '../../resources/act.ts';
 import type { RowModel } from '../../resources/model.ts';
@@ -55,11 +56,24 @@ interface Migrating {
  * @throws {Misfits} where rows are left that nothing carries, with what to do; the store is as it was then.
  */
 export async function migrate(given: Migrating): Promise<Migrated> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrateOnce(given);
+    } catch (error) {
+      // A session that ends takes all of it back, or it is all done: what is left to do is found out anew.
+      if (!(error instanceof StoreUnavailable) || !given.store.shared || tries === triesMost) throw error;
+    }
+  }
+}
+
+const triesMost = 3;
+
+async function migrateOnce(given: Migrating): Promise<Migrated> {
   const { store, models, compilation, acceptMisfits, options } = given;
   const { renamed = [], dropped = [] } = options;
   const history = historyOf(compilation.spec);
   const record = recordOf(models, compilation, history);
-  const known = await store.read((rows) => rows.record(shapesKey, 0));
+  const known = store.shared ? await store.shared.remembered(shapesKey) : await store.read((rows) => rows.record(shapesKey, 0));
   const origin = renamedOrigin(known && readOrigin(known.body), renamed);
   const beside = await leftOver(given, acceptMisfits);
   const isFit = known?.fingerprint === record.fingerprint && options.from === undefined && renamed.length === 0;
@@ -83,7 +97,7 @@ export async function migrate(given: Migrating): Promise<Migrated> {
         rows: new Map([...models.values()].map((model) => [model.name, renewalOf(model)])),
       }),
     ...(options.progress && { progress: options.progress }),
-    settle(rows) {
+    settle(rows, areOthers) {
       // It may be run again, and counts anew then.
       const all = misfits.copy();
       if (hasRows) countDangling(rows, models, origin, all);
@@ -91,7 +105,11 @@ export async function migrate(given: Migrating): Promise<Migrated> {
       if (unfit.length > 0 && !acceptMisfits) throw new Misfits(unfit);
       if (options.isTrial) throw new Tried();
       const kept = unfit.length > 0 ? { ...record, fingerprint: '' } : record;
-      return known?.fingerprint === kept.fingerprint && known.body === kept.body ? [] : [[shapesKey, kept]];
+      // Another process may have brought the same document up meanwhile.
+      const now = rows.record(shapesKey, 0);
+      const isKept = now?.fingerprint === kept.fingerprint && now.body === kept.body;
+      const documents = store.shared && (!isKept || areOthers) ? [[documentKey, documentRecord(compilation)] as const] : [];
+      return [...(isKept ? [] : [[shapesKey, kept] as const]), ...documents];
     },
   };
   const done = await prepared(given, renewal);
@@ -106,6 +124,14 @@ function recordOf(models: Models, compilation: Compilation, history: History | u
 
 /** Under which it is remembered which shapes every stored row is known to fit, and which document they are of. */
 const shapesKey = 'shapes that all rows fit';
+
+/** Under which the document is remembered that tables were last brought up to: processes that serve an older one go on with it. */
+export const documentKey = 'document that tables are of';
+
+function documentRecord({ spec: { document } }: Compilation): StoredRecord {
+  const body = JSON.stringify({ ...document.tree, title: document.title });
+  return { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER };
+}
 
 /** Takes back a trial. */
 class Tried extends Error {}

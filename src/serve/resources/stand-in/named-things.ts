@@ -1,0 +1,80 @@
+import type { Json } from '../../../document/document.ts';
+import { isSame } from '../../../document/values.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Fields, Value } from '../../exchange/exchange.ts';
+import { isFields } from '../body.ts';
+import { identifierText, type RowModel } from '../model.ts';
+import type { Rows } from '../stand-in.ts';
+import type { Sampling } from './sampling.ts';
+
+/**
+ * Puts the thing in the place of its identifier: a client sends `milestone: 1` or `tags: ["t1"]` where rows show `milestone: { id, title }`.
+ * What of it is known is taken from its row; `before` is what stays as it is.
+ */
+export function withNamedThings(sampling: Sampling, rows: Rows, model: RowModel, fields: Fields, before: Fields = {}): Fields {
+  let out: Fields | undefined;
+  for (const [name, value] of Object.entries(fields)) {
+    const field = model.fields.get(name);
+    const shape = field && statedValue(field.shape);
+    if (value === undefined || value === null || !shape || field.ref !== undefined || isSame(value, before[name])) continue;
+    const items = sampling.samples.whole(shape).items;
+    const inner = Array.isArray(value) ? (isPlainMap(items) ? items : undefined) : shape;
+    const isNamed = (one: Value) => typeof one === 'string' || typeof one === 'number';
+    const named = Array.isArray(value) ? value.length > 0 && value.every(isNamed) : isNamed(value);
+    if (!named || !inner || sampling.samples.of(shape, name).fits(value)) continue;
+    const things = (Array.isArray(value) ? value : [value]).map((one) => thingOf(sampling, rows, inner, one));
+    if (things.some((one) => one === undefined)) continue;
+    out ??= { ...fields };
+    out[name] = Array.isArray(value) ? things : things[0];
+  }
+  return out ?? fields;
+}
+
+/**
+ * Puts what a path says of the parent of a new row where the row shows it: `/projects/{project_gid}/sections` makes a section whose `project` is
+ * that one, and `/balancers/{balancerId}/configs` one whose `balancer_id` is.
+ */
+export function withShownParents(sampling: Sampling, model: RowModel, fields: Fields): Fields {
+  const out: Fields = { ...fields };
+  for (const [name, { visible }] of model.fields) {
+    const value = fields[name];
+    if (visible?.length !== 0 || value === undefined) continue;
+    for (const [other, field] of model.fields) {
+      const isMeant = other !== name && other !== model.identifier.field && parentWord(other) === parentWord(name);
+      if (!isMeant || out[other] !== undefined || field.visible?.length === 0) continue;
+      const shape = statedValue(field.shape) ?? {};
+      // What is no value of its own is a thing that has this identifier.
+      if (sampling.samples.of(shape, other).fits(value) || isPlainMap(sampling.samples.whole(shape).properties))
+        out[other] = value;
+    }
+  }
+  return out;
+}
+
+/** `project_gid`, `projectId` and `project` are one. */
+function parentWord(name: string): string {
+  const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  return plain.replace(/(?<=.)(?:gid|uuid|id)$/, '');
+}
+
+/** The thing of an identifier, as a shape shows it; nothing where the shape has no place for the identifier. */
+function thingOf(sampling: Sampling, { rows, models }: Rows, shape: Shape, named: Value): Fields | undefined {
+  const members = sampling.samples.membersOf(shape);
+  const names = identifierNames.filter((name) => Object.hasOwn(members, name));
+  const id = names.find((name) => sampling.samples.of(members[name] as Json, name).fits(named));
+  if (id === undefined) return undefined;
+  const text = identifierText(named);
+  for (const model of text === undefined ? [] : models.values()) {
+    const row = model.identifier.field === id ? rows.get(model.name, String(text)) : undefined;
+    if (row) return { ...membersIn(model.parse(row), members), [id]: named };
+  }
+  return { [id]: named };
+}
+
+const identifierNames = ['id', 'gid', 'uid', 'uuid', 'number', 'key', 'slug', 'name', 'login'];
+
+function membersIn(row: Fields, members: Readonly<Record<string, Json>>): Fields {
+  return Object.fromEntries(Object.entries(row).filter(([name, value]) => Object.hasOwn(members, name) && !isFields(value)));
+}

@@ -1,0 +1,194 @@
+import type { Json } from '../../../document/document.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
+import { hasAnyMembers, isFields } from '../body.ts';
+import type { RowModel } from '../model.ts';
+import type { Narrow } from '../stand-in.ts';
+import { compileComparison, type FilterComparison } from './comparisons.ts';
+import { type RowPlace, readOrder } from './row-order.ts';
+
+/**
+ * Compiles how a list is narrowed and ordered by parameters that the document names and no fact explains: `filter[name][contains]=x`,
+ * `created_at_gte`, `sort=-name`, `q=word`, and of a list by POST the members of its body. One that speaks of no field is passed over.
+ */
+export function compileNarrowing(
+  endpoint: Endpoint,
+  model: RowModel,
+  paging: readonly string[],
+  samples: Samples,
+): Narrow | undefined {
+  const places = placesOf(model, samples);
+  const explained = new Set([...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])]);
+  const named = entriesOf(endpoint.parameters).flatMap(([, { name, in: place, filters }]) =>
+    place === 'path' || (filters !== undefined && model.code(filters)) || explained.has(name) ? [] : [name],
+  );
+  const isByBody = endpoint.method === 'POST';
+  const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
+  return (exchange) => {
+    const sent = sentOf(exchange, named, isByBody ? explained : undefined);
+    for (const [name, value] of Object.entries(exchange.call.headers))
+      if (filterHeader.test(name) && typeof value === 'string' && mapIn(value)) sent.set('filter', value);
+    if (sent.size === 0) return undefined;
+    const tests = [...sent].flatMap(([name, value]) => (known.get(name) ?? testsNamed(name, places))(value));
+    const order = readOrder(withOrderInside(sent), (name) => places.find(name));
+    if (tests.length === 0 && order === undefined) return undefined;
+    return { key: JSON.stringify([...sent]), keeps: (row) => tests.every((test) => test(row)), order };
+  };
+}
+
+type Test = (row: Fields) => boolean;
+
+/** A header in which a client sends a map of filters, as JSON. */
+const filterHeader = /^(?:x-)?filters?$/;
+
+/** A map that was sent as a text of JSON. */
+function mapIn(text: string): Fields | undefined {
+  if (!text.startsWith('{') || text.length > filterLengthMost) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainMap(value as Json) ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const filterLengthMost = 8192;
+
+/** The words of order that stand in a filter itself, beside those of the request. */
+function withOrderInside(sent: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  const filter = sent.get('filter');
+  const inside = typeof filter === 'string' ? mapIn(filter) : undefined;
+  return inside ? new Map([...Object.entries(inside), ...sent]) : sent;
+}
+
+/** What was sent of what narrows; `besides`: of a body, but for what is explained. */
+function sentOf({ params, request }: Exchange, named: readonly string[], besides: ReadonlySet<string> | undefined) {
+  const sent = new Map<string, Value>();
+  for (const name of named) if (params[name] !== undefined) sent.set(name, params[name]);
+  if (!besides || !isFields(request)) return sent;
+  for (const [name, value] of Object.entries(request)) if (!besides.has(name) && value !== null) sent.set(name, value);
+  return sent;
+}
+
+/** The tests that a parameter stands for, by its name and what was sent. */
+function testsNamed(name: string, places: Places): (value: Value) => readonly Test[] {
+  const [root = '', ...inner] = name.split(/[[\].]+/).filter((part) => part !== '');
+  const isFilter = filterWords.has(root.toLowerCase());
+  if (isFilter && inner.length === 0) {
+    return (value) => {
+      const map = typeof value === 'string' ? mapIn(value) : value;
+      return isFields(map) ? testsIn(map, places, 0) : [];
+    };
+  }
+  const [field = '', op, ...more] = isFilter ? inner : [root, ...inner];
+  if (more.length > 0) return () => [];
+  if (op !== undefined) return (value) => testOf(places.find(field), compileComparison(op), value);
+  if (!isFilter && searchWords.has(field.toLowerCase()) && places.find(field) === undefined) return searchFor;
+  return (value) => {
+    if (isFields(value)) return testsIn({ [field]: value }, places, 0);
+    const whole = places.find(field);
+    if (whole) return testOf(whole, compileComparison('eq'), value);
+    const [, stem = '', word = ''] = /^(.+?)(?:__?|(?=[A-Z]))([A-Za-z]+)$/.exec(field) ?? [];
+    return testOf(places.find(stem), compileComparison(word.toLowerCase()), value);
+  };
+}
+
+const filterWords: ReadonlySet<string> = new Set(['filter', 'filters', 'where']);
+const searchWords: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'term']);
+
+/** `{ name: { contains: 'x' }, plan: 'free' }`, `{ $or: [{ plan: 'free' }, { plan: 'team' }] }`. */
+function testsIn(map: Fields, places: Places, depth: number): Test[] {
+  if (depth > depthMost) return [];
+  return Object.entries(map).flatMap(([name, value]): readonly Test[] => {
+    const joined = /^[$+_]?(and|or)$/i.exec(name)?.[1]?.toLowerCase();
+    if (joined !== undefined && Array.isArray(value)) {
+      const sides = value.flatMap((one: Value) => (isFields(one) ? [testsIn(one, places, depth + 1)] : []));
+      const holds = (tests: readonly Test[], row: Fields) => tests.every((test) => test(row));
+      return [(row) => (joined === 'or' ? sides.some((side) => holds(side, row)) : sides.every((side) => holds(side, row)))];
+    }
+    const place = places.find(name);
+    if (!isFields(value)) return testOf(place, compileComparison('eq'), value);
+    return Object.entries(value).flatMap(([op, operand]) => testOf(place, compileComparison(op), operand));
+  });
+}
+
+function testOf(place: RowPlace | undefined, compare: FilterComparison | undefined, value: Value): readonly Test[] {
+  if (!place || !compare) return [];
+  const items = (Array.isArray(value) ? value : [value]).map(String);
+  const operands = items.length === 1 && compare.takesSeveral ? (items[0] ?? '').split(',') : items;
+  // What asks for all of them asks for nothing.
+  if (operands.some((one) => everything.has(one.toLowerCase()))) return [];
+  return [(row) => compare.holds(place(row).flatMap(wordsOf), operands)];
+}
+
+const everything: ReadonlySet<string> = new Set(['all', 'any', '*', '']);
+
+/** Rows that have a word somewhere; a search that has signs of its own is another language. */
+function searchFor(value: Value): readonly Test[] {
+  if (typeof value !== 'string' || !/^[\p{L}\p{N} @._+-]+$/u.test(value)) return [];
+  const word = value.trim().toLowerCase();
+  return [(row) => textsIn(row, 0).some((text) => text.toLowerCase().includes(word))];
+}
+
+function textsIn(value: Value, depth: number): string[] {
+  if (typeof value === 'string') return [value];
+  if (depth > depthMost || !value || typeof value !== 'object' || value instanceof Uint8Array) return [];
+  return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));
+}
+
+const depthMost = 2;
+
+interface Places {
+  /** The place that a word of a request speaks of, however it is written; nothing where it is none. */
+  find(name: string): RowPlace | undefined;
+}
+
+/** The fields of a resource, and those inside its one map that has a member so called: `attributes`. */
+function placesOf(model: RowModel, samples: Samples): Places {
+  const own = new Map<string, RowPlace>();
+  const inner = new Map<string, RowPlace[]>();
+  for (const [name, field] of model.fields) {
+    own.set(plain(name), (row) => [row[name]]);
+    const shape = statedValue(field.shape);
+    const members: Readonly<Record<string, Json>> = shape && isPlainMap(shape) ? samples.membersOf(shape) : {};
+    for (const member of Object.keys(members)) {
+      const place: RowPlace = (row) => [isFields(row[name]) ? row[name][member] : undefined];
+      inner.set(plain(member), [...(inner.get(plain(member)) ?? []), place]);
+    }
+  }
+  const at = (name: string): RowPlace | undefined => {
+    const nested = inner.get(name) ?? [];
+    return own.get(name) ?? (nested.length === 1 ? nested[0] : undefined);
+  };
+  // Things of which nothing is known have whatever is sent.
+  const isAny = hasAnyMembers(model);
+  return {
+    find(name) {
+      const word = plain(name);
+      if (word === '') return undefined;
+      if (isAny && !own.has(word)) return (row) => [row[name]];
+      return (
+        at(word) ?? at(`${word}s`) ?? at(word.replace(/s$/, '')) ?? at(word.replace(/(?:g|uu)?ids?$/, '')) ?? at(`${word}id`)
+      );
+    },
+  };
+}
+
+function plain(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
+
+/** What a value is compared by: itself, what a list holds, and of a thing its identifier and its name. */
+function wordsOf(value: Value): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(wordsOf);
+  if (!isFields(value)) return [String(value)];
+  if (value.data !== undefined) return wordsOf(value.data);
+  return ['id', 'gid', 'uid', 'uuid', 'key', 'slug', 'name'].flatMap((name) => {
+    const one = value[name];
+    return typeof one === 'string' || typeof one === 'number' ? [String(one)] : [];
+  });
+}

@@ -1,0 +1,83 @@
+import { get } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Journal } from '../crash/journal.ts';
+import type { Envelope } from '../crash/told.ts';
+import type { Fleet } from './fleet.ts';
+
+/** Reads the stream of events of one process after another, and goes on where the last one ended. */
+export interface Listener {
+  readonly heard: number;
+  /** How often it had to begin at another one. */
+  readonly connections: number;
+  close(): void;
+}
+
+const againMs = 20;
+
+export function startListener(
+  journal: Journal,
+  fleet: Pick<Fleet, 'anyUp' | 'urlOf'>,
+  subscriber: string,
+  onHeard: (envelope: Envelope) => void = () => {},
+): Listener {
+  journal.add({ kind: 'subscribed', subscriber, repeats: 'none' });
+  let lastId: string | undefined;
+  let isOver = false;
+  let end = () => {};
+  const listener = { heard: 0, connections: 0, close };
+  void listen();
+
+  function close(): void {
+    isOver = true;
+    end();
+  }
+
+  async function listen(): Promise<void> {
+    while (!isOver) {
+      const url = fleet.urlOf(await fleet.anyUp());
+      if (url === undefined || isOver) continue;
+      listener.connections += 1;
+      await readStream(url);
+      if (!isOver) await delay(againMs);
+    }
+  }
+
+  /** Resolves once the stream has ended, however it did. */
+  function readStream(url: string): Promise<void> {
+    return new Promise((resolve) => {
+      const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) };
+      const asked = get(`${url}/events/stream`, { headers, agent: false }, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          text = (text + part).replace(/[\s\S]*?\n\n/g, (block) => {
+            if (response.statusCode === 200) hear(block);
+            return '';
+          });
+        });
+        response.on('error', () => resolve());
+        response.on('close', () => resolve());
+      });
+      asked.on('error', () => resolve());
+      end = () => asked.destroy();
+    });
+  }
+
+  function hear(block: string): void {
+    const fields = new Map(
+      block.split('\n').flatMap((line) => {
+        const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        return name === undefined ? [] : [[name, value ?? ''] as const];
+      }),
+    );
+    const [id, data] = [fields.get('id'), fields.get('data')];
+    if (id === undefined || data === undefined) return;
+    lastId = id;
+    listener.heard += 1;
+    const envelope = JSON.parse(data) as Envelope;
+    journal.add({ kind: 'told', subscriber, envelope });
+    onHeard(envelope);
+  }
+
+  return listener;
+}

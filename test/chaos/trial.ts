@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { StoreNames } from '../../src/store/postgres/names.ts';
+import type { Chance } from '../crash/chance.ts';
+import { createSender } from '../crash/clients.ts';
+import { History } from '../crash/history.ts';
+import { type Entry, Journal, type JournalRules } from '../crash/journal.ts';
+import { type Life, noTally, settle, type Tally } from '../crash/life.ts';
+import { startReceiver } from '../crash/receiver.ts';
+import { Fleet } from './fleet.ts';
+import { type Listener, startListener } from './listener.ts';
+
+/** Processes over one database, and what is asked of them. */
+export interface TrialSetting {
+  readonly command: string;
+  /** The address of a database of its own. */
+  readonly database: string;
+  readonly places: number;
+  readonly seed: number;
+  readonly chance: Chance;
+  /** The document that the next process is started with. */
+  readonly document: () => string;
+  readonly journal: JournalRules;
+  /** Options that each process is started with. */
+  readonly more?: readonly string[];
+  readonly told?: (line: string) => void;
+  /** Given all that clients did and were told. */
+  readonly record?: (entry: Entry) => void;
+}
+
+export interface TrialReport {
+  readonly tally: Tally;
+  /** Events that listeners were told, and how often they began at another process. */
+  readonly heard: number;
+  readonly resumed: number;
+}
+
+/** A trial under way. */
+export interface Trial {
+  readonly fleet: Fleet;
+  readonly life: Life;
+  readonly tally: Tally;
+  /** A session that nothing is done to. */
+  readonly database: Client;
+  /** Looks at what there is while nobody asks for changes. @throws where something does not hold. */
+  settled(isLast: boolean): Promise<void>;
+}
+
+export const clients = 24;
+export const document = join(import.meta.dirname, '../crash/accounts.yaml');
+
+/** Starts processes with a receiver and listeners, has something done to them, and ends them. @throws where something does not hold. */
+export async function overFleet<T>(
+  { command, database: address, places, seed, chance, document: documentOf, journal: rules, more = [], record }: TrialSetting,
+  work: (trial: Trial) => Promise<T>,
+): Promise<T & TrialReport> {
+  const journal = new Journal(new History(), rules, record);
+  const schema = `c${randomUUID().replaceAll('-', '')}`;
+  const store = new URL(address);
+  store.searchParams.set('schema', schema);
+  const database = new Client({ connectionString: address });
+  await database.connect();
+  const receiver = await startReceiver(journal, chance, 'any');
+  const told = ['--webhook', receiver.url, '--allow-private-webhooks', ...more];
+  const fleet = new Fleet({
+    command,
+    document: documentOf,
+    store: store.href,
+    more: told,
+    chance,
+    connections: clients,
+    asksReadiness: more.includes('--operations'),
+  });
+  const sender = createSender(journal, fleet.line, true);
+  const life: Life = { journal, server: fleet, line: fleet.line, sender, chance, clients };
+  const listeners: Listener[] = [];
+  const tally = noTally();
+  const settled = async (isLast: boolean): Promise<void> => {
+    // Whatever a process that is gone had sent is committed by now, or never will be: who changes anything holds the store's row until then.
+    await database.query(`SELECT 1 FROM ${new StoreNames(schema).own('store')} FOR UPDATE`);
+    await settle(life, { told: isLast || chance.percent(40), over: isLast }, tally);
+  };
+  try {
+    await Promise.all(Array.from({ length: places }, (_, place) => fleet.start(place)));
+    for (let n = 0; n < places; n++) listeners.push(startListener(journal, fleet, `stream ${n}`));
+    await firstEvent(life, listeners);
+    const done = await work({ fleet, life, tally, database, settled });
+    for (const { accounts } of journal.history.told.values()) for (const { changes } of accounts.values()) tally.told += changes;
+    tally.usedUp = journal.history.usedUp.size;
+    const heard = listeners.reduce((sum, one) => sum + one.heard, 0);
+    return { ...done, tally, heard, resumed: listeners.reduce((sum, one) => sum + one.connections - 1, 0) };
+  } catch (failure) {
+    throw new Error(`--seed ${seed}: ${failure instanceof Error ? failure.message : failure}`, { cause: failure });
+  } finally {
+    for (const listener of listeners) listener.close();
+    await fleet.close();
+    receiver.close();
+    await database.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`).catch(() => {});
+    await database.end();
+  }
+}
+
+/** Everybody who listens has heard something: from then on each goes on where it was. */
+async function firstEvent({ sender, journal }: Pick<Life, 'sender' | 'journal'>, listeners: readonly Listener[]): Promise<void> {
+  const { history } = journal;
+  const told = { round: 0, open: 0, fresh: 0, state: 'sent' as const, told: [] };
+  const team = {
+    op: 'first team',
+    verb: 'create',
+    resource: 'team',
+    method: 'POST',
+    path: '/teams',
+    body: { name: 'first team' },
+  } as const;
+  await sender.carryOut({ ...team, ...told, told: [] });
+  for (let n = 1; listeners.some(({ heard }) => heard === 0); n++) {
+    const op = `first.${n}`;
+    const body = { team: history.alive('team')[0]?.id, handle: op, op, remind_at: new Date(Date.now() + 1000 + n).toISOString() };
+    await sender.carryOut({
+      op,
+      verb: 'create',
+      resource: 'account',
+      method: 'POST',
+      path: '/accounts',
+      body,
+      ...told,
+      told: [],
+    });
+    await delay(200);
+  }
+}
