@@ -8,7 +8,7 @@ import { lookAt } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { FactName } from '../model/facts.ts';
-import { isKept } from '../model/judge-field.ts';
+import { isPromisedThere } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isSendable } from '../model/sendable.ts';
@@ -149,7 +149,7 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
         const isOwn = field && !field.derive && Object.keys(field.set).length === 0 && !field.readOnly;
         if (!isOwn || model.unseenBy(resource, is.caller).has(name)) continue;
         const value = carry.unseen.includes(name) ? old[name] : wanted[name];
-        if (isKept(value ?? null, now[name], { mayHaveMore: true, mayLack: model.hiddenInside(is.caller) })) continue;
+        if (isPromisedThere(value ?? null, now[name], { mayHaveMore: true, mayLack: model.hiddenInside(is.caller) })) continue;
         return { promised: `${name} once it is ${how} in ${version}: ${told(value)}`, seen: told(now[name]) };
       }
       return undefined;
