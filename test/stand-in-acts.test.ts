@@ -60,3 +60,22 @@ test('an answer of which nothing is known has no second page', async () => {
     assert.deepEqual((await ask('GET', '/report?cursor=b')).json, { lines: [] });
   });
 });
+
+test('a required identifier that is not sent is made up, where one shape is sent and answered; the strict refuse it', async () => {
+  const pet = object({ id: string, name: string }, ['id', 'name']);
+  const paths = {
+    '/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet'), {}, '201') } },
+    '/pets/{petId}': { ...within('petId'), get: answers(ref('Pet')) },
+  };
+  await standIn(paths, { Pet: pet }, async (ask) => {
+    const { status, json: made, headers } = await ask('POST', '/pets', { name: 'Rex' });
+    assert.equal(status, 201);
+    assert.match(headers.get('ninefold-warning') ?? '', /body id is required and was not sent/);
+    assert.deepEqual((await ask('GET', `/pets/${made.id}`)).json, made);
+    assert.equal((await ask('POST', '/pets', { id: 'mine', name: 'Tom' })).json.id, 'mine');
+    assert.equal((await ask('POST', '/pets', { id: 'other' })).status, 400);
+  });
+  const strictly = async (ask: Parameters<Parameters<typeof standIn>[2]>[0]) =>
+    assert.equal((await ask('POST', '/pets', { name: 'Rex' })).status, 400);
+  await standIn(paths, { Pet: pet }, strictly, {}, true);
+});

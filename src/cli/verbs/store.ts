@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { isDatabase, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
+import { copyBefore, inMemory, isDatabase, namedBeside, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
 import { Misfits } from '../../serve/service/stored/misfits.ts';
 import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/upkeep.ts';
 import { complainUnsound } from '../check-text.ts';
-import { copyBefore, misfitsText, namedBeside, planText, progressOf } from '../migration.ts';
+import { misfitsText, planText, progressOf } from '../migration.ts';
 import { reportOn } from '../reading.ts';
-import { inMemory, storeOf } from '../serve/settings.ts';
+import { storeOf } from '../serve/settings.ts';
 import { counted, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
@@ -74,7 +74,7 @@ async function backedUp(asked: VerbCall, path: string, terminal: Terminal): Prom
 async function restored(asked: VerbCall, path: string, terminal: Terminal): Promise<number> {
   const copy = fileIn(asked, 'copy');
   demandFile(copy);
-  const kept = existsSync(path) ? namedBeside(path) : undefined;
+  const kept = existsSync(path) ? namedBeside(path, Date.now()) : undefined;
   carriedOut(() => restore(path, copy, kept ?? ''));
   const before = kept === undefined ? '' : ` What was there is kept in ${kept}.`;
   tell(asked, terminal, { store: path, copy, ...(kept !== undefined && { kept }) }, `${path} is what ${copy} has.${before}`);
@@ -122,7 +122,7 @@ async function broughtUp(asked: VerbCall, path: string, terminal: Terminal): Pro
       progress: progressOf(terminal.complain),
       async before(planned) {
         plan = planned;
-        if (!isTrial) copy = await copyBefore(store, path);
+        if (!isTrial) copy = await copyBefore(store, path, Date.now());
       },
     });
     const done = isTrial ? '' : ` ${counted(renewed, 'row')} changed.`;
