@@ -144,7 +144,10 @@ function choose(words: readonly string[]): { readonly chosen: readonly (readonly
       .filter(isThere),
   );
   if (byFile.some((round) => round.length > 0)) return { chosen: byFile, names: [] };
-  return { chosen: [[{ title: `tests named ${words.join(', ')}`, files: files.filter((file) => mayName(file, words)) }]], names: words };
+  return {
+    chosen: [[{ title: `tests named ${words.join(', ')}`, files: files.filter((file) => mayName(file, words)) }]],
+    names: words,
+  };
 }
 
 /** Whether a file may have a test that is named so: it has each part of one of the words. Nobody else's hooks are run for nothing. */
