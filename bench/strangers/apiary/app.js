@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import { Clock } from './lib/clock.js';
+import { Refusal } from './lib/errors.js';
 import { Events } from './lib/events.js';
 import { broken } from './lib/faults.js';
 import { repliesFor, BASE } from './lib/replies.js';
@@ -38,6 +39,10 @@ export async function buildApp({ clock = new Clock() } = {}) {
     keepAliveTimeout: broken('li-idle') ? 2_000 : 30_000,
     http: { maxHeaderSize: 64 * KIB, connectionsCheckingInterval: 500 },
     clientErrorHandler: clientError,
+    frameworkErrors: (_error, request, reply) => {
+      const refusal = new Refusal('no_such_path');
+      return reply.code(refusal.statusCode).type('application/json').send(refusal.body(request.id));
+    },
   });
   app.decorate('deps', { store, clock, timers, events, service, replies: repliesFor({ store }) });
   for (const plugin of [edge, callers, limits, bodies, idempotency]) await app.register(plugin);

@@ -8,7 +8,7 @@ export const MACHINES = {
   hive: {
     initial: broken('st-hive-initial') ? 'active' : 'building',
     transitions: {
-      settle: { from: broken('st-settle-wintering') ? ['building', 'wintering'] : ['building'], to: 'active', on: 'update hive' },
+      settle: { from: ['building'], to: 'active', on: 'update hive' },
       winter: {
         from: broken('st-winter-building') ? ['active', 'building'] : ['active'],
         to: 'wintering',

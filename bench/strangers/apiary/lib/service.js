@@ -67,7 +67,7 @@ export class Service {
 
   matches(context, resource, row, tags) {
     const tag = etagOf(present(this.store, resource, row, { ...context.caller, version: context.version }));
-    return tags.trim() === '*' || tags.split(',').some((one) => one.trim() === tag || (broken('en-weak-match') && one.trim() === `W/${tag}`));
+    return tags.trim() === '*' || tags.split(',').some((one) => one.trim() === tag);
   }
 
   precondition(context, resource, row, { header, mode }) {

@@ -109,7 +109,7 @@ export function readBody(resource, body, { version, mode, current, bound = {} })
     if (again.length > 0) problems.push(...again);
     else if (spec.bound && mode === 'create' && Object.hasOwn(bound, field) && carried !== bound[field]) {
       if (!broken('en-parent-in-body')) problems.push(problem(path, 'what the path says', value));
-    } else if (spec.immutable && mode === 'update' && current[field] !== carried && !broken(`re-immutable-${field}`)) {
+    } else if (spec.immutable && mode === 'update' && current[field] !== carried && !(broken('re-immutable-register') && field === 'register')) {
       problems.push(problem(path, 'what it was made with', value));
     } else values[field] = carried;
   }
