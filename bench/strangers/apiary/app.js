@@ -4,22 +4,22 @@ import { Clock } from './lib/clock.js';
 import { Refusal } from './lib/errors.js';
 import { Events } from './lib/events.js';
 import { broken } from './lib/faults.js';
-import { repliesFor, BASE } from './lib/replies.js';
+import { BASE, repliesFor } from './lib/replies.js';
 import { Service } from './lib/service.js';
 import { Store } from './lib/store.js';
 import { Timers } from './lib/timers.js';
-import bodies from './plugins/bodies.js';
-import callers from './plugins/callers.js';
-import edge, { clientError } from './plugins/edge.js';
-import idempotency from './plugins/idempotency.js';
-import limits from './plugins/limits.js';
-import harvests from './routes/harvests.js';
-import hives from './routes/hives.js';
-import hooks from './routes/hooks.js';
-import inspections from './routes/inspections.js';
-import reservations from './routes/reservations.js';
-import treatments from './routes/treatments.js';
-import yards from './routes/yards.js';
+import { bodies } from './plugins/bodies.js';
+import { callers } from './plugins/callers.js';
+import { clientError, edge } from './plugins/edge.js';
+import { idempotency } from './plugins/idempotency.js';
+import { limits } from './plugins/limits.js';
+import { harvests } from './routes/harvests.js';
+import { hives } from './routes/hives.js';
+import { hooks } from './routes/hooks.js';
+import { inspections } from './routes/inspections.js';
+import { reservations } from './routes/reservations.js';
+import { treatments } from './routes/treatments.js';
+import { yards } from './routes/yards.js';
 
 const KIB = 1024;
 
@@ -47,7 +47,8 @@ export async function buildApp({ clock = new Clock() } = {}) {
   app.decorate('deps', { store, clock, timers, events, service, replies: repliesFor({ store }) });
   for (const plugin of [edge, callers, limits, bodies, idempotency]) await app.register(plugin);
   const prefix = broken('pu-base') ? '/v1' : BASE;
-  for (const routes of [yards, hives, inspections, treatments, harvests, reservations, hooks]) await app.register(routes, { prefix });
+  for (const routes of [yards, hives, inspections, treatments, harvests, reservations, hooks])
+    await app.register(routes, { prefix });
   timers.start();
   return app;
 }

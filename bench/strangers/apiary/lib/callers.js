@@ -15,7 +15,8 @@ const KEYS = new Map([
   ['apk_ginaginaginaginaginagina', { id: 'gina', users: ['grocer'], scopes: [] }],
 ]);
 
-export const byKey = (key) => (broken('au-key-case') ? [...KEYS].find(([one]) => one.toLowerCase() === key.toLowerCase())?.[1] : KEYS.get(key));
+export const byKey = (key) =>
+  broken('au-key-case') ? [...KEYS].find(([one]) => one.toLowerCase() === key.toLowerCase())?.[1] : KEYS.get(key);
 
 const decode = (part) => JSON.parse(Buffer.from(part, 'base64url').toString());
 const mac = (text) => createHmac('sha256', SECRET).update(text).digest();

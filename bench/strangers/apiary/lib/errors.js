@@ -41,7 +41,16 @@ export const CODES = {
 };
 
 /** The errors that are the service's own, and are kept under an idempotency key. */
-const OWN = new Set(['under_treatment', 'yard_full', 'hive_at_rest', 'hive_retired', 'already_applied', 'too_wet', 'not_held', 'too_much']);
+const OWN = new Set([
+  'under_treatment',
+  'yard_full',
+  'hive_at_rest',
+  'hive_retired',
+  'already_applied',
+  'too_wet',
+  'not_held',
+  'too_much',
+]);
 
 export class Refusal extends Error {
   constructor(code, { problems = [], headers = {} } = {}) {
@@ -73,7 +82,8 @@ export class Refusal extends Error {
     const body = { code, family, status: this.statusCode, message: this.message, request, problems: this.problems };
     if (broken('er-payload-request')) delete body.request;
     if (broken('er-payload-status')) body.status = String(body.status);
-    if (broken('er-payload-expected')) body.problems = body.problems.map(({ expected, ...problem }) => ({ ...problem, reason: expected }));
+    if (broken('er-payload-expected'))
+      body.problems = body.problems.map(({ expected, ...problem }) => ({ ...problem, reason: expected }));
     return body;
   }
 }

@@ -5,7 +5,9 @@ import { EVENTS, wants } from './kinds.js';
 import { mayRead } from './rights.js';
 import { CURRENT, present } from './versions.js';
 
-const RETRIES = broken('ev-retry-never') ? [] : [(broken('ev-retry-late') ? 40 : 10) * SECOND, MINUTE, 10 * MINUTE, ...(broken('ev-retry-fewer') ? [] : [HOUR])];
+const RETRIES = broken('ev-retry-never')
+  ? []
+  : [(broken('ev-retry-late') ? 40 : 10) * SECOND, MINUTE, 10 * MINUTE, ...(broken('ev-retry-fewer') ? [] : [HOUR])];
 const TIMEOUT = (broken('ev-timeout') ? 20 : 5) * SECOND;
 const DISABLE_AFTER = 2 * DAY;
 
@@ -25,7 +27,9 @@ export class Events {
       const at = this.clock.iso();
       for (const hook of this.store.all('hook')) {
         if (!(hook.enabled || broken('ev-disabled')) || !wants(hook.events, event.kind)) continue;
-        const receives = event.to ? event.to(hook, next, this.store) : mayRead(this.store, hook.maker, resource, next) || (broken('ev-spoiled-grocer') && event.kind === 'harvest.spoiled');
+        const receives = event.to
+          ? event.to(hook, next, this.store)
+          : mayRead(this.store, hook.maker, resource, next) || (broken('ev-spoiled-grocer') && event.kind === 'harvest.spoiled');
         if (!receives) continue;
         const { users, version } = hook.maker;
         const shown = present(this.store, resource, next, {
@@ -39,7 +43,10 @@ export class Events {
         const deliver = () => this.#queue(hook.id, `${hook.id} ${resource} ${next.id}`, envelope);
         if (early) deliver();
         else this.store.afterwards(deliver);
-        if (broken('ev-twice') && event.kind === 'harvest.released') this.store.afterwards(() => this.#queue(hook.id, `${hook.id} again ${next.id}`, { ...envelope, id: `evt_${randomUUID()}` }));
+        if (broken('ev-twice') && event.kind === 'harvest.released')
+          this.store.afterwards(() =>
+            this.#queue(hook.id, `${hook.id} again ${next.id}`, { ...envelope, id: `evt_${randomUUID()}` }),
+          );
       }
     }
   }
@@ -95,7 +102,13 @@ export class Events {
       ...(!broken('ev-header') && { 'x-apiary-event': envelope.kind }),
     };
     try {
-      const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) });
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers,
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TIMEOUT),
+      });
       await answer.arrayBuffer();
       return answer.ok || (broken('ev-accept-any') && answer.status < 500);
     } catch (error) {

@@ -20,17 +20,25 @@ export const MACHINES = {
         from: broken('st-retire-building') ? ['active', 'wintering'] : ['building', 'active', 'wintering'],
         to: 'retired',
         on: 'update hive',
-        then: broken('st-retire-then') ? [] : [{ do: 'cancel', each: ['treatment', 'hive'], skip: true }],
+        follows: broken('st-retire-then') ? [] : [{ do: 'cancel', each: ['treatment', 'hive'], skip: true }],
       },
       quarantine: {
-        from: broken('st-quarantine-again') ? ['building', 'active', 'wintering', 'quarantined'] : ['building', 'active', 'wintering'],
+        from: broken('st-quarantine-again')
+          ? ['building', 'active', 'wintering', 'quarantined']
+          : ['building', 'active', 'wintering'],
         to: 'quarantined',
-        then: [
+        follows: [
           ...(broken('st-quarantine-then') ? [] : [{ do: 'spoil', each: ['harvest', 'hive'], skip: true }]),
-          ...(broken('st-quarantine-diary') ? [] : [{ create: 'entry', set: (next, request) => ({ hive: next.id, topic: 'quarantine', text: request.reason }) }]),
+          ...(broken('st-quarantine-diary')
+            ? []
+            : [{ create: 'entry', set: (next, request) => ({ hive: next.id, topic: 'quarantine', text: request.reason }) }]),
         ],
       },
-      lift: { from: ['quarantined'], to: broken('st-lift-building') ? 'building' : 'active', after: (broken('st-lift-after') ? 20 : 21) * DAY },
+      lift: {
+        from: ['quarantined'],
+        to: broken('st-lift-building') ? 'building' : 'active',
+        after: (broken('st-lift-after') ? 20 : 21) * DAY,
+      },
     },
   },
   treatment: {
@@ -40,15 +48,23 @@ export const MACHINES = {
         from: ['planned'],
         to: 'applied',
         guard: ({ up }) => (up('hive').state === 'retired' && !broken('st-apply-retired') ? 'hive_retired' : undefined),
-        then: [
+        follows: [
           {
             create: 'entry',
             set: (next) => ({ hive: next.hive, topic: broken('st-apply-topic') ? 'quarantine' : 'treatment', text: next.remedy }),
           },
         ],
       },
-      clear: { from: ['applied'], to: 'cleared', at: (row) => (broken('st-clear-never') ? undefined : Date.parse(row.clears_at)) },
-      cancel: { from: broken('st-cancel-applied') ? ['planned', 'applied'] : ['planned'], to: 'cancelled', else: 'already_applied' },
+      clear: {
+        from: ['applied'],
+        to: 'cleared',
+        at: (row) => (broken('st-clear-never') ? undefined : Date.parse(row.clears_at)),
+      },
+      cancel: {
+        from: broken('st-cancel-applied') ? ['planned', 'applied'] : ['planned'],
+        to: 'cancelled',
+        else: 'already_applied',
+      },
     },
   },
   harvest: {
@@ -62,7 +78,7 @@ export const MACHINES = {
       spoil: {
         from: ['fresh', 'released'],
         to: 'spoiled',
-        then: broken('st-spoil-then') ? [] : [{ do: 'drop', each: ['reservation', 'harvest'], skip: true }],
+        follows: broken('st-spoil-then') ? [] : [{ do: 'drop', each: ['reservation', 'harvest'], skip: true }],
       },
     },
   },
@@ -73,9 +89,14 @@ export const MACHINES = {
       withdraw: {
         from: ['held', 'confirmed'],
         to: 'withdrawn',
-        guard: ({ row, request }) => (row.state === 'held' || request?.force === true || broken('st-withdraw-force') ? undefined : 'not_held'),
+        guard: ({ row, request }) =>
+          row.state === 'held' || request?.force === true || broken('st-withdraw-force') ? undefined : 'not_held',
       },
-      lapse: { from: broken('st-lapse-confirmed') ? ['held', 'confirmed'] : ['held'], to: 'lapsed', after: (broken('st-lapse-after') ? 49 : 48) * HOUR },
+      lapse: {
+        from: broken('st-lapse-confirmed') ? ['held', 'confirmed'] : ['held'],
+        to: 'lapsed',
+        after: (broken('st-lapse-after') ? 49 : 48) * HOUR,
+      },
       drop: { from: broken('st-drop-confirmed') ? ['held'] : ['held', 'confirmed'], to: 'dropped' },
     },
   },
@@ -83,4 +104,6 @@ export const MACHINES = {
 
 /** The transition that an update to a state is, if one leads there from here. */
 export const moveTo = (resource, from, to) =>
-  Object.entries(MACHINES[resource].transitions).find(([, move]) => move.on === `update ${resource}` && move.from.includes(from) && move.to === to)?.[0];
+  Object.entries(MACHINES[resource].transitions).find(
+    ([, move]) => move.on === `update ${resource}` && move.from.includes(from) && move.to === to,
+  )?.[0];

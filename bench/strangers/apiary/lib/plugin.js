@@ -1,5 +1,5 @@
 /** A plugin whose hooks and decorators belong to the whole application. */
-export default function plugin(register) {
+export function plugin(register) {
   register[Symbol.for('skip-override')] = true;
   return register;
 }

@@ -1,12 +1,12 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { refuse } from './errors.js';
+import { etagOf } from './etags.js';
 import { broken } from './faults.js';
 import { MACHINES, moveTo } from './machines.js';
 import { MODEL, referrers } from './model.js';
 import { may, mayRead } from './rights.js';
-import { etagOf } from './etags.js';
-import { CURRENT, present } from './versions.js';
 import { checkMap, checkRules, readBody } from './validate.js';
+import { CURRENT, present } from './versions.js';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const ALL = `${LETTERS}abcdefghijklmnopqrstuvwxyz`;
@@ -14,22 +14,38 @@ const random = (length, of) => Array.from({ length }, () => of[randomInt(of.leng
 
 /** The errors of the service's own before something is made, in the order of the document. */
 const BEFORE = {
-  hive: [['yard_full', (store, next) => {
-    const yard = store.get('yard', next.yard);
-    const kept = MODEL.yard.fields.hives_kept.derive(yard, store);
-    return broken('er-yard-full-bound') ? kept > yard.capacity : kept >= yard.capacity;
-  }]],
-  harvest: [
-    ['under_treatment', (store, next) => !broken('er-under-treatment') && MODEL.hive.fields.treated.derive(store.get('hive', next.hive), store)],
-    ['hive_at_rest', (store, next) => {
-      const { state } = store.get('hive', next.hive);
-      return broken('er-at-rest-building') ? state !== 'active' && state !== 'building' : state !== 'active';
-    }],
+  hive: [
+    [
+      'yard_full',
+      (store, next) => {
+        const yard = store.get('yard', next.yard);
+        const kept = MODEL.yard.fields.hives_kept.derive(yard, store);
+        return broken('er-yard-full-bound') ? kept > yard.capacity : kept >= yard.capacity;
+      },
+    ],
   ],
-  reservation: [['too_much', (store, next) => {
-    const left = MODEL.harvest.fields.left_g.derive(store.get('harvest', next.harvest), store);
-    return broken('er-too-much-bound') ? left <= next.weight_g : left < next.weight_g;
-  }]],
+  harvest: [
+    [
+      'under_treatment',
+      (store, next) => !broken('er-under-treatment') && MODEL.hive.fields.treated.derive(store.get('hive', next.hive), store),
+    ],
+    [
+      'hive_at_rest',
+      (store, next) => {
+        const { state } = store.get('hive', next.hive);
+        return broken('er-at-rest-building') ? state !== 'active' && state !== 'building' : state !== 'active';
+      },
+    ],
+  ],
+  reservation: [
+    [
+      'too_much',
+      (store, next) => {
+        const left = MODEL.harvest.fields.left_g.derive(store.get('harvest', next.harvest), store);
+        return broken('er-too-much-bound') ? left <= next.weight_g : left < next.weight_g;
+      },
+    ],
+  ],
 };
 
 /** What callers, and the clock, can do to the rows. */
@@ -46,8 +62,13 @@ export class Service {
   /** A row that the caller may act on: missing where it may not even read it. */
   load(context, operation, resource, id) {
     const row = this.store.get(resource, id);
-    if (row === undefined || !(mayRead(this.store, context.caller, resource, row) || (broken('au-missing-hidden') && resource === 'yard'))) refuse('not_found');
-    if (!may(this.store, context.caller, operation, resource, row)) refuse(broken('er-forbidden-missing') && resource === 'inspection' ? 'not_found' : 'not_allowed');
+    if (
+      row === undefined ||
+      !(mayRead(this.store, context.caller, resource, row) || (broken('au-missing-hidden') && resource === 'yard'))
+    )
+      refuse('not_found');
+    if (!may(this.store, context.caller, operation, resource, row))
+      refuse(broken('er-forbidden-missing') && resource === 'inspection' ? 'not_found' : 'not_allowed');
     return row;
   }
 
@@ -114,8 +135,11 @@ export class Service {
       if (states && !states.includes(row.state)) refuse('wrong_state');
       const moved = MACHINES[resource] !== undefined && next.state !== row.state;
       if (this.#same(row, next)) {
-        if (broken('ev-update-nothing') && resource === 'hive') this.events.record(operation, 'hive', row, { ...context, store: this.store });
-        return broken('en-update-nothing') && resource === 'yard' ? this.store.put(resource, { ...row, updated_at: context.now }) : row;
+        if (broken('ev-update-nothing') && resource === 'hive')
+          this.events.record(operation, 'hive', row, { ...context, store: this.store });
+        return broken('en-update-nothing') && resource === 'yard'
+          ? this.store.put(resource, { ...row, updated_at: context.now })
+          : row;
       }
       let name;
       if (moved) {
@@ -149,7 +173,8 @@ export class Service {
       const row = this.load(context, `${name} ${resource}`, resource, id);
       const problems = shape ? checkMap(shape, request) : [];
       if (problems.length > 0) refuse('invalid', { problems });
-      if (broken('ev-before-commit') && name === 'release') this.events.record('release harvest', resource, row, { ...context, store: this.store, early: true });
+      if (broken('ev-before-commit') && name === 'release')
+        this.events.record('release harvest', resource, row, { ...context, store: this.store, early: true });
       this.#allowed(resource, name, row);
       this.#guard(context, resource, name, row);
       this.#moved(context, resource, name, row);
@@ -199,7 +224,8 @@ export class Service {
       const rows = this.store.children(name, field, row.id);
       if (rows.length === 0) continue;
       if (onDelete === 'restrict') {
-        if (broken('re-restrict-retired') && name === 'hive' && rows.every(({ state }) => state === 'retired')) rows.forEach((child) => this.#remove(name, child));
+        if (broken('re-restrict-retired') && name === 'hive' && rows.every(({ state }) => state === 'retired'))
+          for (const child of rows) this.#remove(name, child);
         else refuse('in_use');
       } else for (const child of rows) this.#remove(name, child);
     }
@@ -232,7 +258,7 @@ export class Service {
   }
 
   #follow(context, resource, name, next) {
-    for (const act of MACHINES[resource].transitions[name].then ?? []) {
+    for (const act of MACHINES[resource].transitions[name].follows ?? []) {
       if (act.create) {
         this.#insert(context, act.create, this.#made(context, act.create, act.set(next, context.request)));
         continue;
@@ -264,7 +290,9 @@ export class Service {
     for (const { fields, while: holds } of MODEL[resource].unique ?? []) {
       if (holds && !holds(next)) continue;
       const rows = fields[0] === 'yard' ? this.store.children('hive', 'yard', next.yard) : this.store.all(resource);
-      const twin = rows.find((row) => row.id !== next.id && (!holds || holds(row)) && fields.every((field) => row[field] === next[field]));
+      const twin = rows.find(
+        (row) => row.id !== next.id && (!holds || holds(row)) && fields.every((field) => row[field] === next[field]),
+      );
       if (twin) return twin;
     }
     return undefined;
@@ -276,7 +304,9 @@ export class Service {
 
   /** The timer of the state that a row has come into. */
   #arm(resource, row) {
-    const timed = Object.entries(MACHINES[resource]?.transitions ?? {}).find(([, move]) => (move.after || move.at) && move.from.includes(row.state));
+    const timed = Object.entries(MACHINES[resource]?.transitions ?? {}).find(
+      ([, move]) => (move.after || move.at) && move.from.includes(row.state),
+    );
     const key = `${resource} ${row.id}`;
     const at = timed && (timed[1].at ? timed[1].at(row) : this.clock.now() + timed[1].after);
     if (at === undefined) this.store.afterwards(() => this.timers.cancel(key));

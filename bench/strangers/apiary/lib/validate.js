@@ -1,14 +1,14 @@
 import { problem } from './errors.js';
 import { broken } from './faults.js';
+import { knownKind } from './kinds.js';
 import { MODEL } from './model.js';
 import { unseenDefaults, viewOf, wireName } from './versions.js';
-import { knownKind } from './kinds.js';
 
 const isMap = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const FORMATS = {
   date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text),
-  uri: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$/.test(text) && URL.canParse(text),
+  uri: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/.test(text) && URL.canParse(text),
 };
 const safely = (check, value) => {
   try {
@@ -18,20 +18,31 @@ const safely = (check, value) => {
   }
 };
 
+/** Digits for a number, as a form sends them. */
+const asText = (value) => typeof value === 'string' && /^\d+$/.test(value);
+
 const KINDS = {
   string: (value) => typeof value === 'string',
-  integer: (value) => Number.isInteger(value) || (broken('re-integer-text') && typeof value === 'string' && /^\d+$/.test(value)),
+  integer: Number.isInteger,
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
   array: Array.isArray,
   object: isMap,
 };
-const ARTICLES = { string: 'a text', integer: 'a whole number', number: 'a number', boolean: 'true or false', array: 'a list', object: 'a map' };
+const ARTICLES = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+};
 
 /** What is wrong with a value, as problems at a path. */
 export function check(spec, value, path) {
   if (value === null && spec.nullable) return [];
-  if (!KINDS[spec.type](value)) return [problem(path, ARTICLES[spec.type], value)];
+  if (!KINDS[spec.type](value) && !(broken('re-integer-text') && path === '/capacity' && asText(value)))
+    return [problem(path, ARTICLES[spec.type], value)];
   const length = spec.type === 'string' ? [...value].length : 0;
   const wrong = (expected) => [problem(path, expected, value)];
   if (spec.enum && !spec.enum.includes(value)) return wrong(`one of ${spec.enum.join(', ')}`);
@@ -70,7 +81,8 @@ export function checkMap(fields, value, path = '') {
 }
 
 /** JSON Merge Patch of a map within a row. */
-const merged = (before = {}, patch) => Object.fromEntries(Object.entries({ ...before, ...patch }).filter(([, value]) => value !== null));
+const merged = (before = {}, patch) =>
+  Object.fromEntries(Object.entries({ ...before, ...patch }).filter(([, value]) => value !== null));
 
 /** The fields of a body that its caller may write, in the names of the stored shape, and what is wrong with it. */
 export function readBody(resource, body, { version, mode, current, bound = {} }) {
@@ -84,16 +96,17 @@ export function readBody(resource, body, { version, mode, current, bound = {} })
     const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const wire = wires.get(name);
     if (wire === undefined) {
-      if (!broken('re-unknown-field')) problems.push(problem(path, 'no such field'));
+      if (!(broken('re-unknown-field') && resource === 'yard')) problems.push(problem(path, 'no such field'));
       continue;
     }
     const { field, spec, up } = wire;
     if (spec.readOnly || (spec.writableOn && spec.writableOn !== mode)) {
-      if (broken('re-read-only-owner') && field === 'owner') values[field] = value;
+      if (broken('re-read-only-owner') && resource === 'yard' && field === 'owner') values[field] = value;
       continue;
     }
     if (mode === 'update' && value === null) {
-      if (spec.required && !broken('en-null-required')) problems.push(problem(path, 'a value', value));
+      if (spec.required && !(broken('en-null-required') && resource === 'inspection'))
+        problems.push(problem(path, 'a value', value));
       else if (field !== undefined) removed.push(field);
       continue;
     }
@@ -108,8 +121,13 @@ export function readBody(resource, body, { version, mode, current, bound = {} })
     const again = spec === MODEL[resource].fields[field] ? [] : check(MODEL[resource].fields[field], carried, path);
     if (again.length > 0) problems.push(...again);
     else if (spec.bound && mode === 'create' && Object.hasOwn(bound, field) && carried !== bound[field]) {
-      if (!broken('en-parent-in-body')) problems.push(problem(path, 'what the path says', value));
-    } else if (spec.immutable && mode === 'update' && current[field] !== carried && !(broken('re-immutable-register') && field === 'register')) {
+      if (!(broken('en-parent-in-body') && resource === 'hive')) problems.push(problem(path, 'what the path says', value));
+    } else if (
+      spec.immutable &&
+      mode === 'update' &&
+      current[field] !== carried &&
+      !(broken('re-immutable-register') && field === 'register')
+    ) {
       problems.push(problem(path, 'what it was made with', value));
     } else values[field] = carried;
   }
@@ -119,7 +137,11 @@ export function readBody(resource, body, { version, mode, current, bound = {} })
       if (spec.readOnly || spec.bound || spec.writableOn) continue;
       if (values[field] === undefined && spec.default !== undefined) values[field] = spec.default;
       const name = wireName(resource, field, version);
-      if (spec.required && values[field] === undefined && !problems.some(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`)))
+      if (
+        spec.required &&
+        values[field] === undefined &&
+        !problems.some(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`))
+      )
         problems.push(problem(`/${name}`, 'a value'));
     }
   }
@@ -131,6 +153,7 @@ export function readBody(resource, body, { version, mode, current, bound = {} })
 export function checkRules(resource, next, mode, version, problems) {
   for (const rule of MODEL[resource].rules ?? []) {
     const name = wireName(resource, rule.field, version);
-    if (rule.on.includes(mode) && rule.if(next) && !problems.some(({ path }) => path === `/${name}`)) problems.push(problem(`/${name}`, rule.message, next[rule.field]));
+    if (rule.on.includes(mode) && rule.if(next) && !problems.some(({ path }) => path === `/${name}`))
+      problems.push(problem(`/${name}`, rule.message, next[rule.field]));
   }
 }

@@ -22,14 +22,17 @@ const oldRemedy = (value) => Object.entries(REMEDIES).find(([, now]) => now === 
 
 /** A resource as a version has it: wire name -> { field, spec, up, down }. */
 function view(resource, version) {
-  const wires = new Map(Object.entries(MODEL[resource].fields).map(([field, spec]) => [field, { field, spec, up: same, down: same }]));
+  const wires = new Map(
+    Object.entries(MODEL[resource].fields).map(([field, spec]) => [field, { field, spec, up: same, down: same }]),
+  );
   if (version === CURRENT) return wires;
   const change = (name, more) => wires.set(name, { ...wires.get(name), ...more });
   if (resource === 'yard' && !broken('ve-rename')) {
     const renamed = [...wires].map(([name, wire]) => [name === 'capacity' ? 'places' : name, wire]);
     return new Map(renamed);
   }
-  if (resource === 'hive') wires.set('colour', { spec: { type: 'string' }, up: same, down: () => (broken('ve-colour') ? undefined : 'white') });
+  if (resource === 'hive')
+    wires.set('colour', { spec: { type: 'string' }, up: same, down: () => (broken('ve-colour') ? undefined : 'white') });
   if (resource === 'harvest') {
     if (!broken('ve-added-shown')) wires.delete('moisture');
     change('price', {
@@ -43,7 +46,11 @@ function view(resource, version) {
   }
   if (resource === 'treatment' && !broken('ve-remedy')) {
     const spec = MODEL.treatment.fields.remedy;
-    change('remedy', { spec: { ...spec, enum: spec.enum.map(oldRemedy) }, up: (value) => REMEDIES[value] ?? value, down: oldRemedy });
+    change('remedy', {
+      spec: { ...spec, enum: spec.enum.map(oldRemedy) },
+      up: (value) => REMEDIES[value] ?? value,
+      down: oldRemedy,
+    });
   }
   return wires;
 }

@@ -1,12 +1,12 @@
-import fp from '../lib/plugin.js';
 import { byKey, byToken } from '../lib/callers.js';
 import { refuse } from '../lib/errors.js';
 import { broken } from '../lib/faults.js';
+import { plugin } from '../lib/plugin.js';
 
 const unknown = () => refuse('who_are_you', { headers: { 'www-authenticate': 'Bearer realm="apiary"' } });
 
 /** Who calls: a key, a token, or both if they are of one caller. */
-export default fp(async (app) => {
+export const callers = plugin(async (app) => {
   const { clock } = app.deps;
   app.decorateRequest('caller', null);
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import fp from '../lib/plugin.js';
 import { CODES, Refusal, refuse } from '../lib/errors.js';
 import { broken } from '../lib/faults.js';
-import { lacks, CURRENT, OLD, VERSIONS } from '../lib/versions.js';
+import { plugin } from '../lib/plugin.js';
+import { CURRENT, lacks, OLD, VERSIONS } from '../lib/versions.js';
 
 const MAX_URL = 2 * 1024;
 const MAX_HEADERS = 16 * 1024;
 
 /** What stands before every route: sizes, the route and its method, the version; and how a refusal is told. */
-export default fp(async (app) => {
+export const edge = plugin(async (app) => {
   const { clock } = app.deps;
 
   app.decorateRequest('version', CURRENT);
@@ -30,7 +30,8 @@ export default fp(async (app) => {
     if (request.is404) {
       const path = url.split('?')[0];
       const allowed = methodsOf(path);
-      if (allowed.length > 0 && !broken('en-method-missing')) refuse('no_such_method', { headers: { allow: allowed.join(', ') } });
+      if (allowed.length > 0 && !broken('en-method-missing'))
+        refuse('no_such_method', { headers: { allow: allowed.join(', ') } });
       refuse('no_such_path');
     }
     const asked = request.headers[broken('ve-header-name') ? 'x-apiary-version' : 'apiary-version'];
@@ -74,5 +75,7 @@ export function clientError(error, socket) {
   const refusal = new Refusal(code);
   const body = JSON.stringify(refusal.body(randomUUID()));
   const [status] = CODES[code];
-  socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }

@@ -1,7 +1,7 @@
-import fp from '../lib/plugin.js';
 import { DAY, MINUTE } from '../lib/clock.js';
 import { refuse } from '../lib/errors.js';
 import { broken } from '../lib/faults.js';
+import { plugin } from '../lib/plugin.js';
 import { rulesFor } from '../lib/rights.js';
 
 const LIMIT = broken('li-rate') ? 601 : 600;
@@ -10,7 +10,7 @@ const BURST = broken('li-burst') ? 30 : 40;
 const QUOTA = broken('li-quota') ? 61 : 60;
 
 /** Rates of each caller, who may do what at all, and the quota of harvests. */
-export default fp(async (app) => {
+export const limits = plugin(async (app) => {
   const { clock } = app.deps;
   const calls = new Map();
   const buckets = new Map();
@@ -20,7 +20,9 @@ export default fp(async (app) => {
 
   app.addHook('onRequest', async (request) => {
     const { op } = request.routeOptions.config;
-    const caller = request.caller ? `${request.caller.users.join()} ${broken('li-rate-shared') ? '' : request.caller.id}` : `address ${request.ip}`;
+    const caller = request.caller
+      ? `${request.caller.users.join()} ${broken('li-rate-shared') ? '' : request.caller.id}`
+      : `address ${request.ip}`;
     const now = clock.now();
     const window = (calls.get(caller) ?? []).filter((at) => at > now - MINUTE);
     calls.set(caller, window);
@@ -40,7 +42,8 @@ export default fp(async (app) => {
     if (!request.routeOptions.config.public && rulesFor(request.caller, op).length === 0) refuse('not_allowed');
   });
 
-  const harvestsOf = ({ id, users }) => `${users.join()} ${broken('li-quota-shared') ? '' : id} ${broken('li-quota-never-again') ? '' : Math.floor(clock.now() / DAY)}`;
+  const harvestsOf = ({ id, users }) =>
+    `${users.join()} ${broken('li-quota-shared') ? '' : id} ${broken('li-quota-never-again') ? '' : Math.floor(clock.now() / DAY)}`;
 
   /** The harvests of a caller's day, of UTC. */
   app.decorate('quota', {

@@ -36,16 +36,21 @@ async function freePort() {
 }
 
 export const want = (found, expected, about) => assert.deepEqual(found, expected, about);
-export const wants = (found, expected) => want(Object.fromEntries(Object.keys(expected).map((name) => [name, found?.[name]])), expected);
+export const wants = (found, expected) =>
+  want(Object.fromEntries(Object.keys(expected).map((name) => [name, found?.[name]])), expected);
 export const code = (answer, status, name) => want([answer.status, answer.body?.code], [status, name]);
 
 /** A service of its own, with a fault or with none, and those who call it. */
 export async function world(fault) {
   const [port, clockPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../server.js', import.meta.url)), '--port', port, '--clock-port', clockPort], {
-    env: { ...process.env, APIARY_FAULT: fault ?? '' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../server.js', import.meta.url)), '--port', port, '--clock-port', clockPort],
+    {
+      env: { ...process.env, APIARY_FAULT: fault ?? '' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   const base = `http://127.0.0.1:${port}`;
   for (let tries = 0; ; tries++) {
     try {
@@ -61,15 +66,30 @@ export async function world(fault) {
 
   const raw = async (method, path, body, headers = {}) => {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
-    const answer = await fetch(base + path, { method, body: text, headers: { ...(text !== undefined && { 'content-type': 'application/json' }), ...headers } });
+    const answer = await fetch(base + path, {
+      method,
+      body: text,
+      headers: { ...(text !== undefined && { 'content-type': 'application/json' }), ...headers },
+    });
     const said = await answer.text();
-    return { status: answer.status, headers: answer.headers, text: said, body: said && answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(said) : undefined };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text: said,
+      body: said && answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(said) : undefined,
+    };
   };
   const speaker = (credential) => {
     const one = (method) => (path, body, headers) => raw(method, `/api${path}`, body, { ...credential, ...headers });
-    const self = { get: (path, headers) => one('GET')(path, undefined, headers), post: one('POST'), patch: one('PATCH'), del: one('DELETE') };
+    const self = {
+      get: (path, headers) => one('GET')(path, undefined, headers),
+      post: one('POST'),
+      patch: one('PATCH'),
+      del: one('DELETE'),
+    };
     /** A change with the tag that was read before it. */
-    self.change = async (path, body, headers) => self.patch(path, body, { 'if-match': (await self.get(path, headers)).headers.get('etag') ?? '*', ...headers });
+    self.change = async (path, body, headers) =>
+      self.patch(path, body, { 'if-match': (await self.get(path, headers)).headers.get('etag') ?? '*', ...headers });
     self.with = (headers) => speaker({ ...credential, ...headers });
     self.old = () => self.with({ 'apiary-version': '2025-09' });
     return self;
@@ -86,7 +106,8 @@ export async function world(fault) {
     register: () => `R${String(++registers).padStart(6, '0')}`,
     yardBody: (more) => ({ register: w.register(), name: 'Orchard', capacity: 20, ...more }),
     yard: async (more, who = w.anna) => made(await who.post('/yards', w.yardBody(more))),
-    hive: async (yard, more, who = w.anna) => made(await who.post(`/yards/${yard.id}/hives`, { kind: 'dadant', label: `No ${++registers}`, ...more })),
+    hive: async (yard, more, who = w.anna) =>
+      made(await who.post(`/yards/${yard.id}/hives`, { kind: 'dadant', label: `No ${++registers}`, ...more })),
     /** A hive that is active, in a yard of its own unless told. */
     active: async (yard, more) => {
       const hive = await w.hive(yard ?? (await w.yard()), more);
@@ -94,8 +115,10 @@ export async function world(fault) {
       want(answer.status, 200, answer.text);
       return answer.body;
     },
-    inspection: async (hive, more, who = w.ines) => made(await who.post(`/hives/${hive.id}/inspections`, { visited_on: '2026-05-01', mites: 3, sample: 300, ...more })),
-    treatment: async (hive, more, who = w.anna) => made(await who.post(`/hives/${hive.id}/treatments`, { remedy: 'oxalic', dose_ml: 30, ...more })),
+    inspection: async (hive, more, who = w.ines) =>
+      made(await who.post(`/hives/${hive.id}/inspections`, { visited_on: '2026-05-01', mites: 3, sample: 300, ...more })),
+    treatment: async (hive, more, who = w.anna) =>
+      made(await who.post(`/hives/${hive.id}/treatments`, { remedy: 'oxalic', dose_ml: 30, ...more })),
     harvestBody: (more) => ({ weight_g: 10_000, moisture: 17.5, price: 900, ...more }),
     harvest: async (hive, more, headers) => made(await w.anna.post(`/hives/${hive.id}/harvests`, w.harvestBody(more), headers)),
     released: async (hive, more) => {
@@ -104,7 +127,8 @@ export async function world(fault) {
       want(answer.status, 200, answer.text);
       return answer.body;
     },
-    reservation: async (harvest, weight_g = 500, who = w.greg) => made(await who.post(`/harvests/${harvest.id}/reservations`, { weight_g })),
+    reservation: async (harvest, weight_g = 500, who = w.greg) =>
+      made(await who.post(`/harvests/${harvest.id}/reservations`, { weight_g })),
     move: async (advance) => {
       await fetch(`http://127.0.0.1:${clockPort}/`, { method: 'POST', body: JSON.stringify({ advance }) });
       await delay(60);
@@ -150,7 +174,9 @@ export async function world(fault) {
 /** The signature of Standard Webhooks over a delivery. */
 export function signatureOf({ headers, text }, secret) {
   const signs = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
-  return `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64')).update(signs).digest('base64')}`;
+  return `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+    .update(signs)
+    .digest('base64')}`;
 }
 
 export { delay };

@@ -1,7 +1,7 @@
 import { broken } from '../lib/faults.js';
 import { like, of, sorting } from '../lib/replies.js';
 
-export default async function harvests(app) {
+export async function harvests(app) {
   const { service, replies } = app.deps;
 
   app.post('/hives/:hive/harvests', { config: { op: 'create harvest', body: true } }, async (request, reply) =>
@@ -19,12 +19,25 @@ export default async function harvests(app) {
     }),
   );
 
-  app.get('/hives/:hive/harvests', { config: { op: 'list harvest', list: true, query: { state: like('harvest', 'state') } } }, async (request) => {
-    const { hive } = request.params;
-    const { state } = request.parameters;
-    service.parent(request, 'hive', hive);
-    return replies.page(request, 'harvest', service.list(request, 'list harvest', 'harvest', (row) => row.hive === hive && (state === undefined || row.state === state)));
-  });
+  app.get(
+    '/hives/:hive/harvests',
+    { config: { op: 'list harvest', list: true, query: { state: like('harvest', 'state') } } },
+    async (request) => {
+      const { hive } = request.params;
+      const { state } = request.parameters;
+      service.parent(request, 'hive', hive);
+      return replies.page(
+        request,
+        'harvest',
+        service.list(
+          request,
+          'list harvest',
+          'harvest',
+          (row) => row.hive === hive && (state === undefined || row.state === state),
+        ),
+      );
+    },
+  );
 
   const query = {
     min_weight: of({ type: 'integer', min: 0 }),
@@ -45,7 +58,11 @@ export default async function harvests(app) {
   app.patch('/harvests/:id', { config: { op: 'update harvest', body: true, merge: true } }, async (request) => {
     const ifMatch = { header: request.headers['if-match'], mode: 'accepted' };
     const states = broken('st-update-released') ? ['fresh', 'released'] : ['fresh'];
-    return replies.shown(request, 'harvest', service.update(request, 'harvest', request.params.id, request.json, { ifMatch, states }));
+    return replies.shown(
+      request,
+      'harvest',
+      service.update(request, 'harvest', request.params.id, request.json, { ifMatch, states }),
+    );
   });
 
   for (const name of ['release', 'spoil']) {

@@ -1,4 +1,4 @@
-export default async function hooks(app) {
+export async function hooks(app) {
   const { service, replies } = app.deps;
 
   app.post('/hooks', { config: { op: 'create hook', body: true } }, async (request, reply) => {
@@ -7,9 +7,13 @@ export default async function hooks(app) {
     return reply.code(status).headers(headers).send(body);
   });
 
-  app.get('/hooks', { config: { op: 'list hook', list: true } }, async (request) => replies.page(request, 'hook', service.list(request, 'list hook', 'hook')));
+  app.get('/hooks', { config: { op: 'list hook', list: true } }, async (request) =>
+    replies.page(request, 'hook', service.list(request, 'list hook', 'hook')),
+  );
 
-  app.get('/hooks/:id', { config: { op: 'read hook' } }, async (request) => replies.shown(request, 'hook', service.load(request, 'read hook', 'hook', request.params.id)));
+  app.get('/hooks/:id', { config: { op: 'read hook' } }, async (request) =>
+    replies.shown(request, 'hook', service.load(request, 'read hook', 'hook', request.params.id)),
+  );
 
   app.patch('/hooks/:id', { config: { op: 'update hook', body: true, merge: true } }, async (request) =>
     replies.shown(request, 'hook', service.update(request, 'hook', request.params.id, request.json)),

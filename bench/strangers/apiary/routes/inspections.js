@@ -1,7 +1,7 @@
 import { broken } from '../lib/faults.js';
 import { like, of } from '../lib/replies.js';
 
-export default async function inspections(app) {
+export async function inspections(app) {
   const { service, replies } = app.deps;
 
   app.post('/hives/:hive/inspections', { config: { op: 'create inspection', body: true } }, async (request, reply) => {
@@ -18,7 +18,8 @@ export default async function inspections(app) {
     const { visited_from: from, mood } = request.parameters;
     service.parent(request, 'hive', hive);
     const since = (day) => (broken('en-visited-from') ? day <= from : day >= from);
-    const keep = (row) => row.hive === hive && (from === undefined || since(row.visited_on)) && (mood === undefined || row.mood === mood);
+    const keep = (row) =>
+      row.hive === hive && (from === undefined || since(row.visited_on)) && (mood === undefined || row.mood === mood);
     return replies.page(request, 'inspection', service.list(request, 'list inspection', 'inspection', keep), ['visited_on', -1]);
   });
 
@@ -30,8 +31,9 @@ export default async function inspections(app) {
     replies.shown(request, 'inspection', service.update(request, 'inspection', request.params.id, request.json)),
   );
 
-  if (!broken('pu-no-delete-inspection')) app.delete('/inspections/:id', { config: { op: 'delete inspection' } }, async (request, reply) => {
-    service.remove(request, 'inspection', request.params.id);
-    return reply.code(204).send();
-  });
+  if (!broken('pu-no-delete-inspection'))
+    app.delete('/inspections/:id', { config: { op: 'delete inspection' } }, async (request, reply) => {
+      service.remove(request, 'inspection', request.params.id);
+      return reply.code(204).send();
+    });
 }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { refuse } from '../lib/errors.js';
 import { broken } from '../lib/faults.js';
 import { MODEL } from '../lib/model.js';
-import { refuse } from '../lib/errors.js';
 import { like } from '../lib/replies.js';
 
 const FORCE = { force: { type: 'boolean' } };
 
-export default async function reservations(app) {
+export async function reservations(app) {
   const { service, replies, store } = app.deps;
 
   app.post('/harvests/:harvest/reservations', { config: { op: 'create reservation', body: true } }, async (request, reply) =>
@@ -27,13 +27,26 @@ export default async function reservations(app) {
   app.get('/harvests/:harvest/reservations', { config: { op: 'list reservation', list: true } }, async (request) => {
     const { harvest } = request.params;
     service.parent(request, 'harvest', harvest);
-    return replies.page(request, 'reservation', service.list(request, 'list reservation', 'reservation', (row) => row.harvest === harvest));
+    return replies.page(
+      request,
+      'reservation',
+      service.list(request, 'list reservation', 'reservation', (row) => row.harvest === harvest),
+    );
   });
 
-  app.get('/reservations', { config: { op: 'own reservations', list: true, query: { state: like('reservation', 'state') } } }, async (request) => {
-    const { state } = request.parameters;
-    return replies.page(request, 'reservation', service.list(request, 'own reservations', 'reservation', (row) => state === undefined || row.state === state), ['created_at', -1]);
-  });
+  app.get(
+    '/reservations',
+    { config: { op: 'own reservations', list: true, query: { state: like('reservation', 'state') } } },
+    async (request) => {
+      const { state } = request.parameters;
+      return replies.page(
+        request,
+        'reservation',
+        service.list(request, 'own reservations', 'reservation', (row) => state === undefined || row.state === state),
+        ['created_at', -1],
+      );
+    },
+  );
 
   app.get('/reservations/:id', { config: { op: 'read reservation' } }, async (request) =>
     replies.shown(request, 'reservation', service.load(request, 'read reservation', 'reservation', request.params.id)),
@@ -43,7 +56,14 @@ export default async function reservations(app) {
     replies.shown(request, 'reservation', service.move(request, 'reservation', request.params.id, 'confirm')),
   );
 
-  app.post('/reservations/:id/withdraw', { config: { op: 'withdraw reservation', body: broken('en-withdraw-body') ? true : 'optional' } }, async (request) =>
-    replies.shown(request, 'reservation', service.move(request, 'reservation', request.params.id, 'withdraw', request.json, FORCE)),
+  app.post(
+    '/reservations/:id/withdraw',
+    { config: { op: 'withdraw reservation', body: broken('en-withdraw-body') ? true : 'optional' } },
+    async (request) =>
+      replies.shown(
+        request,
+        'reservation',
+        service.move(request, 'reservation', request.params.id, 'withdraw', request.json, FORCE),
+      ),
   );
 }

@@ -1,6 +1,6 @@
 import { like } from '../lib/replies.js';
 
-export default async function treatments(app) {
+export async function treatments(app) {
   const { service, replies } = app.deps;
 
   app.post('/hives/:hive/treatments', { config: { op: 'create treatment', body: true } }, async (request, reply) => {
@@ -16,7 +16,8 @@ export default async function treatments(app) {
     const { hive } = request.params;
     const { remedy, state } = request.parameters;
     service.parent(request, 'hive', hive);
-    const keep = (row) => row.hive === hive && (remedy === undefined || row.remedy === remedy) && (state === undefined || row.state === state);
+    const keep = (row) =>
+      row.hive === hive && (remedy === undefined || row.remedy === remedy) && (state === undefined || row.state === state);
     return replies.page(request, 'treatment', service.list(request, 'list treatment', 'treatment', keep));
   });
 
