@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answers, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+import { describedWords } from '../src/parts/samples/described-words.ts';
+import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** What acts, methods and forms come to on a stand-in, where a description says little of them. */
 
@@ -78,4 +79,34 @@ test('a required identifier that is not sent is made up, where one shape is sent
   const strictly = async (ask: Parameters<Parameters<typeof standIn>[2]>[0]) =>
     assert.equal((await ask('POST', '/pets', { name: 'Rex' })).status, 400);
   await standIn(paths, { Pet: pet }, strictly, {}, true);
+});
+
+test('a status has the words that its description lists, at the start and after an act; what is called otherwise has none of them', async () => {
+  const description = 'Whether the payment is `APPROVED`, `COMPLETED` or `CANCELED`.';
+  const payment = object({ id: string, amount: integer, status: { ...string, description }, note: { ...string, description } }, [
+    'id',
+    'status',
+    'note',
+  ]);
+  const paths = {
+    '/payments': { post: { ...sends(object({ amount: integer })), ...answers(ref('Payment'), {}, '201') } },
+    '/payments/{paymentId}': { ...within('paymentId'), get: answers(ref('Payment')) },
+    '/payments/{paymentId}/cancel': { ...within('paymentId'), post: answers(ref('Payment')) },
+  };
+  await standIn(paths, { Payment: payment }, async (ask) => {
+    const { json: made } = await ask('POST', '/payments', { amount: 5 });
+    assert.equal(made.status, 'APPROVED');
+    assert.notEqual(made.note, 'APPROVED');
+    await ask('POST', `/payments/${made.id}/cancel`);
+    assert.equal((await ask('GET', `/payments/${made.id}`)).json.status, 'CANCELED');
+  });
+});
+
+test('words are read off descriptions that list several, in capitals or as code, and off no abbreviations', () => {
+  const of = (description: string, name = 'status') => describedWords(name, description);
+  assert.deepEqual(of('One of OPEN, ON_HOLD and CLOSED.'), ['OPEN', 'ON_HOLD', 'CLOSED']);
+  assert.deepEqual(of("Is 'idle', 'active' or 'disabled'.", 'streamStatus'), ['idle', 'active', 'disabled']);
+  assert.deepEqual(of('As JSON over HTTP, in UTC.'), []);
+  assert.deepEqual(of('It is `open` until somebody closes it.'), []);
+  assert.deepEqual(of('One of OPEN and CLOSED.', 'summary'), []);
 });

@@ -3,6 +3,7 @@ import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
 import { lettersOf, secondsOf } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
+import { describedWords } from './described-words.ts';
 import type { Fits } from './fit.ts';
 import { formatOf } from './formats.ts';
 import { compilePatternSamples } from './pattern.ts';
@@ -127,8 +128,9 @@ function compileTexts(shape: Shape, name: string): (chance: Chance) => string | 
   }
   if (least > textMost) return () => undefined;
   const byName = nameRows.find(({ named }) => named.test(name));
+  const [described] = describedWords(name, shape.description);
   return (chance) => {
-    const wished = byName?.make(chance);
+    const wished = described ?? byName?.make(chance);
     if (wished !== undefined && isOfLength(wished)) return wished;
     const words = `${name.replaceAll(/[^A-Za-z0-9]+/g, ' ').trim() || 'text'} ${lettersOf(chance, 4)}`;
     return words.padEnd(least, '.').slice(0, most);

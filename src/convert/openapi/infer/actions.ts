@@ -2,6 +2,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { timeFormat } from '../../../kinds/formats/all.ts';
 import { readEffect } from '../../../parts/effects.ts';
+import { describedWords } from '../../../parts/samples/described-words.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
@@ -170,7 +171,8 @@ function setWord(context: InferenceContext, operation: SourceOperation, resource
     const listed = context.written.listedOf(fields[name]);
     const known = wordsOf(listed && [...listed]);
     const isFree = known.length === 0 && fields[name] !== undefined && context.written.typeOf(fields[name]) === 'string';
-    const word = isFree ? participles.get(verb) : known.find((one) => formsOf(verb).has(one.toLowerCase()));
+    const told = isFree ? describedWords(name, context.written.expand(fields[name] ?? {}).description) : known;
+    const word = told.length === 0 ? participles.get(verb) : told.find((one) => formsOf(verb).has(one.toLowerCase()));
     if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
     setField(context, operation, resource, name, `'${word}'`);
     return;
