@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent, fetch, type Headers } from 'undici';
 
 /** How much memory the service takes, and what failed in it since that was last asked. */
 export interface Health {
@@ -40,6 +41,9 @@ export interface Target {
   stop(): Promise<void>;
 }
 
+/** A connection for each request: one that was kept may be closed by the other side just as it is used again. */
+const apart = new Agent({ pipelining: 0 });
+
 /** Starts it. */
 export async function startTarget(): Promise<Target> {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-attack-'));
@@ -61,6 +65,7 @@ export async function startTarget(): Promise<Target> {
     async send(method, path, { as, headers = {}, body } = {}) {
       const key = as === undefined ? undefined : keys[as];
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+        dispatcher: apart,
         method,
         redirect: 'manual',
         headers: {
@@ -69,7 +74,7 @@ export async function startTarget(): Promise<Target> {
           ...headers,
         },
         ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
-      } as RequestInit);
+      });
       note(answer.status);
       return { status: answer.status, headers: answer.headers, text: await answer.text() };
     },
