@@ -1,5 +1,6 @@
 import { childNodes, type Node } from '../../parts/expressions/node.ts';
 import { parseExpression } from '../../parts/expressions/parse.ts';
+import { soughtIn } from '../../parts/expressions/reads.ts';
 
 /** Which fields of a row an expression reads; `all` where that cannot be told. */
 export type FieldNames = ReadonlySet<string> | 'all';
@@ -27,6 +28,12 @@ export function askedBy(source: string): Asked {
 export function pathsFrom(root: string, source: string): readonly (readonly string[])[] {
   const parsed = parseExpression(source);
   return 'node' in parsed ? pathsIn(root, parsed.node) : [];
+}
+
+/** The resources whose rows an expression looks up. */
+export function soughtBy(source: string): readonly string[] {
+  const parsed = parseExpression(source);
+  return 'node' in parsed ? soughtIn(parsed.node) : [];
 }
 
 function firstNames(paths: readonly (readonly string[])[]): FieldNames {

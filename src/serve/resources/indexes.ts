@@ -18,6 +18,8 @@ export interface AskedByRules {
   /** Fields that have to be columns, and columns that are no fields. */
   readonly columns: readonly string[];
   readonly own: readonly string[];
+  /** The columns by which rows are looked up together. */
+  readonly sought: readonly (readonly string[])[];
   /** The columns that rows of a list are chosen by. */
   leading(operation: string): readonly string[];
 }
@@ -48,6 +50,7 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
     for (const filter of [...equal, ...leading, ...ranged]) index([filter]);
   }
   for (const name of asked.columns) columns.add(name);
+  for (const names of asked.sought) index(names);
   return { columns: [...columns], indexes: [...indexes.values()] };
 }
 
