@@ -6,7 +6,8 @@ import { parseDocument as parseText } from './document/read/parse.ts';
 import { heapBytes, readBeside, readDocument as readFile } from './document/read/read.ts';
 import { isKey } from './parts/form.ts';
 import type { Spec } from './parts/spec.ts';
-import { openStore } from './serve/service/open-store.ts';
+import { systemClock } from './serve/http/clock.ts';
+import { copyBefore, openStore } from './serve/service/open-store.ts';
 import { serveSpec } from './serve/service/serve-spec.ts';
 import type { Service, ServeOptions as SpecOptions } from './serve/service/service.ts';
 import type { VerifyOptions } from './verify/options.ts';
@@ -98,8 +99,10 @@ export async function serve(document: Given, options: ServeOptions = {}): Promis
   const rest = typeof document === 'string' ? { readFile: (path: string) => readBeside(document, path), ...given } : given;
   if (typeof store !== 'string') return serveSpec(report.spec, { ...rest, ...(store && { store }) });
   const opened = openStore(store);
+  const copying = async () => void (await copyBefore(opened, store, (asked.clock ?? systemClock).now()));
+  const migration = { before: copying, ...asked.migration };
   try {
-    const service = await serveSpec(report.spec, { ...rest, store: opened });
+    const service = await serveSpec(report.spec, { ...rest, store: opened, migration });
     return closing(service, opened);
   } catch (error) {
     await opened.close();

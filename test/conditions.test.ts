@@ -59,6 +59,39 @@ test('a body that is missing, or says no type, is refused by a code of its own, 
   assert.deepEqual(await told(typed.replace('limit.time', 'request.untyped'), untyped), [201, undefined]);
 });
 
+test('a transition is refused for its state and for its condition by codes of their own, else by the general one', async () => {
+  const codes = async (stated: string) => {
+    const { send, close } = await tryService(`
+resources: { job: { identifier: { field: id, generate: uuid }, fields: { id: string, paid: boolean, state: { type: string, readOnly: true } }, required: [id, paid, state] } }
+states: { job: { field: state, initial: new, states: [new, done], transitions: { finish: { from: new, to: done, if: resource.paid } } } }
+endpoints:
+  POST /jobs: { does: create job }
+  PATCH /jobs/{id}: { does: update job, in: [new] }
+  POST /jobs/{id}/finish: { does: finish job }
+authentication: none
+errors: { payload: problem, codes: { ${stated} } }
+`);
+    const code = async (...sent: Parameters<typeof send>) => ((await send(...sent)).json as { code?: string }).code;
+    const [unpaid, paid] = await Promise.all(
+      [false, true].map(async (is) => ((await send('POST', '/jobs', { body: { paid: is } })).json as { id: string }).id),
+    );
+    await send('POST', `/jobs/${paid}/finish`);
+    const told = [
+      await code('POST', `/jobs/${unpaid}/finish`),
+      await code('POST', `/jobs/${paid}/finish`),
+      await code('PATCH', `/jobs/${paid}`, { body: { paid: false } }),
+    ];
+    await close();
+    return told;
+  };
+  const general = 'not_now: { status: 409, when: transition.illegal }';
+  const state = 'wrong_state: { status: 409, when: transition.illegal.state }';
+  const condition = 'not_paid: { status: 402, when: transition.illegal.condition }';
+  assert.deepEqual(await codes(general), ['not_now', 'not_now', 'not_now']);
+  assert.deepEqual(await codes(`${general}, ${condition}`), ['not_paid', 'not_now', 'not_now']);
+  assert.deepEqual(await codes(`${state}, ${condition}`), ['not_paid', 'wrong_state', 'wrong_state']);
+});
+
 test('`none` stands for a list or a value of which there is none', () => {
   const errors = check(document).findings.filter(({ severity }) => severity === 'error');
   assert.deepEqual(errors, []);

@@ -38,6 +38,15 @@ async function get(service: Service, query: string): Promise<[number, PageOfNote
   return [response.status, (await response.json()) as PageOfNotes];
 }
 
+test('where no greatest size is stated a page has at most 10,000 rows', async () => {
+  const service = await start('cursor', 'default: 2');
+  assert.equal((await get(service, '?size=10000'))[1].data.length, rows.length);
+  assert.equal((await get(service, '?size=10001'))[0], 418);
+  const clamping = await start('cursor', 'default: 2, over_max: clamp');
+  assert.equal((await get(clamping, '?size=10001'))[0], 200);
+  await Promise.all([service.close(), clamping.close()]);
+});
+
 for (const style of Object.keys(styles) as Style[]) {
   test(`${style}: a page holds what is asked for up to its bound; more is refused`, async () => {
     const service = await start(style, 'default: 2, max: 4, over_max: refuse');

@@ -3,6 +3,8 @@ import { get } from 'node:http';
 import { test } from 'node:test';
 import { movableClock, parseDocument, type Service, serve } from '../src/index.ts';
 import { ReadTooLong } from '../src/store/failures.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
+import { slices } from './store-engines.ts';
 
 const count = 2500;
 const notes = Array.from({ length: count }, (_, n) => ({
@@ -145,3 +147,15 @@ test('a client that takes nothing holds nobody up, and one that goes ends its li
     await close();
     assert.deepEqual(failures, []);
   }));
+
+test('a long list that no turn of the event loop suffices for is whole', async () => {
+  const store = openSqlite(':memory:', { longReads: { ...slices, sliceRows: [256, 512] } });
+  const service = await serve(parseDocument(document('GET /notes: { does: list note }'), 'notes.yaml'), {
+    store,
+    rows: { note: notes },
+  });
+  const response = await service.fetch(new Request('http://127.0.0.1/notes'));
+  assert.deepEqual(((await response.json()) as typeof notes).length, count);
+  await service.close();
+  await store.close();
+});

@@ -147,6 +147,36 @@ test('what a prefix names has to be readable to whoever goes below it', async ()
   await close();
 });
 
+test('a path keeps its words in every version, and what it names is shown in the words of each', async () => {
+  const { send, close } = await tryService(`${codeHost}
+versioning:
+  versions: { "1": {}, "2": { current: true } }
+  select: { header: Version, default: current }
+  changes: { "2": [{ rename: issue.no, to: number }, { rename: label.owner, to: name }] }
+`);
+  await begun(send);
+  await made(send, '/repos/Ann/docs/labels', { name: 'bug' });
+  const old = async (target: string) => (await send('GET', target, { headers: { version: '1' } })).json as Fields;
+  assert.equal((await old('/repos/Ann/docs/issues/2')).no, 2);
+  // A parameter of a prefix is no field of what stands below it, whatever that is called in an older version.
+  assert.equal((await old('/repos/Ann/docs/labels/bug')).owner, 'bug');
+  await close();
+});
+
+test('an answer that is about no row asks for the rows of its path all the same', async () => {
+  const { send, close } = await tryService(
+    codeHost.replace(
+      'authentication: none',
+      `  GET /repos/{owner}/{repo}/about: { does: reply, as: about, response: { 200: { shape: { type: object }, example: { so: true } } } }
+authentication: none`,
+    ),
+  );
+  await begun(send);
+  assert.equal((await send('GET', '/repos/Ann/docs/about')).status, 200);
+  assert.equal((await send('GET', '/repos/Ann/none/about')).status, 404);
+  await close();
+});
+
 test('keys of paths are read back from OpenAPI as they were stated', () => {
   const document = parseDocument(`title: Host\n${codeHost}`, 'host.yaml');
   for (const to of Object.keys(editions)) assert.deepEqual(readBack(exported(document, to)), plain(document.tree));

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { movableClock, type Service, serve } from '../src/index.ts';
+import { copyBetween } from '../src/serve/service/copying.ts';
 import { CommitFailed, CommitUnknown, StoreUnavailable } from '../src/store/failures.ts';
 import { openPostgres } from '../src/store/postgres/open.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { noRows, row, table } from './store-engines.ts';
+import { fillForCopy, lookAtCopy } from './stores/copied.ts';
 import { makeDatabase } from './stores/database.ts';
 import { testDatabase } from './stores/postgres.ts';
 
@@ -157,6 +163,19 @@ test('a key that one process revokes is refused by the other', async (context) =
   assert.equal((await send(second, 'GET', '/lamps/l')).status, 200);
   await first.administer('keys revoke', { key });
   await until(async () => (await send(second, 'GET', '/lamps/l')).status === 401);
+});
+
+test('each of several keys that are revoked one after the other, while nothing else changes, is refused by the other', async (context) => {
+  const { first, second } = await lampServices(context);
+  const statusOf = async (secret: string) =>
+    (await second.fetch(new Request('http://127.0.0.1/lamps/none', { headers: { 'x-key': secret } }))).status;
+  for (const id of ['a', 'b', 'c']) {
+    // What comes back of `keys add` is the key and its secret.
+    const { key, secret } = (await first.administer('keys add', { user: 'keeper', id })) as { key: string; secret: string };
+    await until(async () => (await statusOf(secret)) === 404);
+    await first.administer('keys revoke', { key });
+    await until(async () => (await statusOf(secret)) === 401);
+  }
 });
 
 test('what cannot be read for now is 503, and may be asked for again', async (context) => {
@@ -339,4 +358,40 @@ test('a process with code of its own does not go on with another document: its r
   assert.equal((await asV1(first, 'POST', '/notes', { id: 'a', text: 'a' })).status, 503);
   assert.equal((await asV1(first, 'GET', '/notes/a')).status, 503);
   assert.equal((await asV1(second, 'POST', '/notes', { id: 'a', text: 'a' })).status, 201);
+});
+
+test('a store is copied into a database and back, and a service goes on over each copy', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ninefold-copy-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const address = new URL(await testDatabase());
+  address.searchParams.set('schema', `t${randomUUID().replaceAll('-', '')}`);
+  const [first, last, rows] = [join(folder, 'first.sqlite'), join(folder, 'last.sqlite'), 700];
+  const secret = await fillForCopy(first, openSqlite, rows);
+  const there = await copyBetween(first, address.href, () => {});
+  const back = await copyBetween(address.href, last, () => {});
+  assert.deepEqual(back, there);
+  await assert.rejects(
+    copyBetween(first, address.href, () => {}),
+    /holds something already/,
+  );
+  for (const [path, open] of [
+    [address.href, openPostgres],
+    [last, openSqlite],
+  ] as const)
+    await lookAtCopy(path, open, secret, rows);
+});
+
+test('a database that processes serve is not copied', async (context) => {
+  const address = new URL(await testDatabase());
+  address.searchParams.set('schema', `t${randomUUID().replaceAll('-', '')}`);
+  const store = openPostgres(address.href);
+  const service = await serve(lamps, { store });
+  context.after(async () => {
+    await service.close();
+    await store.close();
+  });
+  await assert.rejects(
+    copyBetween(address.href, ':memory:', () => {}),
+    /is served by processes; stop them first/,
+  );
 });

@@ -212,3 +212,29 @@ test('what is made below a thing shows whose it is, what its body states is kept
     );
   });
 });
+
+test('a list shows the members of its own short shape, and those that are asked for; a read shows what is asked for alone', async () => {
+  const attributes = object({ name: string, size: string });
+  const full = object({ id: string, name: string, notes: string, kind: string, attributes });
+  const fields = { parameters: [{ name: 'fields', in: 'query', schema: string }] };
+  const paths = {
+    '/notes': {
+      get: { ...fields, ...answers(list(ref('NoteShort'))) },
+      post: { ...sends(ref('Note')), ...answers(ref('Note'), {}, '201') },
+    },
+    '/notes/{noteId}': {
+      parameters: [...within('noteId').parameters, ...fields.parameters],
+      get: answers(ref('Note')),
+    },
+  };
+  await standIn(paths, { Note: full, NoteShort: object({ id: string, name: string }) }, async (ask) => {
+    const sent = { name: 'a', notes: 'b', kind: 'c', attributes: { name: 'd', size: 'e' } };
+    const { id } = (await ask('POST', '/notes', sent)).json;
+    const got = async (path: string) => (await ask('GET', path)).json;
+    assert.deepEqual(await got('/notes'), [{ id, name: 'a' }]);
+    assert.deepEqual(await got('/notes?fields=notes'), [{ id, name: 'a', notes: 'b' }]);
+    assert.deepEqual(await got(`/notes/${id}?fields=size`), { ...sent, id, attributes: { size: 'e' } });
+    assert.deepEqual(await got(`/notes/${id}?fields=*`), { ...sent, id });
+    assert.deepEqual(await got(`/notes/${id}`), { ...sent, id });
+  });
+});

@@ -128,7 +128,7 @@ test('a long read goes along the index that its rows are a part of, and looks at
     );
     return [found, looks];
   };
-  await store.change((rows) => rows.update('thing', row('7', 'name 7', 3)));
+  await store.change((rows) => [rows.update('thing', row('7', 'name 7', 3)), rows.update('thing', row('8', 'other', 3))]);
   for (const part of [
     { op: '=', left: { column: 'n' }, right: { value: 3 } },
     { op: '>', left: { column: 'n' }, right: { value: 2 } },

@@ -204,6 +204,25 @@ test('a required field that rows lack gets its default, and is asked for by name
   assert.deepEqual(told, ['parcel.count is 3 where a row has none.']);
 });
 
+test('the library copies a file before its rows become others, too, unless it is told what to do before', async () => {
+  const store = await filled(parcels({ fields: { text: 'string' } }), { text: 'a' });
+  const copies = () =>
+    readdirSync(folder).filter((name) => join(folder, name).startsWith(`${store}.before-`) && name.endsWith('Z'));
+  const count = { type: 'integer', default: 3 };
+  const same = parcels({ fields: { text: 'string' } });
+  await over(store, same, async () => {});
+  assert.deepEqual(copies(), [], 'where nothing becomes anything else there is no copy');
+  await over(store, parcels({ fields: { text: 'string', count }, required: ['count'] }), async () => {});
+  const [copy, ...others] = copies();
+  assert.deepEqual(others, []);
+  await over(join(folder, copy!), same, async (service) =>
+    assert.deepEqual(await read(service, '/parcels/1'), { id: 1, text: 'a' }),
+  );
+  const more = parcels({ fields: { text: 'string', count, size: count }, required: ['count', 'size'] });
+  await over(store, more, async () => {}, { migration: { before: () => {} } });
+  assert.equal(copies().length, 1);
+});
+
 test('what no change covers is refused by name with counts and examples: lost fields, values that nothing carries, tightened rules', async () => {
   const store = await filled(parcels({ fields: { a: 'string', b: 'string' }, versions: v1 }), { a: 'x', b: 'y' }, { a: 'long' });
   const renamed = parcels({ fields: { c: 'string' }, versions: v2, changes: { v2: [{ rename: 'parcel.a', to: 'c' }] } });

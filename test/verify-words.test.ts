@@ -3,10 +3,13 @@ import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
 import { desk } from './values/desk.ts';
 import { desks } from './values/desks.ts';
+import { jobs } from './values/jobs.ts';
+import { meters } from './values/meters.ts';
 import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
 import { register } from './values/register.ts';
 import { tracker } from './values/tracker.ts';
+import { wrapped } from './values/wrapped.ts';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { openStand } from './verify/stand.ts';
 
@@ -145,6 +148,41 @@ servedOtherwise(
   oneOfEach(deskRows, ([, , , breaks]) => breaks),
 );
 
+const meterRows: readonly Otherwise[] = [
+  [
+    'errors lack a header',
+    'headers: { X-Error-Code: code, X-Error-Status',
+    'headers: { X-Error-Status',
+    'error payload shapes:service',
+    /X-Error-Code/,
+  ],
+  ['a header of a code says something else', `"'unprocessable'"`, `"'wrong'"`, 'error payload shapes:service', /X-Error-Status/],
+  ['answers lack a header', '{ X-Operation: operation, ', '{ ', 'response payload shapes:GET /readings/{id}', /X-Operation/],
+  [
+    'the rate is told under another name',
+    'remaining: X-RateLimit-Remaining',
+    'remaining: X-Left',
+    'rate limits:service',
+    /Remaining/,
+  ],
+  ['the reset is told in seconds', '{ X-RateLimit-Reset: unix }', 'X-RateLimit-Reset', 'rate limits:service', /Reset/],
+];
+
+servedOtherwise(
+  meters,
+  oneOfEach(meterRows, ([, , , breaks]) => breaks),
+);
+
+test('a service with header fields of its own is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(meters);
+  try {
+    const { breaches } = await stand.verify();
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
+
 test('a service that keeps a stated order of refusals is found without a fault', { skip: !isLong }, async () => {
   const stand = await openStand(desks);
   try {
@@ -166,6 +204,44 @@ test('where no order of refusals is stated, nobody is held to one', async () => 
   }
 });
 
+const jobCodes = (state: string, condition: string) =>
+  `wrong_state: { status: 409, when: ${state} }\n    not_paid: { status: 402, when: ${condition} }`;
+const [ofState, ofCondition] = ['transition.illegal.state', 'transition.illegal.condition'] as const;
+const bothTold = jobCodes(ofState, ofCondition);
+const jobRows: readonly Otherwise[] = [
+  ['the condition is told as the state', bothTold, jobCodes('transition.illegal', 'limit.rate'), 'conditions:not_paid', /code/],
+  [
+    'the state is told as the condition',
+    bothTold,
+    jobCodes('limit.rate', 'transition.illegal'),
+    'conditions:wrong_state',
+    /code/,
+  ],
+  ['each is told as the other', bothTold, jobCodes(ofCondition, ofState), 'conditions:not_paid', /code/],
+];
+
+for (const [fault, stated, served, breaks, reason] of oneOfEach(jobRows, ([, , , subject]) => subject)) {
+  test(`${breaks} is said to be broken where ${fault}`, async () => {
+    const stand = await openStand(jobs, { served: jobs.replace(stated, served), inPairs: true });
+    try {
+      const { breaches } = await stand.verify({ only: ['states'] });
+      assert.ok(breaches.some((one) => `${one.kind}:${one.subject}` === breaks && reason.test(one.reason)));
+    } finally {
+      await stand.close();
+    }
+  });
+}
+
+test('a service that tells states from conditions is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(jobs);
+  try {
+    const { breaches } = await stand.verify();
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
+
 test('a service that never refuses some things is found without a fault', { skip: !isLong }, async () => {
   const stand = await openStand(pads);
   try {
@@ -174,6 +250,38 @@ test('a service that never refuses some things is found without a fault', { skip
     const verdicts = facts.filter(({ standing, kind }) => standing === 'none' && kind === 'conditions');
     const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ subject }) => subject);
     assert.deepEqual(held, ['request.accept', 'request.media', 'method.unsupported']);
+  } finally {
+    await stand.close();
+  }
+});
+
+const madeRows: readonly Otherwise[] = [
+  [
+    'a value inside is another field',
+    'title: result.title, twice',
+    'title: result.id, twice',
+    'response payload shapes:GET /letters/{id}',
+    /computed/,
+  ],
+  ['the code inside is the message', 'code: code, message', 'code: message, message', 'conditions:missing', /code/],
+  [
+    'the status inside is another',
+    'request: request_id, status: status',
+    'request: request_id, status: 200',
+    'error payload shapes:service',
+    /status within/,
+  ],
+];
+
+servedOtherwise(
+  wrapped,
+  oneOfEach(madeRows, ([, , , breaks]) => breaks),
+);
+
+test('a service whose answers are maps in maps is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(wrapped);
+  try {
+    assert.deepEqual((await stand.verify()).breaches, []);
   } finally {
     await stand.close();
   }

@@ -1,6 +1,6 @@
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
-import { type ErrorCondition, isCondition } from '../parts/conditions.ts';
+import { type ErrorCondition, generalCondition, isCondition } from '../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
@@ -8,6 +8,7 @@ import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possi
 import { impossibleStep } from '../parts/refusal-order.ts';
 import type { Spec } from '../parts/spec.ts';
 import { dataMisfits, isExpression } from './subject/data.ts';
+import { badHeaderNames } from './subject/header-names.ts';
 import { unstated } from './subject/names.ts';
 import { itemPlace, unknownOperations } from './subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
@@ -61,6 +62,17 @@ export const errorsRules: readonly Rule[] = [
     'Narrow one of them with `on`, or take one out.',
     twoForOne,
   ),
+  error(
+    'errors/header',
+    'A header field of refusals has a name that there is not, or is one that follows from the answer.',
+    'Write a name of letters, digits and hyphens, and leave out what the answer has by itself.',
+    ({ spec: { errors } }) => [
+      ...badHeaderNames(Object.keys(errors.headers), below(errors.at, 'headers')),
+      ...entriesOf(errors.codes).flatMap(([, { rules }]) =>
+        rules.flatMap(({ at, headers }) => badHeaderNames(Object.keys(headers), below(at, 'headers'))),
+      ),
+    ],
+  ),
   warning(
     'errors/status',
     'An error answers a condition of the list with a status that is no refusal.',
@@ -81,9 +93,7 @@ export const errorsRules: readonly Rule[] = [
       const shape = typeof payload === 'object' ? statedValue(payload.shape) : undefined;
       if (typeof payload !== 'object' || !shape || isExpression(payload.data)) return [];
       const at = below(below(subject.spec.errors.at, 'payload'), 'data');
-      return valueAt(subject.spec.document.tree, at) === undefined
-        ? []
-        : dataMisfits(subject, shape, Object.keys(payload.data), at);
+      return valueAt(subject.spec.document.tree, at) === undefined ? [] : dataMisfits(subject, shape, payload.data, at);
     },
   ),
 ];
@@ -215,7 +225,7 @@ function arisesAllTheSame({ spec }: Subject): Wrong[] {
 
 /** Whether something open, or a list that is not the whole, may make a condition arise; then nothing is known about it. */
 function mayArise({ spec, names }: Subject, condition: ErrorCondition): boolean {
-  return !names.operations.closed || (deciding[condition] ?? nothing)(spec);
+  return !names.operations.closed || (deciding[generalCondition(condition)] ?? nothing)(spec);
 }
 
 type Undecided = (spec: Spec) => boolean;

@@ -93,7 +93,7 @@ function misfits(subject: Subject, kind: EventKind): Wrong[] {
   const { payload, data, on } = kind;
   const shape = statedValue(payload);
   if (!shape) return [];
-  if (data) return isExpression(data) ? [] : dataMisfits(subject, shape, Object.keys(data), below(kind.at, 'data'));
+  if (data) return isExpression(data) ? [] : dataMisfits(subject, shape, data, below(kind.at, 'data'));
   const stored = new Map<string, string[]>();
   for (const operation of emittersOf(subject, statedValue(on) ?? [])) {
     const { name, resource } = operation;

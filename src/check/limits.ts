@@ -1,6 +1,7 @@
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
 import { isMap, isStanding } from '../document/values.ts';
+import { isToken } from '../kinds/http-token.ts';
 import { rateKind } from '../kinds/limits/all.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
 import { statedValue } from '../parts/fact.ts';
@@ -52,6 +53,22 @@ export const limitsRules: readonly Rule[] = [
         ...(statedValue(limits.rate) ?? []).flatMap(({ at }) => notADuration(subject, below(at, 'window'))),
         ...['request', 'idle'].flatMap((word) => notADuration(subject, below(limits.timeout.at, word), 'or none')),
       ];
+    },
+  ),
+  error(
+    'limits/header',
+    'A header field that tells of a rate has a name that there is not, or two of them have one.',
+    'Write a name of letters, digits and hyphens for each.',
+    ({ spec: { limits } }) => {
+      const { limit, remaining, reset } = statedValue(limits.headers) ?? {};
+      const words = { limit, remaining, reset: reset?.name };
+      const named = Object.entries(words).flatMap(([word, name]) => (name === undefined ? [] : [[word, name] as const]));
+      return named.flatMap(([word, name], index) => {
+        const at = below(limits.headers.at, word);
+        if (!isToken(name)) return [{ message: `\`${name}\` is no header name.`, at }];
+        const isTwice = named.slice(0, index).some(([, other]) => other.toLowerCase() === name.toLowerCase());
+        return isTwice ? [{ message: `\`${name}\` tells something else already.`, at }] : [];
+      });
     },
   ),
   error('limits/size', 'A size is no number of bytes.', 'Write a number and a unit: `64KiB`, `5MiB`, `512`.', (subject) =>

@@ -1,20 +1,5 @@
-import type { Store } from '../index.ts';
-import { isDatabase } from '../serve/service/open-store.ts';
 import type { Misfits } from '../serve/service/stored/misfits.ts';
 import { counted, printable } from './terminal.ts';
-
-/** A name beside a file that no other moment gives. */
-export function namedBeside(path: string): string {
-  return `${path}.before-${new Date().toISOString().replace(/[-:.]/g, '')}`;
-}
-
-/** Copies a file before its rows become others; the name of the copy. What is in a database is for the database's own tools to keep. */
-export async function copyBefore(store: Store, path: string): Promise<string | undefined> {
-  if (isDatabase(path)) return undefined;
-  const copy = namedBeside(path);
-  await store.copyTo(copy);
-  return copy;
-}
 
 /** What will be done with stored rows, and where they are as they were. */
 export function planText(plan: readonly string[], path: string, copy: string | undefined): string {

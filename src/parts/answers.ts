@@ -78,7 +78,7 @@ function readAnswer(status: string, source: Source): Answer {
     at: source.at,
     status,
     shape: body.fact((value) => readShape(value)),
-    ...(expression ? { data: expression } : data?.isMap && { data: data.expressions() }),
+    ...(expression ? { data: expression } : data?.isMap && { data: data.madeValues() }),
     ...readHeaders(isFull ? source.get('headers') : undefined),
     ...(isFull && source.has('produces') && { produces: source.get('produces').words() }),
     ...(condition && { if: condition }),

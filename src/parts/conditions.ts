@@ -35,6 +35,8 @@ type GeneralCondition = (typeof generalConditions)[number];
 const generalOf = {
   'request.missing': 'request.malformed',
   'request.untyped': 'request.media',
+  'transition.illegal.state': 'transition.illegal',
+  'transition.illegal.condition': 'transition.illegal',
 } as const satisfies Readonly<Record<string, GeneralCondition>>;
 type NarrowCondition = keyof typeof generalOf;
 
@@ -69,6 +71,7 @@ export function ownAnswer(condition: ErrorCondition): { readonly status: number;
 const narrowMessage: Readonly<Partial<Record<ErrorCondition, string>>> = {
   'request.missing': 'A body is needed.',
   'request.untyped': 'The body needs a Content-Type.',
+  'transition.illegal.condition': 'Its condition does not hold.',
 };
 
 /** HTTP's own status for each condition, which stands where no code is stated for it (RFC 9110 section 15, RFC 6585). */

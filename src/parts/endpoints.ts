@@ -50,6 +50,8 @@ export interface Endpoint {
   readonly accept?: readonly SchemeSet[];
   readonly consumes?: readonly string[];
   readonly produces?: readonly string[];
+  /** Header fields of every answer, refusals too. */
+  readonly headers: Named<Expression>;
   /** Whether `Accept` is not looked at: the answer is what it is. */
   readonly acceptIgnored?: true;
   readonly order: readonly Order[];
@@ -139,6 +141,7 @@ function readEndpoint(key: string, source: Source, under: readonly PathRow[]): E
     ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),
     ...(source.has('consumes') && { consumes: source.get('consumes').words() }),
     ...readProduces(source.get('produces')),
+    headers: source.get('headers').expressions(),
     order: source
       .get('order')
       .listed()

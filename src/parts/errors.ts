@@ -10,6 +10,8 @@ export interface Errors {
   readonly at: Pointer;
   readonly payload: Fact<ErrorPayload>;
   readonly codes: Fact<Named<ErrorCode>>;
+  /** Header fields of every refusal. */
+  readonly headers: Named<Expression>;
   /** In which order it is refused; open where nothing is said, which promises none. */
   readonly order: Fact<readonly OrderWord[]>;
   /** Conditions that never arise (none), or that are left to the implementation (any). */
@@ -24,6 +26,8 @@ export interface ErrorCode {
   readonly name: string;
   readonly at: Pointer;
   readonly rules: readonly ErrorRule[];
+  /** Header fields of its answers. */
+  readonly headers: Named<Expression>;
   /** Constants that the payload's `data` reads. */
   readonly constants: Named<Json>;
 }
@@ -38,9 +42,10 @@ export interface ErrorRule {
   /** The service's own condition. */
   readonly if?: Expression;
   readonly message?: string;
+  readonly headers: Named<Expression>;
 }
 
-const ruleWords = ['status', 'when', 'on', 'if', 'message'] as const;
+const ruleWords = ['status', 'when', 'on', 'if', 'message', 'headers'] as const;
 
 export function readErrors(source: Source): Errors {
   const codes = source.get('codes');
@@ -48,6 +53,7 @@ export function readErrors(source: Source): Errors {
   return {
     at: source.at,
     payload: source.get('payload').fact(readPayload),
+    headers: source.get('headers').expressions(),
     order: readRefusalOrder(source.get('order')),
     conditions: named(
       source
@@ -76,17 +82,19 @@ function readPayload(source: Source): ErrorPayload | undefined {
   const data = source.get('data');
   return {
     shape: source.get('shape').fact((value) => readShape(value)),
-    data: data.isMap ? data.expressions() : (data.expression() ?? named([])),
+    data: data.isMap ? data.madeValues() : (data.expression() ?? named([])),
   };
 }
 
 function readCode(name: string, source: Source): ErrorCode {
   const rules = Array.isArray(source.value) ? source.items() : [source];
   const constants = rules.flatMap((rule) => rule.entries().filter(([key]) => !(ruleWords as readonly string[]).includes(key)));
+  const read = rules.map(readRule);
   return {
     name,
     at: source.at,
-    rules: rules.map(readRule),
+    rules: read,
+    headers: named(read.flatMap(({ headers }) => Object.entries(headers))),
     constants: named(constants.map(([key, value]) => [key, value.value as Json] as const)),
   };
 }
@@ -101,5 +109,6 @@ function readRule(source: Source): ErrorRule {
     ...(source.has('on') && { on: source.get('on').words() }),
     ...(condition && { if: condition }),
     ...(message !== undefined && { message }),
+    headers: source.get('headers').expressions(),
   };
 }

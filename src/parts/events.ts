@@ -117,7 +117,7 @@ function readKind(name: string, source: Source): EventKind {
     on: source.get('on').fact((value) => value.words()),
     ...(condition && { if: condition }),
     payload: source.get('payload').fact((value) => readShape(value)),
-    ...(expression ? { data: expression } : data.isMap && { data: data.expressions() }),
+    ...(expression ? { data: expression } : data.isMap && { data: data.madeValues() }),
     ...(to && { to }),
   };
 }

@@ -23,6 +23,8 @@ export type Fact<T> = Stated<T> | Unstated;
 export interface Expression {
   readonly source: string;
   readonly at: Pointer;
+  /** The expressions that it is made of, where a map or a list of them is written: by member, or by place. */
+  readonly parts?: Named<Expression>;
 }
 
 /** A map from words of the document; it has no prototype. */

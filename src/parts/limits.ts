@@ -17,6 +17,8 @@ export interface Limits {
   readonly timeout: Fact<Timeouts>;
   readonly pagination: Fact<Pagination>;
   readonly quota: Fact<readonly Quota[]>;
+  /** Under which names rates are told; open = those of the draft standard. */
+  readonly headers: Fact<RateHeaders>;
   /** The addresses whose forwarding headers count. */
   readonly trustProxies: Fact<readonly string[]>;
 }
@@ -70,6 +72,17 @@ export function isCut(pagination: Pagination | undefined): pagination is Paginat
   return pagination !== undefined && pagination.style !== inOnePiece.word;
 }
 
+/** The header fields that tell of the strictest rate: how many, how many are left, and when more are. */
+export interface RateHeaders {
+  readonly limit?: string;
+  readonly remaining?: string;
+  readonly reset?: { readonly name: string; readonly as: ResetForm };
+}
+
+/** How the time is told when more can be used: seconds from now, seconds since 1970, or a date of HTTP. */
+export const resetForms = ['seconds', 'unix', 'http-date'] as const;
+export type ResetForm = (typeof resetForms)[number];
+
 export interface Quota {
   readonly at: Pointer;
   readonly per: Per;
@@ -88,7 +101,23 @@ export function readLimits(source: Source): Limits {
     timeout: source.get('timeout').fact(readTimeouts),
     pagination: source.get('pagination').fact(readPagination),
     quota: source.get('quota').fact((value) => value.items().map(readQuota)),
+    headers: source.get('headers').fact(readRateHeaders),
     trustProxies: source.get('trust_proxies').fact((value) => value.words()),
+  };
+}
+
+function readRateHeaders(source: Source): RateHeaders | undefined {
+  if (!source.isMap) return undefined;
+  const limit = source.get('limit').text();
+  const remaining = source.get('remaining').text();
+  const reset = source.get('reset');
+  const [[name, form] = []] = reset.isMap
+    ? reset.entries().map(([key, one]) => [key, one.text()] as const)
+    : [[reset.text(), undefined] as const];
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(remaining !== undefined && { remaining }),
+    ...(name !== undefined && { reset: { name, as: resetForms.find((one) => one === form) ?? 'seconds' } }),
   };
 }
 

@@ -91,6 +91,9 @@ const tests: Readonly<Record<ErrorCondition, Test>> = {
   'transition.illegal': (spec, operation) =>
     operation.endpoint !== undefined &&
     (operation.transition !== undefined || operation.endpoint.in !== undefined || sendsState(spec, operation)),
+  'transition.illegal.state': (spec, operation) => tests['transition.illegal'](spec, operation),
+  'transition.illegal.condition': (_spec, { transition }) =>
+    transition !== undefined && (transition.if !== undefined || transition.to.some((target) => target.if !== undefined)),
   'precondition.failed': (_spec, { endpoint }) =>
     endpoint !== undefined && (endpoint.ifMatch === 'accepted' || endpoint.ifMatch === 'required'),
   'precondition.required': (_spec, { endpoint }) => endpoint?.ifMatch === 'required',

@@ -84,6 +84,29 @@ export class Source {
     );
   }
 
+  /** A map of values, each an expression, or a map or a list of such: `{ error: { code: code, tags: ["'a'"] } }`. */
+  madeValues(): Named<Expression> {
+    return named(
+      this.entries().flatMap(([key, source]) => {
+        const made = source.#made();
+        return made ? [[key, made] as const] : [];
+      }),
+    );
+  }
+
+  /** What is written as one expression, or in parts as the one that makes them; a part stands alone, whatever is written in it. */
+  #made(): Expression | undefined {
+    const isList = Array.isArray(this.value);
+    if (!isList && (!this.isMap || this.unstated('tags only'))) return this.expression();
+    const entries = isList ? this.items().map((item, index) => [String(index), item] as const) : this.entries();
+    const parts = entries.flatMap(([key, source]) => {
+      const made = source.#made();
+      return made ? [[key, made] as const] : [];
+    });
+    const written = parts.map(([key, { source }]) => (isList ? `(${source}\n)` : `${JSON.stringify(key)}: (${source}\n)`));
+    return { source: isList ? `[${written.join(', ')}]` : `{${written.join(', ')}}`, at: this.at, parts: named(parts) };
+  }
+
   /** What is written under words that belong to kinds; one that stands open, or that cannot be read, is left out. */
   members<T>(words: readonly string[], read: (source: Source) => T | undefined): Named<T> {
     return named(

@@ -32,6 +32,7 @@ import { takenAgain } from './errors/taken-again.ts';
 import { unchangedByRefused } from './errors/unchanged.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
+import { toldRates } from './limits/told-names.ts';
 import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
@@ -125,6 +126,7 @@ export const trials: readonly Trial[] = [
   timedSequences,
   uniqueRacedLater,
   ...eventTrials,
+  toldRates,
   ...limitTrials,
   races,
   ownErrors,

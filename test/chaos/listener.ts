@@ -1,6 +1,5 @@
 import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Journal } from '../crash/journal.ts';
 import type { Envelope } from '../crash/told.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -15,12 +14,10 @@ export interface Listener {
 const againMs = 20;
 
 export function startListener(
-  journal: Journal,
   fleet: Pick<Fleet, 'anyUp' | 'urlOf'>,
-  subscriber: string,
-  onHeard: (envelope: Envelope) => void = () => {},
+  heard: (envelope: Envelope) => void,
+  credential: Readonly<Record<string, string>> = {},
 ): Listener {
-  journal.add({ kind: 'subscribed', subscriber, repeats: 'none' });
   let lastId: string | undefined;
   let isOver = false;
   let end = () => {};
@@ -45,7 +42,7 @@ export function startListener(
   /** Resolves once the stream has ended, however it did. */
   function readStream(url: string): Promise<void> {
     return new Promise((resolve) => {
-      const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) };
+      const headers = { accept: 'text/event-stream', ...credential, ...(lastId !== undefined && { 'last-event-id': lastId }) };
       const asked = get(`${url}/events/stream`, { headers, agent: false }, (response) => {
         let text = '';
         response.setEncoding('utf8');
@@ -74,9 +71,7 @@ export function startListener(
     if (id === undefined || data === undefined) return;
     lastId = id;
     listener.heard += 1;
-    const envelope = JSON.parse(data) as Envelope;
-    journal.add({ kind: 'told', subscriber, envelope });
-    onHeard(envelope);
+    heard(JSON.parse(data) as Envelope);
   }
 
   return listener;

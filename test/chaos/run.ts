@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { bundleCommand } from '../crash/bundle.ts';
 import { makeDatabase } from '../stores/database.ts';
 import { chaos } from './chaos.ts';
+import { measure } from './measures.ts';
 import { startRecord, writeRecord } from './recorded.ts';
 import { rolling } from './rolling.ts';
 
@@ -41,6 +42,7 @@ try {
   console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report }, undefined, 2));
   if (record && values.record !== undefined) writeRecord(values.record, record.entries);
   console.log('0 wrong');
+  console.log(JSON.stringify(await measure({ command, database: address, places, folder }), undefined, 2));
 } catch (failure) {
   console.error(failure instanceof Error ? failure.message : failure);
   process.exitCode = 1;

@@ -84,7 +84,11 @@ export async function overFleet<T>(
   };
   try {
     await Promise.all(Array.from({ length: places }, (_, place) => fleet.start(place)));
-    for (let n = 0; n < places; n++) listeners.push(startListener(journal, fleet, `stream ${n}`));
+    for (let n = 0; n < places; n++) {
+      const subscriber = `stream ${n}`;
+      journal.add({ kind: 'subscribed', subscriber, repeats: 'none' });
+      listeners.push(startListener(fleet, (envelope) => journal.add({ kind: 'told', subscriber, envelope })));
+    }
     await firstEvent(life, listeners);
     const done = await work({ fleet, life, tally, database, settled });
     for (const { accounts } of journal.history.told.values()) for (const { changes } of accounts.values()) tally.told += changes;

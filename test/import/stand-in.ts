@@ -28,10 +28,16 @@ export interface Told {
 type Ask = (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Told>;
 
 /** Serves a source and asks it. */
-export async function standIn(paths: Words, schemas: Words, body: (ask: Ask) => Promise<void>, more: Words = {}): Promise<void> {
+export async function standIn(
+  paths: Words,
+  schemas: Words,
+  body: (ask: Ask) => Promise<void>,
+  more: Words = {},
+  strict = false,
+): Promise<void> {
   const source: Source = { paths, components: { schemas }, ...more };
   const failures: unknown[] = [];
-  const service = await serve(take(source), { sample: true, onFailure: (failure) => failures.push(failure) });
+  const service = await serve(take(source), { sample: true, strict, onFailure: (failure) => failures.push(failure) });
   const ask: Ask = async (method, path, sent, headers = {}) => {
     const type = sent === undefined ? {} : { 'content-type': 'application/json' };
     const init = { method, headers: { ...type, ...headers }, ...(sent !== undefined && { body: JSON.stringify(sent) }) };

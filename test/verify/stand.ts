@@ -68,6 +68,8 @@ export interface StandOptions {
   readonly served?: string;
   /** Whether each user has a second caller, where keys are given out. */
   readonly inPairs?: boolean;
+  /** The scheme of the second callers, where it is another one. */
+  readonly secondScheme?: string;
 }
 
 /** Our own service over a document, the path of one from the project's root or its text, on a free port. */
@@ -94,7 +96,7 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
   const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
-  const second = stand.inPairs ? await secondCallers(service, scopes) : [];
+  const second = stand.inPairs ? await secondCallers(service, scopes, stand.secondScheme) : [];
   const callers = [...first, ...second];
   return {
     url,
@@ -123,10 +125,12 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
 }
 
 /** A second caller of each user, by a key that was given out. */
-async function secondCallers(service: Service, scopes: readonly string[]) {
+async function secondCallers(service: Service, scopes: readonly string[], wanted?: string) {
   const made = service.credentials.map(async ({ user }) => {
     const id = `${user}-the-second`;
-    const key = await service.administer('keys add', { user, id, scopes: [...scopes] }).catch(() => undefined);
+    const key = await service
+      .administer('keys add', { user, id, scopes: [...scopes], ...(wanted !== undefined && { scheme: wanted }) })
+      .catch(() => undefined);
     // What `keys add` gives: the key beside what is told of it.
     const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
     return secret === undefined ? [] : [{ user, id, scopes, credential: secret, ...(scheme !== undefined && { scheme }) }];

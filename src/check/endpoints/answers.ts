@@ -70,7 +70,7 @@ export const answerRules: readonly Rule[] = [
     (subject) =>
       eachAnswer(subject, ({ at, shape, data }) => {
         const value = statedValue(shape);
-        return value && data && !isExpression(data) ? dataMisfits(subject, value, Object.keys(data), below(at, 'data')) : [];
+        return value && data && !isExpression(data) ? dataMisfits(subject, value, data, below(at, 'data')) : [];
       }),
   ),
 ];

@@ -3,6 +3,7 @@ import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { machineOf } from '../../parts/states.ts';
 import { notADuration } from '../subject/data.ts';
+import { badHeaderNames } from '../subject/header-names.ts';
 import { stateVocabulary, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -129,6 +130,12 @@ export const changeRules: readonly Rule[] = [
           ),
         ),
       ),
+  ),
+  error(
+    'endpoints/header',
+    'A header field of every answer has a name that there is not, or is one that follows from the answer.',
+    'Write a name of letters, digits and hyphens, and leave out what the answer has by itself.',
+    ({ endpoints }) => endpoints.flatMap(({ at, headers }) => badHeaderNames(Object.keys(headers), below(at, 'headers'))),
   ),
 ];
 

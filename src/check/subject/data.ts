@@ -18,8 +18,17 @@ interface ObjectProperties {
   readonly closed: boolean;
 }
 
-/** What is wrong with the names under `data`, held to the shape that they are to make. */
-export function dataMisfits(subject: Subject, shape: Shape, names: readonly string[], at: Pointer): Wrong[] {
+/** What is wrong with the names under `data`, held to the shape that they are to make, at any depth. */
+export function dataMisfits(subject: Subject, shape: Shape, data: Named<Expression>, at: Pointer): Wrong[] {
+  const names = Object.keys(data);
+  const inner = Object.entries(data).flatMap(([name, { parts }]) => {
+    const member = isMap(shape.properties) ? shape.properties[name] : undefined;
+    return parts && isMap(member) && member.type !== 'array' ? dataMisfits(subject, member, parts, below(at, name)) : [];
+  });
+  return [...ownMisfits(subject, shape, names, at), ...inner];
+}
+
+function ownMisfits(subject: Subject, shape: Shape, names: readonly string[], at: Pointer): Wrong[] {
   const properties = objectPropertiesOf(subject, shape);
   if (!properties) return [];
   const missing = properties.required.filter((name) => !names.includes(name));

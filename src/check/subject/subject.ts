@@ -32,7 +32,7 @@ export function subjectOf(spec: Spec, broken: ReadonlySet<Pointer>): Subject {
     shapeRoots,
     shapeNodes: shapeNodesOf(shapeRoots),
     schemas: schemasOf(spec),
-    expressions: expressionUses(spec).map((use) => ({ use, problems: checkExpression(spec, use) })),
+    expressions: expressionUses(spec).map((use) => ({ use, problems: use.isMade ? [] : checkExpression(spec, use) })),
     isBroken: (at) => isBroken(broken, at),
   };
 }

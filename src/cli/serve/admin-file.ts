@@ -2,10 +2,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { Unfit } from '../../serve/service/admin/command.ts';
-import { isDatabase } from '../../serve/service/open-store.ts';
+import { inMemory, isDatabase } from '../../serve/service/open-store.ts';
 import type { Service } from '../../serve/service/service.ts';
 import { Misuse } from '../verb.ts';
-import { inMemory } from './settings.ts';
 
 /** Where a running service says how its administrator reaches it. */
 function pathOf(store: string): string {

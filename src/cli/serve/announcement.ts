@@ -1,10 +1,10 @@
 import type { CheckReport } from '../../check/check.ts';
 import type { DevelopmentCredential } from '../../serve/callers/development.ts';
+import { inMemory } from '../../serve/service/open-store.ts';
 import { ledgerLine } from '../check-text.ts';
 import { counted, paint, printable, type Terminal, wrapped } from '../terminal.ts';
 import { curlLines } from './curl.ts';
 import type { Log } from './log.ts';
-import { inMemory } from './settings.ts';
 
 /** What is told of a service once it can be asked. */
 export interface Announced {

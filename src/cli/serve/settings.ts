@@ -4,7 +4,7 @@ import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-schemes.ts';
 import { isLoopback } from '../../serve/callers/loopback.ts';
 import { keyFlaw } from '../../serve/callers/proofs.ts';
-import { isDatabase } from '../../serve/service/open-store.ts';
+import { inMemory, isDatabase } from '../../serve/service/open-store.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall } from '../verb.ts';
 import type { LogForm } from './log.ts';
@@ -88,7 +88,6 @@ function coverageBeside(store: string): string | undefined {
   return store === inMemory || isDatabase(store) ? undefined : `${store}.coverage.json`;
 }
 
-export const inMemory = ':memory:';
 const usualPort = 4009;
 
 function readPort(option: string, text: string): number {

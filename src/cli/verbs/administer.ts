@@ -7,11 +7,11 @@ import { Credentials } from '../../serve/callers/credentials.ts';
 import { systemChance, systemClock } from '../../serve/http/clock.ts';
 import { compileAdmin } from '../../serve/service/admin/administer.ts';
 import { Unfit } from '../../serve/service/admin/command.ts';
-import { isLocked, openStore, reached } from '../../serve/service/open-store.ts';
+import { inMemory, isLocked, openStore, reached } from '../../serve/service/open-store.ts';
 import { complainUnsound } from '../check-text.ts';
 import { reportOn } from '../reading.ts';
 import { askRunning } from '../serve/admin-file.ts';
-import { inMemory, storeOf } from '../serve/settings.ts';
+import { storeOf } from '../serve/settings.ts';
 import { counted, paint, printable, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 

@@ -6,7 +6,7 @@ import { readBeside } from '../../document/read/read.ts';
 import type { Store } from '../../index.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { type Moved, openClock } from '../../serve/service/clock-door.ts';
-import { isUnavailable, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
+import { copyBefore, isUnavailable, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
 import { type OperationsDoor, openOperations } from '../../serve/service/operations-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
 import { serveSpec } from '../../serve/service/serve-spec.ts';
@@ -17,7 +17,7 @@ import type { ProcessFigures } from '../../serve/service/watched.ts';
 import { openWorkbench } from '../../serve/service/workbench-door.ts';
 import { findingLines, summary } from '../check-text.ts';
 import { ImportCache } from '../import-cache.ts';
-import { copyBefore, misfitsText, planText } from '../migration.ts';
+import { misfitsText, planText } from '../migration.ts';
 import { reportOnServed } from '../reading.ts';
 import { readRows } from '../rows-file.ts';
 import { readScenariosFile } from '../scenarios-file.ts';
@@ -27,7 +27,7 @@ import { keepCoverage } from '../serve/coverage-file.ts';
 import { loadHandlers } from '../serve/handlers-file.ts';
 import { createLog, type Log } from '../serve/log.ts';
 import { liveCode, startReload } from '../serve/reload.ts';
-import { checkExposure, checkKeys, checkUser, inMemory, readSettings, type ServeSettings } from '../serve/settings.ts';
+import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
 import { onStop } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
@@ -183,7 +183,7 @@ async function overStore(path: string, run: (store: ReturnType<typeof openStore>
 function migrationOf(store: Store, { store: path }: ServeSettings, log: Log): MigrationOptions {
   return {
     async before(plan) {
-      const copy = path === inMemory ? undefined : await copyBefore(store, path);
+      const copy = await copyBefore(store, path, Date.now());
       log.event('migrating', { plan, ...(copy !== undefined && { copy }) }, planText(plan, shownStore(path), copy));
     },
   };

@@ -1,15 +1,16 @@
-import { existsSync } from 'node:fs';
-import { isDatabase, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { copyBetween } from '../../serve/service/copying.ts';
+import { copyBefore, inMemory, isDatabase, namedBeside, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
 import { Misfits } from '../../serve/service/stored/misfits.ts';
 import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/upkeep.ts';
 import { complainUnsound } from '../check-text.ts';
-import { copyBefore, misfitsText, namedBeside, planText, progressOf } from '../migration.ts';
+import { misfitsText, planText, progressOf } from '../migration.ts';
 import { reportOn } from '../reading.ts';
-import { inMemory, storeOf } from '../serve/settings.ts';
+import { storeOf } from '../serve/settings.ts';
 import { counted, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
-/** `ninefold store check|migrate DOC`, `ninefold store backup|restore`. */
+/** `ninefold store check|migrate DOC`, `ninefold store backup|restore|copy`. */
 export const runStore: VerbRun = async (asked, terminal) => {
   checkOptions(asked);
   const path = fileIn(asked, 'store');
@@ -18,6 +19,8 @@ export const runStore: VerbRun = async (asked, terminal) => {
       return backedUp(asked, path, terminal);
     case 'restore':
       return restored(asked, path, terminal);
+    case 'copy':
+      return copied(asked, path, terminal);
     default:
       return broughtUp(asked, path, terminal);
   }
@@ -29,6 +32,7 @@ const taken: Readonly<Record<string, readonly string[]>> = {
   migrate: ['from', 'rename', 'drop'],
   backup: ['copy'],
   restore: ['copy'],
+  copy: ['to'],
 };
 
 function checkOptions(asked: VerbCall): void {
@@ -40,7 +44,7 @@ function checkOptions(asked: VerbCall): void {
   if (isOverDocument && asked.document === '')
     throw new Misspelt(`store ${action} needs a document: ninefold store ${action} service.md.`);
   if (!isOverDocument && asked.document !== '')
-    throw new Misspelt(`store ${action} takes no document; it copies the file as it is.`);
+    throw new Misspelt(`store ${action} takes no document; it copies what is there as it is.`);
 }
 
 function fileIn(asked: VerbCall, option: string): string {
@@ -51,6 +55,27 @@ function fileIn(asked: VerbCall, option: string): string {
     );
   if (path === undefined || path === inMemory) throw new Misspelt(`store ${asked.action} needs a file: --${option} FILE.`);
   return path;
+}
+
+/** Everything of one store in another, empty one, which holds the same then, or nothing. */
+async function copied(asked: VerbCall, path: string, terminal: Terminal): Promise<number> {
+  const to = fileIn(asked, 'to');
+  if (!isDatabase(path)) demandFile(path);
+  if (to === path) throw new Misuse('--to: name another store than --store.');
+  const isNew = !isDatabase(to) && !existsSync(to);
+  const [from, target] = [shownStore(path), shownStore(to)];
+  const tables = await copyBetween(path, to, progressOf(terminal.complain)).catch((error: unknown) => {
+    if (isNew) removeStore(to);
+    throw new Misuse(`${messageOf(error)}.`, { cause: error });
+  });
+  const rows = tables.values().reduce((sum, count) => sum + count, 0);
+  const text = `${counted(rows, 'row')} of ${counted(tables.size, 'table')} of ${from} are in ${target} too, each the same.`;
+  tell(asked, terminal, { store: from, to: target, rows, tables: Object.fromEntries(tables) }, text);
+  return 0;
+}
+
+function removeStore(path: string): void {
+  for (const part of ['', '-wal', '-shm']) rmSync(`${path}${part}`, { force: true });
 }
 
 /** A store that is there: one that is not would be made. */
@@ -74,7 +99,7 @@ async function backedUp(asked: VerbCall, path: string, terminal: Terminal): Prom
 async function restored(asked: VerbCall, path: string, terminal: Terminal): Promise<number> {
   const copy = fileIn(asked, 'copy');
   demandFile(copy);
-  const kept = existsSync(path) ? namedBeside(path) : undefined;
+  const kept = existsSync(path) ? namedBeside(path, Date.now()) : undefined;
   carriedOut(() => restore(path, copy, kept ?? ''));
   const before = kept === undefined ? '' : ` What was there is kept in ${kept}.`;
   tell(asked, terminal, { store: path, copy, ...(kept !== undefined && { kept }) }, `${path} is what ${copy} has.${before}`);
@@ -122,7 +147,7 @@ async function broughtUp(asked: VerbCall, path: string, terminal: Terminal): Pro
       progress: progressOf(terminal.complain),
       async before(planned) {
         plan = planned;
-        if (!isTrial) copy = await copyBefore(store, path);
+        if (!isTrial) copy = await copyBefore(store, path, Date.now());
       },
     });
     const done = isTrial ? '' : ` ${counted(renewed, 'row')} changed.`;

@@ -39,6 +39,8 @@ const elsewhere: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>(['route.u
 
 /** A transition that names its own errors for every way in which it is blocked is never plainly illegal. */
 function isReplaced(when: ErrorCondition, { transition, endpoint }: Operation): boolean {
+  if (when === 'transition.illegal.state') return transition?.else !== undefined && endpoint?.in === undefined;
+  if (when === 'transition.illegal.condition') return transition?.ifElse !== undefined;
   if (when !== 'transition.illegal' || !transition || endpoint?.in !== undefined) return false;
   const isBlockedByIf = transition.if !== undefined && transition.ifElse === undefined;
   const isBlockedByTarget = transition.to.length > 0 && transition.to.every((target) => target.if !== undefined);

@@ -97,7 +97,7 @@ async function answerOf(response: Awaited<ReturnType<typeof globalThis.fetch>>, 
   const isJson = /^application\\/(?:json|[^;]*\\+json)/i.test(type);
   const text = isJson || /^text\\//i.test(type) || type === '' ? await response.text() : undefined;
   const body = text === undefined ? new Uint8Array(await response.arrayBuffer()) : isJson && text !== '' ? JSON.parse(text) : text === '' ? undefined : text;
-  const found: unknown = service.codeMember === undefined || typeof body !== 'object' || body === null ? undefined : body[service.codeMember];
+  const found: unknown = service.codeAt?.reduce<any>((at, name) => (typeof at !== 'object' || at === null ? undefined : at[name]), body);
   const code = operation.codes.find((one) => one === found);
   if (ok && code === undefined) return { ok: true, status, data: body, headers };
   return { ok: false, status, code, error: body, headers };

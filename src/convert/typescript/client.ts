@@ -3,7 +3,8 @@ import { newMap } from '../../document/values.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
 import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
+import { placeMadeBy } from '../../parts/made-values.ts';
 import { callableOperations, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -52,7 +53,7 @@ export function clientSection(operations: readonly OperationTypes[], types: Reso
     declaration('Client', members.length === 0 ? objectOf([], neverType) : objectOf(members), ['The operations of the service.']),
     `const service: {
   readonly baseUrl?: string;
-  readonly codeMember?: string;
+  readonly codeAt?: readonly string[];
   readonly version?: { readonly in: string; readonly name: string; readonly current: string };
   readonly schemes: { readonly [name: string]: { readonly in: string; readonly name: string; readonly prefix?: string } };
 } = ${constant(serviceConstant(spec), '')};`,
@@ -95,7 +96,7 @@ function refusalType(operation: OperationTypes, spec: Spec): Type {
       const codes = refused.flatMap(({ code }) => (code === undefined ? [] : [word(literal(code))]));
       return codes.length === 0 ? [] : [applied('Refusal', word(String(status)), union(codes))];
     });
-  return union([...(codeMember(spec) === undefined ? [] : refusals), word('Unexpected')]);
+  return union([...(codeAt(spec) === undefined ? [] : refusals), word('Unexpected')]);
 }
 
 function errorBodyType({ reading, shapes }: ResourceTypes): Type {
@@ -156,10 +157,10 @@ function serviceConstant(spec: Spec): JsonMap {
   }
   const select = statedValue(spec.versioning.select);
   const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];
-  const member = codeMember(spec);
+  const code = codeAt(spec);
   return {
     ...(url !== undefined && /^https?:/i.test(url) && { baseUrl: url }),
-    ...(member !== undefined && { codeMember: member }),
+    ...(code && { codeAt: [...code] }),
     ...(select && select.by !== 'pin' && current !== undefined && { version: { in: select.by, name: select.carrier, current } }),
     schemes,
   };
@@ -222,14 +223,12 @@ function statedOperation({ endpoint, operation }: OperationTypes, spec: Spec): O
   return callableOperations(spec).find((other) => other.endpoint?.key === endpoint.key) ?? { name: operation, endpoint };
 }
 
-/** The member of a refusal's body that holds its code. */
-function codeMember(spec: Spec): string | undefined {
+/** The members of a refusal's body that lead to its code. */
+function codeAt(spec: Spec): readonly string[] | undefined {
   const payload = statedValue(spec.errors.payload);
   if (payload === undefined) return undefined;
-  if (payload === 'problem') return 'code';
+  if (payload === 'problem') return ['code'];
   const { data } = payload;
-  if (typeof data.source === 'string') return undefined;
-  return Object.entries(data).find(
-    ([, expression]) => typeof expression === 'object' && expression.source.trim() === 'code',
-  )?.[0];
+  // A lone expression has a text as its source; of a map, that would be a member, which is none.
+  return typeof data.source === 'string' ? undefined : placeMadeBy(data as Named<Expression>, 'code');
 }

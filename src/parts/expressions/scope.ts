@@ -1,3 +1,4 @@
+import { statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
@@ -38,6 +39,37 @@ const callerShape: Shape = {
   properties: { id: text, user: text, scopes: { type: 'array', items: text }, claims: {}, key: text },
   required: ['id', 'user', 'scopes'],
 };
+
+const rateShape: Shape = {
+  title: 'rate',
+  type: 'object',
+  properties: {
+    limit: { type: 'integer' },
+    remaining: { type: 'integer' },
+    reset: { type: 'integer' },
+  },
+  required: ['limit', 'remaining', 'reset'],
+};
+
+/**
+ * What the strictest of the rates that counted a request says: how many, how many are left, and when more are, in seconds since 1970. Where
+ * none did they come to nothing, and what is made of them is left out.
+ */
+export function rateVariable({ limits }: Spec): Readonly<Record<string, Variable>> {
+  return statedValue(limits.rate)?.length ? { rate: { shape: rateShape } } : {};
+}
+
+/** What header fields of every answer read: nothing that came out, for there may be a refusal. */
+export function tellingScope(spec: Spec): Scope {
+  return scopeOf({
+    ...everywhere,
+    status: { shape: { type: 'integer' } },
+    path: { shape: text },
+    request_id: { shape: text },
+    caller: callerVariable(false),
+    ...rateVariable(spec),
+  });
+}
 
 /** The caller: known for certain, or to be asked for with `has`. */
 export function callerVariable(known: boolean): Variable {

@@ -14,6 +14,8 @@ export interface ExpressionUse {
   readonly source: string;
   /** What it is, for messages: `the condition of the transition return of parcel`. */
   readonly name: string;
+  /** Whether it is made of others, each of which is a use of its own. */
+  readonly isMade?: boolean;
   /** A condition is asked again and again, so one that never changes is a mistake; a value may be constant. */
   readonly role: 'condition' | 'value';
   readonly expected: Expected;

@@ -9,7 +9,7 @@ import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
 import { PurposeForm } from './purpose.ts';
 import { ResourcesForm } from './resources.ts';
 import { DeprecationForm, ShapeForm } from './shape.ts';
-import { AnyForm, keys, NoneForm, OpenForm, OthersForm, Words } from './standing.ts';
+import { AnyForm, keys, MadeForm, NoneForm, OpenForm, OthersForm, Words } from './standing.ts';
 import { StatesForm } from './states.ts';
 import { VersioningForm } from './versioning.ts';
 
@@ -50,6 +50,7 @@ export function documentSchema(): Record<string, unknown> {
     ...plain(DocumentForm),
     $defs: withKinds({
       shape: plain(ShapeForm),
+      made: plain(MadeForm),
       open: plain(OpenForm),
       none: plain(NoneForm),
       any: plain(AnyForm),

@@ -26,10 +26,7 @@ const ParameterForm = Type.Union([
   }),
 ]);
 
-const DataForm = Type.Union([
-  namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
-  cel('the whole'),
-]);
+const DataForm = Type.Union([namedForm(ref<unknown>('made')), cel('the whole')]);
 
 const AnswerForm = Type.Unsafe<unknown>({
   anyOf: [
@@ -96,6 +93,7 @@ const endpointWords = {
   produces: Type.Union([Words], {
     description: 'The media types of its answers; `always` = they are what they are, whatever Accept says.',
   }),
+  headers: namedForm(cel('the value of this header'), 'Header fields of every answer, refusals too.'),
   order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),
   in: Type.Union([Words], { description: 'The states in which it may happen.' }),
   if_match: Type.Union([Type.Literal('required'), Type.Literal('accepted'), Type.Literal('none')]),

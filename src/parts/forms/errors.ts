@@ -2,9 +2,11 @@ import { Type } from 'typebox';
 import { conditions, type ErrorCondition } from '../conditions.ts';
 import { orderWords } from '../refusal-order.ts';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const NeverForm = Type.Unsafe<unknown>({ anyOf: [{ enum: ['none', 'any'] }, { $ref: '#/$defs/none' }, { $ref: '#/$defs/any' }] });
+
+const headersForm = namedForm(cel('the value of this header'), 'Header fields of the refusal.');
 
 const RuleForm = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -17,6 +19,7 @@ const RuleForm = Type.Unsafe<Record<string, unknown>>({
     on: Words,
     if: cel("the service's own condition"),
     message: Type.String(),
+    headers: headersForm,
   },
   additionalProperties: true,
 });
@@ -34,10 +37,7 @@ export const ErrorsForm = fact(
               properties: {
                 shape: shapeRef,
                 data: {
-                  anyOf: [
-                    namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
-                    cel('the whole'),
-                  ],
+                  anyOf: [namedForm(ref<unknown>('made')), cel('the whole')],
                 },
               },
               additionalProperties: false,
@@ -50,6 +50,7 @@ export const ErrorsForm = fact(
         listing(value(Type.Unsafe<unknown>({ anyOf: [RuleForm, { type: 'array', items: RuleForm }] }))),
         'The error codes.',
       ),
+      headers: headersForm,
       order: fact(
         Type.Unsafe<string[]>({ type: 'array', items: { enum: [...orderWords] } }),
         'In which order a request is refused; none is promised where this is not stated.',

@@ -3,10 +3,7 @@ import { shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
-const DataForm = Type.Union([
-  namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
-  cel('the whole'),
-]);
+const DataForm = Type.Union([namedForm(ref<unknown>('made')), cel('the whole')]);
 /** What may stand around a payload. */
 export const EnvelopeForm = fact(ref<unknown>('envelope'), 'What stands around a payload; none = it is sent as it is.');
 

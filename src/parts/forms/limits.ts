@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { resetForms } from '../limits.ts';
 import { fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
@@ -52,6 +53,25 @@ export const LimitsForm = fact(
         }),
       ),
       'How much in a calendar window.',
+    ),
+    headers: fact(
+      keys({
+        limit: value(text, 'The header field that tells how many.'),
+        remaining: value(text, 'The header field that tells how many are left.'),
+        reset: Type.Union(
+          [
+            text,
+            Type.Record(Type.String(), Type.Union(resetForms.map((form) => Type.Literal(form))), {
+              maxProperties: 1,
+              minProperties: 1,
+            }),
+          ],
+          {
+            description: 'The header field that tells when more are: in seconds, unless it is told as unix or http-date.',
+          },
+        ),
+      }),
+      'Under which names the strictest rate is told, in place of RateLimit and RateLimit-Policy; none = it is not told.',
     ),
     trust_proxies: fact(Words, 'The addresses whose forwarding headers count.'),
   }),

@@ -73,6 +73,17 @@ export function cel(description: string) {
   return Type.String({ description: `CEL: ${description}` });
 }
 
+/** Values that are made: each by an expression, or a map or a list of such. */
+export const MadeForm = Type.Unsafe<unknown>({
+  anyOf: [
+    cel('the value of this field'),
+    { type: 'number' },
+    { type: 'boolean' },
+    { type: 'object', additionalProperties: { $ref: '#/$defs/made' } },
+    { type: 'array', items: { $ref: '#/$defs/made' } },
+  ],
+});
+
 function described(description: string | undefined) {
   return description === undefined ? {} : { description };
 }

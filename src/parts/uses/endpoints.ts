@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Answer } from '../answers.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
-import { type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
+import { type Scope, scopeOf, tellingScope, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
 import { type Expression, entryOf, isStated, type Named, statedValue } from '../fact.ts';
 import { type Operation, operationsOf } from '../operations.ts';
@@ -17,7 +17,14 @@ export function endpointUses(spec: Spec): ExpressionUse[] {
     if (!endpoint) return [];
     const scope = answerScope(spec, operation, endpoint);
     const answers = statedValue(endpoint.response) ?? [];
-    return [...identityUse(spec, operation, endpoint), ...answers.flatMap((answer) => answerUses(answer, operation.name, scope))];
+    const told = headerUses(endpoint.headers, `every answer of ${operation.name}`, [
+      { operation: operation.name, scope: tellingScope(spec) },
+    ]);
+    return [
+      ...identityUse(spec, operation, endpoint),
+      ...told,
+      ...answers.flatMap((answer) => answerUses(answer, operation.name, scope)),
+    ];
   });
 }
 
@@ -119,21 +126,30 @@ export function valueUses(
   scopes: ExpressionUse['scopes'],
 ): ExpressionUse[] {
   if (!data) return [];
-  const use = ({ at, source }: Expression, name: string, expected: Expected): ExpressionUse => ({
-    at,
-    source,
-    name,
-    role: 'value',
-    expected,
-    failure: 'internal',
-    scopes,
-  });
-  if (isExpression(data)) return [use(data, place, { shape })];
-  return Object.entries(data).map(([field, expression]) => use(expression, `${field} of ${place}`, expectedMember(shape, field)));
+  const usesOf = ({ at, source, parts }: Expression, name: string, expected: Expected): ExpressionUse[] => [
+    { at, source, name, role: 'value', expected, failure: 'internal', scopes, ...(parts && { isMade: true }) },
+    ...Object.entries(parts ?? {}).flatMap(([part, inner]) =>
+      usesOf(inner, `${part} of ${name}`, expectedPart(expected.shape, part)),
+    ),
+  ];
+  if (isExpression(data)) return usesOf(data, place, { shape });
+  return Object.entries(data).flatMap(([field, expression]) =>
+    usesOf(expression, `${field} of ${place}`, expectedMember(shape, field)),
+  );
 }
 
 function isExpression(data: Named<Expression> | Expression): data is Expression {
   return typeof data.source === 'string';
+}
+
+/** What stands inside a map that is made is left out where it is null, so what has to be there is not null, and what need not be may be. */
+function expectedPart(shape: Shape, part: string): Expected {
+  if (isPlainMap(shape.items) && /^\d+$/.test(part)) return { shape: shape.items };
+  const { shape: member, optional } = expectedMember(shape, part);
+  const types = Array.isArray(member.type) ? member.type : member.type === undefined ? [] : [member.type];
+  if (types.length === 0) return { shape: member };
+  const others = types.filter((type) => type !== 'null');
+  return { shape: { ...member, type: optional ? [...others, 'null'] : others } };
 }
 
 function expectedMember(shape: Shape, field: string): Expected {

@@ -1,14 +1,14 @@
 import { jsonTypeOf } from '../../document/json-type.ts';
 import { generalCondition } from '../conditions.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
-import { everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
+import { everywhere, rateVariable, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation, operationsOf } from '../operations.ts';
 import { arisingConditions } from '../possible-errors.ts';
 import type { Shape } from '../shape.ts';
 import type { Spec } from '../spec.ts';
-import { valueUses } from './endpoints.ts';
+import { headerUses, valueUses } from './endpoints.ts';
 
 /** The expressions of part 7: the service's own errors, and how a refusal is written. */
 export function errorUses(spec: Spec): ExpressionUse[] {
@@ -36,10 +36,15 @@ export function errorUses(spec: Spec): ExpressionUse[] {
       },
     ];
   });
+  const scopes = [{ scope: errorScope(spec) }];
+  const headers = [
+    ...headerUses(spec.errors.headers, 'errors', scopes),
+    ...entriesOf(spec.errors.codes).flatMap(([name, code]) => headerUses(code.headers, `the error ${name}`, scopes)),
+  ];
   const payload = statedValue(spec.errors.payload);
-  if (payload === undefined || payload === 'problem') return conditions;
+  if (payload === undefined || payload === 'problem') return [...conditions, ...headers];
   const shape = statedValue(payload.shape) ?? {};
-  return [...conditions, ...valueUses(payload.data, shape, 'the payload of errors', [{ scope: errorScope(spec) }])];
+  return [...conditions, ...headers, ...valueUses(payload.data, shape, 'the payload of errors', [{ scope: errorScope(spec) }])];
 }
 
 const text: Shape = { type: 'string' };
@@ -80,5 +85,6 @@ export function errorScope(spec: Spec): Scope {
     path: maybeText,
     violations: { shape: { type: 'array', items: violation } },
     request_id: { shape: text },
+    ...rateVariable(spec),
   });
 }

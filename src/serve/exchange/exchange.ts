@@ -8,7 +8,7 @@ import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
-import type { Counted } from './counted.ts';
+import { type Counted, strictestOf, type ToldRate } from './counted.ts';
 import type { OpenFact } from './open.ts';
 
 /** Who is asking. */
@@ -55,6 +55,8 @@ export interface RefusedRequest {
   readonly path: string;
   readonly requestId: string;
   readonly caller: Caller | undefined;
+  /** What the strictest rate says of the request, where one counted it. */
+  readonly rate?: () => ToldRate | undefined;
   /** Whether prose of open facts may be told: not to unknown callers where schemes are stated. */
   readonly tellsProse: boolean;
 }
@@ -103,6 +105,8 @@ export interface Plan {
   readonly forbids: (exchange: Exchange) => Refusal | undefined;
   /** Whether the row is missing, where a document has that come before a step that has refused. */
   readonly earlierRow?: ((exchange: Exchange, step: OrderWord) => PromiseOrValue<Refusal | undefined>) | undefined;
+  /** Header fields of every answer that the document states. */
+  readonly tell?: ((exchange: Exchange, reply: Reply) => Readonly<Record<string, string>>) | undefined;
   /** Header fields of every answer. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The open facts without which nothing can be done here. */
@@ -268,12 +272,13 @@ export function startExchange({ call, routed, nowMs, view }: Start, newRequestId
 
 /** The answer of a refusal in its stated shape. It may be asked for in a body that is run again: `reportRefusal` is for once. */
 export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
-  const { plan, call, caller } = exchange;
+  const { plan, call, caller, counted, nowMs } = exchange;
   const requestId = exchange.requestId();
   const reply = plan.refusals.answer(plan.lower?.(refusal, exchange) ?? refusal, {
     path: call.path,
     requestId,
     caller,
+    ...(counted && { rate: () => strictestOf(counted, nowMs) }),
     tellsProse: true,
   });
   exchange.refusedWith = refusal;

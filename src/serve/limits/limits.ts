@@ -1,5 +1,5 @@
 import { type CalendarWindow, compileCalendar } from '../../kinds/limits/calendar.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Limits, Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
@@ -19,7 +19,7 @@ import { ClientGone } from '../http/disconnect.ts';
 import { type AddressOf, addressBits, addressName, compileAddressOf } from './address.ts';
 import { retryAfter } from './counters.ts';
 import type { RateCounters } from './rate-counters.ts';
-import { type Counting, compileRates, type OperationRates, rateHeaders } from './rates.ts';
+import { type Counting, compileRates, type OperationRates, ownRateHeaders, rateHeaders } from './rates.ts';
 
 /** What limits need of the service that they are part of. */
 export interface LimitsSetting {
@@ -73,11 +73,19 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
     ...(rates.length > 0 && {
       first: (counting) => of(counting.plan).first(counting, counting.nowMs),
       second: (exchange) => of(exchange.plan).second(exchange, exchange.caller, exchange.nowMs),
-      headers: ({ counted }) => counted && rateHeaders(counted),
+      headers: compileRateHeaders(limits.headers),
     }),
     ...(requestMs !== undefined && { within: compileDeadlines(requestMs, clock, refusalReply, onFailure) }),
     spendOf: compileQuotas(statedValue(limits.quota) ?? [], addressOf),
   };
+}
+
+/** The header fields of the rates: those of the draft standard, unless others are stated, or none. */
+function compileRateHeaders(stated: Limits['headers']): CompiledLimits['headers'] {
+  if (stated.standing === 'none') return undefined;
+  if (!isStated(stated)) return ({ counted }) => counted && rateHeaders(counted);
+  const { value } = stated;
+  return ({ counted, nowMs }) => counted && ownRateHeaders(value, counted, nowMs);
 }
 
 /** Uses quota for an answer of this status. @throws {Refused} `limit.quota` where one is used up. */

@@ -1,7 +1,7 @@
 import type { RateKind } from '../../kinds/limits/kind.ts';
-import type { Rate } from '../../parts/limits.ts';
+import type { Rate, RateHeaders, ResetForm } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import type { Counted } from '../exchange/counted.ts';
+import { type Counted, strictestOf } from '../exchange/counted.ts';
 import type { Caller, Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type AddressBits, type AddressOf, addressBits } from './address.ts';
@@ -127,6 +127,23 @@ function ratesOfOperation(counting: readonly OperationRate[], decide: Decide): O
 export function rateHeaders(counted: Counted): Record<string, string> {
   return { ratelimit: rateLimitField(counted.rates), 'ratelimit-policy': counted.policy };
 }
+
+/** The strictest rate under the names that a document states. */
+export function ownRateHeaders(names: RateHeaders, counted: Counted, nowMs: number): Record<string, string> {
+  const told = strictestOf(counted, nowMs);
+  const headers: Record<string, string> = {};
+  if (!told) return headers;
+  if (names.limit !== undefined) headers[names.limit.toLowerCase()] = String(told.limit);
+  if (names.remaining !== undefined) headers[names.remaining.toLowerCase()] = String(told.remaining);
+  if (names.reset) headers[names.reset.name.toLowerCase()] = resetText[names.reset.as](told.reset, nowMs);
+  return headers;
+}
+
+const resetText: Readonly<Record<ResetForm, (at: number, nowMs: number) => string>> = {
+  seconds: (at, nowMs) => String(Math.ceil(at - nowMs / 1000)),
+  unix: String,
+  'http-date': (at) => new Date(at * 1000).toUTCString(),
+};
 
 /** Whether it is decided before the caller is known. What counts everybody is not, unless it says so: strangers would use it up. */
 function isEarly({ one: { rate } }: OperationRate): boolean {

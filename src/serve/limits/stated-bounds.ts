@@ -1,10 +1,13 @@
 import { statedValue } from '../../parts/fact.ts';
-import type { Limits } from '../../parts/limits.ts';
+import { isCut, type Limits } from '../../parts/limits.ts';
 import { doorBounds, ownBounds, type SomeBounds } from '../http/bounds.ts';
 import { addressRoom } from './counters.ts';
 
 /** How large a body may be where the document does not say. */
 const bodyBytesProtected = 1024 * 1024;
+
+/** How many rows a page has where its greatest size is not stated. */
+export const pageRowsMost = 10_000;
 
 /** What stands around a file in a form. */
 const formBytes = 64 * 1024;
@@ -35,6 +38,7 @@ export function statedBounds({ size, timeout }: Limits): SomeBounds {
 /** What protects the process beyond what the document states, in words for a person who starts it. */
 export function protectingBounds(limits: Limits): string {
   const bounds = statedBounds(limits);
+  const pagination = statedValue(limits.pagination);
   const isTarget = statedValue(limits.size)?.url !== undefined;
   // A line that the document has a part in would be another if it stated another number.
   const others = new Set(
@@ -49,6 +53,7 @@ export function protectingBounds(limits: Limits): string {
       ? [`Bodies take up to ${Math.round((bodyBytesMaxOf(limits) / 1024 ** 2) * 100) / 100} MiB (413).`]
       : []),
     ...doorBounds(bounds).filter((line) => others.has(line)),
+    ...(isCut(pagination) && pagination.max === undefined ? [`Pages hold up to ${pageRowsMost.toLocaleString('en')} rows.`] : []),
     ...(statedValue(limits.rate) === undefined
       ? []
       : [`A rate counts up to ${addressRoom.keys.toLocaleString('en')} addresses and callers apart, and those beyond together.`]),

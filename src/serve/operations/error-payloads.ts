@@ -3,6 +3,7 @@ import type { ErrorPayload } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type CompileExpression, type Evaluate, isFailed } from '../exchange/compilation.ts';
+import { noRate } from '../exchange/counted.ts';
 import type { RefusedRequest, Value } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
@@ -41,15 +42,7 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
   const dropAbsent = shape && compileWithoutAbsent(spec, shape);
   const complete = shape && standIn?.compilePayload(shape);
   return (told, request) => {
-    const scope = {
-      ...told.constants,
-      code: told.code ?? null,
-      status: told.status,
-      message: told.message,
-      path: request.path,
-      violations: told.violations ?? [],
-      request_id: request.requestId,
-    };
+    const scope = refusedScope(told, request);
     const body = whole
       ? whole(scope)
       : Object.fromEntries(
@@ -67,6 +60,20 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
       headers: { ...headers, ...completed.headers },
       body: JSON.stringify(completed.body),
     };
+  };
+}
+
+/** What the payload and the header fields of a refusal read. */
+export function refusedScope(told: ToldRefusal, { path, requestId, rate }: RefusedRequest): Readonly<Record<string, Value>> {
+  return {
+    ...told.constants,
+    code: told.code ?? null,
+    status: told.status,
+    message: told.message,
+    path,
+    violations: told.violations ?? [],
+    request_id: requestId,
+    rate: rate?.() ?? noRate,
   };
 }
 

@@ -13,7 +13,8 @@ import { isHiddenAt } from '../exchange/visibility.ts';
 import type { Reply } from '../http/call.ts';
 import type { Violation } from '../http/violation.ts';
 import type { StandIn } from '../resources/stand-in.ts';
-import { compilePayload, type Payload, problem, type ErrorRow as Row, type ToldRefusal } from './error-payloads.ts';
+import { compilePayload, type Payload, problem, type ErrorRow as Row, refusedScope, type ToldRefusal } from './error-payloads.ts';
+import { compileMadeHeaders, type MakeHeaders } from './told-headers.ts';
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
 export function compileRefusals(
@@ -39,6 +40,7 @@ export function compileRefusals(
   const rowOf = compileRows(spec, operation, facts);
   const usualStatus = standIn && ((refusal: Refusal) => standIn.usualStatus(refusal));
   const types = typesOf(operation);
+  const headersOf = compileRefusalHeaders(spec, compile);
 
   return {
     answer(refusal, asked) {
@@ -55,7 +57,8 @@ export function compileRefusals(
         violations: refusal.violations && telling.violations(refusal.violations, request),
       };
       const stated = answerError?.(refusal, told, request.requestId);
-      return withHeaders(typed(stated ?? tell(told, request), types), refusal.headers);
+      const reply = withHeaders(typed(stated ?? tell(told, request), types), refusal.headers);
+      return withHeaders(reply, headersOf?.(told, request));
     },
   };
 }
@@ -75,6 +78,25 @@ function compileRows(spec: Spec, operation: Operation | undefined, facts: OpenFa
     const row = byCondition.get(when) ?? conditionRow(spec, when, operation, facts);
     byCondition.set(when, row);
     return row;
+  };
+}
+
+/** The header fields that are stated for every refusal, and those of its code before them; nothing where none are. */
+function compileRefusalHeaders(
+  { errors }: Spec,
+  compile: CompileExpression,
+): ((told: ToldRefusal, request: RefusedRequest) => Record<string, string>) | undefined {
+  const codes = entriesOf(errors.codes).filter(([, { headers }]) => Object.keys(headers).length > 0);
+  if (codes.length === 0 && Object.keys(errors.headers).length === 0) return undefined;
+  const byCode = new Map<string | undefined, MakeHeaders | undefined>();
+  return (told, request) => {
+    const { code } = told;
+    const own = codes.find(([name]) => name === code)?.[1].headers;
+    // What is stated for all is the same for every code without header fields of its own.
+    const key = own ? code : undefined;
+    const make = byCode.get(key) ?? compileMadeHeaders({ ...errors.headers, ...own }, compile);
+    byCode.set(key, make);
+    return make?.(refusedScope(told, request)) ?? {};
   };
 }
 

@@ -45,7 +45,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       (statedValue(endpoint.does)?.verb === 'update'
         ? ['application/json', 'application/merge-patch+json']
         : ['application/json']);
-    const accepted = isLenient && stated.some(isJson) ? [...stated, ...anyJson] : stated;
+    const accepted = isLenient && stated.some(isStructured) ? [...stated, ...anyJson, ...forms] : stated;
     const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
     decode = compileBody({
       accepted,
@@ -102,8 +102,13 @@ function isJson(type: string): boolean {
   return /[/+]json\b|^\*\/\*/.test(type);
 }
 
-/** What a stand-in takes wherever JSON of some kind is stated. */
+/** What a stand-in takes wherever JSON of some kind or a form is stated: clients write the same members in either. */
 const anyJson = ['application/json', 'application/*+json'];
+const forms = ['multipart/form-data', 'application/x-www-form-urlencoded'];
+
+function isStructured(type: string): boolean {
+  return isJson(type) || forms.some((form) => type.startsWith(form));
+}
 
 /** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
 function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../../parts/operations.ts';
+import { named } from '../../parts/source.ts';
 import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
@@ -26,6 +27,7 @@ import { compileRead } from './read.ts';
 import { compileReplyRun } from './reply.ts';
 import { compileEarlierRow, inStatedOrder } from './row-order.ts';
 import { compileSampledRun } from './sampled-run.ts';
+import { compileTold } from './told-headers.ts';
 
 /** The plans of every endpoint of a document. */
 export function plansOf(engine: Engine, views: Views): Planned[] {
@@ -64,6 +66,7 @@ function pullPlan(engine: Engine, views: Views): Planned[] {
     request: none,
     response: none,
     produces: [kind.mediaType],
+    headers: named([]),
     order: [],
   };
   const compile = () => {
@@ -111,6 +114,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
       ? compileEarlierRow(endpoint, engine, (view) => views.engineOf(view))
       : undefined,
     headers: varyByCredential(compilation.spec, operation),
+    tell: compileTold(endpoint, (expression) => compilation.expression(expression, operation.name)),
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : [], paging),
     unsupported: inDoubt.length > 0 || isSampled ? undefined : unsupported,

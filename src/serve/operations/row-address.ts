@@ -21,7 +21,6 @@ export function compileAddress(
   const pieces = reader.path.replace(/[?#].*$/, '').split(/\{([^{}]+)\}/);
   const ways = pathWays(spec, reader, identifierParameter(reader));
   return ({ rows }, fields) => {
-    const follow = follower(rows, models);
     let filled = basePath;
     for (const [index, piece] of pieces.entries()) {
       if (index % 2 === 0) {
@@ -29,7 +28,9 @@ export function compileAddress(
         continue;
       }
       const way = ways.get(piece);
-      const value = way && valueAlong(way, fields, follow);
+      const [first, ...more] = way ?? [];
+      // Nothing is followed for what the row itself has.
+      const value = way && more.length > 0 ? valueAlong(way, fields, follower(rows, models)) : first && fields[first.field];
       if (value === undefined || value === null || typeof value === 'object') return undefined;
       filled += encodeURIComponent(String(value));
     }

@@ -7,5 +7,5 @@ import type { RowModel } from './model.ts';
 export function compileAllowed(endpoint: Endpoint, { machine }: RowModel): Changing['illegalIn'] {
   if (!endpoint.in || !machine) return undefined;
   const allowed = new Set<Value>(endpoint.in);
-  return ({ fields }) => (fields && !allowed.has(fields[machine.field]) ? { when: 'transition.illegal' } : undefined);
+  return ({ fields }) => (fields && !allowed.has(fields[machine.field]) ? { when: 'transition.illegal.state' } : undefined);
 }

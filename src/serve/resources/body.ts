@@ -16,6 +16,7 @@ import type { RowModel } from './model.ts';
 import { boundValue } from './path-values.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
 import { compileReferences, type FoundReference } from './references.ts';
+import { isMadeUpWhereUnsent } from './stand-in.ts';
 import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -37,7 +38,7 @@ export function compileSent(
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
   const validateRow = isOwnShape && !compilation.standIn ? compileRowShape(endpoint, compilation) : undefined;
-  const look = compileLook(validate, compilation);
+  const look = compileLook(validate, compilation, model);
   const fill = compileDefaults(spec, shape);
   const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
   const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
@@ -83,11 +84,14 @@ export function compileSent(
   };
 }
 
-/** Compiles the look at what was sent: what is wrong with it, of a stand-in but for what it lets pass. */
-export function compileLook(validate: Validate, { standIn }: Pick<ViewCompilation, 'standIn'>) {
+/** Compiles the look at what was sent: what is wrong with it, of a stand-in but for what it lets pass; `model` = what a row is made of it. */
+export function compileLook(validate: Validate, { standIn }: Pick<ViewCompilation, 'standIn'>, model?: RowModel) {
+  const unsent = model && isMadeUpWhereUnsent(model, standIn) ? `/${model.identifier.field}` : undefined;
   return (exchange: Exchange, value: Value): readonly Violation[] => {
-    const found = validate(value);
-    if (!standIn || found.length === 0) return found;
+    const all = validate(value);
+    if (!standIn || all.length === 0) return all;
+    const found = unsent === undefined ? all : withoutUnsent(all, unsent, exchange);
+    if (found.length === 0) return found;
     const left = standIn.forgive(exchange, found);
     const nulls = left.length === 0 ? [] : standIn.withoutNulls(value, left);
     if (nulls.length === 0) return left;
@@ -99,6 +103,13 @@ export function compileLook(validate: Validate, { standIn }: Pick<ViewCompilatio
       );
     return again;
   };
+}
+
+/** Less the identifier that was not sent, which is told. */
+function withoutUnsent(all: readonly Violation[], unsent: string, exchange: Exchange): readonly Violation[] {
+  const rest = all.filter(({ path, found }) => found !== 'nothing' || path !== unsent);
+  if (rest.length < all.length) warn(exchange, [`body ${unsent.slice(1)} is required and was not sent`]);
+  return rest;
 }
 
 /** Compiles what the members of a row have to be, whichever of them a stated body brings. */
@@ -113,7 +124,7 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
   const { spec, standIn } = compilation;
   const shape: Shape = statedValue(endpoint.request) ?? {};
   const validate = compilation.validate(shape, 'sent');
-  const look = compileLook(validate, compilation);
+  const look = compileLook(validate, compilation, model);
   const validateRow = standIn ? undefined : compileRowShape(endpoint, compilation);
   const fill = compileDefaults(spec, shape);
   const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);

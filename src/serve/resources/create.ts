@@ -16,7 +16,7 @@ import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import type { Setter } from './setters.ts';
-import type { StandIn } from './stand-in.ts';
+import { isMadeUpWhereUnsent, type StandIn } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** How a row is made, for create and for an upsert that finds none. */
@@ -46,7 +46,10 @@ export function compileMaker(
       if (missing) return { refusal: missing };
       const known = withDerived(work.rows, model, undefined, sent, false);
       const started = start(work, model, initial, known);
-      return { next: generate(work, model, started ?? known), ...(!started && { illegal: { when: 'transition.illegal' } }) };
+      return {
+        next: generate(work, model, started ?? known),
+        ...(!started && { illegal: { when: 'transition.illegal.condition' } }),
+      };
     },
     change: {
       model,
@@ -168,7 +171,9 @@ function generateIdentifier(work: Work, model: RowModel, standIn: StandIn | unde
 
 function givenIdentifier(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
   const given = identifierText(next[model.identifier.field]);
-  return given === undefined && model.identifier.generate.by === 'open' && standIn ? standIn.newIdentifier(work, model) : given;
+  if (given !== undefined || !standIn) return given;
+  const isMadeUp = model.identifier.generate.by === 'open' || isMadeUpWhereUnsent(model, standIn);
+  return isMadeUp ? standIn.newIdentifier(work, model) : undefined;
 }
 
 function identified(model: RowModel, fields: Fields, identifier: string): Fields {

@@ -37,6 +37,7 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
     columns.add(name);
     index([name]);
   }
+  const both: (readonly IndexColumn[])[] = [];
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(spec, endpoint);
     const leading = asked.leading(endpoint.operation);
@@ -45,13 +46,28 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
       if (known.has(name)) columns.add(name);
     for (const sort of sorted) {
       index(sort);
-      for (const filter of [...equal, ...leading]) index([filter, ...sort]);
+      for (const filter of [...equal, ...leading]) both.push([filter, ...sort]);
     }
-    for (const filter of [...equal, ...leading, ...ranged]) index([filter]);
+    // Where rows never go by creation, an index that begins with the field does for it alone.
+    if (endpoint.order.length === 0) for (const filter of [...equal, ...leading]) index([filter]);
+    for (const filter of ranged) index([filter]);
   }
+  // In the order of their endpoints, and of each the stated order first.
+  for (const names of both) if (indexes.size < indexesMost) index(names);
+  for (const [first] of both) if (!leads(indexes, first)) index([first!]);
   for (const name of asked.columns) columns.add(name);
   for (const names of asked.sought) index(names);
   return { columns: [...columns], indexes: [...indexes.values()] };
+}
+
+/**
+ * So many indexes of one table are made for a filter and an order together, which every write has to keep: what has none is sorted, or
+ * read in slices along the index of its filter.
+ */
+const indexesMost = 24;
+
+function leads(indexes: ReadonlyMap<string, readonly IndexColumn[]>, column: IndexColumn | undefined): boolean {
+  return [...indexes.values()].some(([first]) => first === column);
 }
 
 /** The endpoints that list a resource; gone through once for all resources of a document. */

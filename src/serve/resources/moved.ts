@@ -18,10 +18,10 @@ export function compileMove(operation: Operation, { machine }: RowModel): Move |
     const leading = moves.filter((one) => one.leadsTo(next[field]));
     const transition = leading.find((one) => one.leaves(state)) ?? leading[0];
     const applied = transition?.apply(state, { ...work.scope, resource: before, next });
-    if (!transition || !applied) return { illegal: { when: 'transition.illegal' } };
+    if (!transition || !applied) return { illegal: { when: 'transition.illegal.state' } };
     if ('refusal' in applied) return { illegal: applied.refusal };
     return applied.to === next[field]
       ? { transition: transition.name, answer: applied.answer }
-      : { illegal: { when: 'transition.illegal' } };
+      : { illegal: { when: 'transition.illegal.condition' } };
   };
 }

@@ -127,3 +127,11 @@ export type CompletePayload = (
   told: RefusalWords & { readonly condition: ErrorCondition | undefined },
   requestId: string,
 ) => { readonly body: Value; readonly headers: Readonly<Record<string, string>> };
+
+/**
+ * Whether a stand-in makes up an identifier that a client is said to send and does not: where that was read off one shape for what is sent
+ * and what is answered alike, as most descriptions have it, and nobody stated it.
+ */
+export function isMadeUpWhereUnsent({ identifier, resource }: RowModel, standIn: StandIn | undefined): boolean {
+  return standIn?.isLenient === true && identifier.generate.by === 'client' && resource.identifier.standing === 'inferred';
+}

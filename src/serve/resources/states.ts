@@ -82,8 +82,8 @@ function compileTransition(transition: Transition, compilation: Compilation, ope
   const leaves = compileFrom(transition);
   const holds = transition.if && compilation.expression(transition.if, operation);
   const target = compileTargets(transition.to, compilation, operation);
-  const illegal = (code: string | undefined): { refusal: Refusal } => ({
-    refusal: code === undefined ? { when: 'transition.illegal' } : { code },
+  const illegal = (code: string | undefined, by: 'state' | 'condition'): { refusal: Refusal } => ({
+    refusal: code === undefined ? { when: `transition.illegal.${by}` } : { code },
   });
   return {
     name: transition.name,
@@ -91,10 +91,10 @@ function compileTransition(transition: Transition, compilation: Compilation, ope
     leaves,
     leadsTo: (state) => transition.to.some((one) => one.state === state),
     apply(state, scope) {
-      if (!leaves(state)) return illegal(transition.else);
-      if (holds && holds(scope) !== true) return illegal(transition.ifElse);
+      if (!leaves(state)) return illegal(transition.else, 'state');
+      if (holds && holds(scope) !== true) return illegal(transition.ifElse, 'condition');
       const to = target(scope);
-      return to === undefined ? illegal(transition.ifElse) : { to: to.state, answer: to.answer };
+      return to === undefined ? illegal(transition.ifElse, 'condition') : { to: to.state, answer: to.answer };
     },
   };
 }

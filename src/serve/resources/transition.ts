@@ -54,7 +54,7 @@ export function compileFiring(
   const { machine } = model;
   const transition: CompiledTransition | undefined = machine?.transition(name, operation.name);
   const words = [operation.name, name, 'write'];
-  const illegal: Refusal = { when: 'transition.illegal' };
+  const illegal: Refusal = { when: 'transition.illegal.state' };
   return {
     take(work, { fields }) {
       // A transition is of a row that was found.

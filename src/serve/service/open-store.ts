@@ -19,6 +19,22 @@ export function shownStore(path: string): string {
   return isDatabase(path) ? shownAddress(path) : path;
 }
 
+/** A name beside a file that no other moment gives. */
+export function namedBeside(path: string, nowMs: number): string {
+  return `${path}.before-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
+}
+
+/** Copies a file before its rows become others; the name of the copy. What is in a database is for the database's own tools to keep. */
+export async function copyBefore(store: Store, path: string, nowMs: number): Promise<string | undefined> {
+  if (isDatabase(path) || path === inMemory) return undefined;
+  const copy = namedBeside(path, nowMs);
+  await store.copyTo(copy);
+  return copy;
+}
+
+/** The path of a store that is in no file. */
+export const inMemory = ':memory:';
+
 /** Waits until a store answers. @throws where it cannot be reached. */
 export async function reached(store: Store): Promise<Store> {
   try {

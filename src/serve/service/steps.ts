@@ -164,8 +164,9 @@ function answering(
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
   function finish(exchange: Exchange, reply: Reply): Reply {
     const { headers } = reply;
-    const { headers: own } = exchange.plan;
+    const { headers: own, tell } = exchange.plan;
     if (own) addHeaders(headers, own);
+    if (tell) addHeaders(headers, tell(exchange, reply));
     addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);

@@ -116,6 +116,8 @@ export class ChangeQueue<B> {
         return outcomes;
       }
       const statements = [...(await rest(means)), ...purge(state)];
+      // Others hear of a change by a number that is higher than before: also where no row was written.
+      state.revision += 1;
       await this.#commit(connection, [...statements, marksOf(state.touched, names, state.revision)], head.transaction);
       committed(state.touched, state.revision);
       return outcomes;

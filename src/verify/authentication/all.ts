@@ -1,5 +1,6 @@
 import type { Trial } from '../trial.ts';
 import { belowParents } from './below.ts';
+import { besideOthers } from './beside.ts';
 import { credentialFormats } from './formats.ts';
 import { permittedLists } from './lists.ts';
 import { origins } from './origins.ts';
@@ -18,4 +19,5 @@ export const authenticationTrials: readonly Trial[] = [
   permittedLists,
   referring,
   belowParents,
+  besideOthers,
 ];

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { mayBeUntold } from '../../parts/untold.ts';
+import { observeMadeHeaders } from '../made-headers.ts';
 import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
 import type { Observed, Observer } from '../observer.ts';
@@ -21,6 +22,8 @@ export const answers: Observer = {
       return;
     }
     if (status === 304) return;
+    const context = { status, operation: endpoint.operation };
+    yield* observeMadeHeaders(exchange, model, { stated: endpoint.headers, context, fact, operation: endpoint.operation });
     if (status >= 400) {
       yield* observeRefusal(exchange, endpoint, model);
       return;

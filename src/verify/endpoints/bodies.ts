@@ -71,7 +71,7 @@ function factsOf(model: Model, endpoint: Endpoint): FactName[] {
   const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
   const facts = membersSent(model, endpoint, caller).flatMap((member) => {
     const kinds = new Set([...edgesOf(member.shape), ...breaksHeld(model, endpoint, member.shape)].map(({ kind }) => kind));
-    return [...kinds, ...(member.isNeeded || isKept(model, endpoint, member.path) ? (['required flags'] as const) : [])].map(
+    return [...kinds, ...(member.isNeeded || isNeverNull(model, endpoint, member.path) ? (['required flags'] as const) : [])].map(
       (kind) => member.fact(kind),
     );
   });
@@ -227,7 +227,7 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
 async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isNeeded) await sendWithout(session, begun, member);
-    if (isKept(session.model, endpoint, member.path)) await sendNull(session, begun, member);
+    if (isNeverNull(session.model, endpoint, member.path)) await sendNull(session, begun, member);
     const json = inBranch(session, begun.json, member);
     for (const broken of member.isUnknown ? [unknown] : breaksHeld(session.model, endpoint, member.shape)) {
       const done = await session.send(begun.request(withMember(json, member.path, broken.value)));
@@ -247,7 +247,11 @@ async function sendWithout(session: Session, begun: Begun, member: SentMember): 
 }
 
 /** Whether a patch may not take a member away: its field is required, and null takes away. */
-export function isKept(model: Model, { does, takes, request }: Endpoint, [name = '', ...inside]: readonly string[]): boolean {
+export function isNeverNull(
+  model: Model,
+  { does, takes, request }: Endpoint,
+  [name = '', ...inside]: readonly string[],
+): boolean {
   const effect = statedValue(does);
   if (effect?.verb !== 'update' || takes || isStated(request) || inside.length > 0) return false;
   const field = entryOf(model.resource(effect.resource)?.fields, name);

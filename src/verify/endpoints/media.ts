@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -101,11 +102,12 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
   });
 }
 
-/** A body that does not say what it is: refused where there is a code for that, and read where that never is. */
+/** A body that does not say what it is: refused where there is a code for just that, and read where that never is. HTTP lets a service guess (RFC 9110 section 8.3). */
 async function sendUntyped(session: Session, endpoint: Endpoint, begun: Begun): Promise<void> {
   const { refusals } = session.model;
   const standing = refusals.standingOf('request.untyped');
-  const hasCode = refusals.of('request.untyped', session.model.operationOf(endpoint)) !== undefined;
+  const own = refusals.of('request.untyped', session.model.operationOf(endpoint))?.rule.when;
+  const hasCode = own !== undefined && (statedValue(own) ?? []).includes('request.untyped');
   if (standing === 'left open' || (standing === 'refused' && !hasCode)) return;
   const body = { value: begun.json, type: 'application/json', isUntold: true } as const;
   const done = await session.send({ ...begun.request({}), body });

@@ -96,6 +96,10 @@ function claimCode(
         const code = model.refusals.codeIn(exchange);
         // That a refusal has a code is the payload's business.
         if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
+        // Whether a credential is good there is another trial's.
+        const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+        if (code !== undefined && code !== name && model.refusals.of('caller.unknown', operation)?.code.name === code)
+          return moot('the caller is not known there');
         if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
           return moot('the caller may not be allowed to');
         const wrong = {

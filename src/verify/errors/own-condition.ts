@@ -7,6 +7,7 @@ import { callerContext } from '../model/access.ts';
 import type { Before } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import type { Evaluated } from '../model/expressions.ts';
+import { sentKeepsRules } from '../model/field-rules.ts';
 import { followedIn } from '../model/followed.ts';
 import { currentVersion, type Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
@@ -34,9 +35,10 @@ export function ownErrorOf(
   return holdsFor(model, stated, exchange, { beside, isLatest });
 }
 
-/** Whether a body fits its shape: what does not is refused before. */
+/** Whether a body fits its shape, and keeps the rules over several fields: what does not is refused before. */
 function fits(model: Model, endpoint: Endpoint, { sent }: TrialExchange): boolean {
   const shape = statedValue(model.requestShape(endpoint));
+  if (sentKeepsRules(model, endpoint, sent.json) === 'no') return false;
   return shape === undefined || model.schemas.of(shape, 'sent')(sent.json ?? {}).length === 0;
 }
 

@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
-import { type Expression, isStated, statedValue } from '../../parts/fact.ts';
+import { type Expression, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { observeMadeHeaders } from '../made-headers.ts';
 import type { Model } from '../model/model.ts';
 import { isOneExpression } from '../model/refusals.ts';
 import type { Observed, Observer } from '../observer.ts';
@@ -15,6 +16,7 @@ export const refusals: Observer = {
     if (exchange.status < 400 || model.refusals.isOpen(exchange) || exchange.sent.method === 'HEAD') return;
     yield* observePayload(exchange, model);
     yield* observeCode(exchange, model);
+    yield* observeStatedHeaders(exchange, model);
     const isOurs = exchange.endpoint === undefined || model.isHeld('what a refusal tells of the inside', exchange.endpoint);
     if (isOurs) yield observeLeak(exchange);
   },
@@ -48,6 +50,16 @@ function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observ
   const isSame = exchange.body.status === exchange.status;
   const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: oneLine(exchange.body.status) };
   yield { fact: payloadFact, reason: 'status', judgement: isSame ? undefined : flawed };
+}
+
+/** The header fields of every refusal, and of the code that it shows. */
+function* observeStatedHeaders(exchange: TrialExchange, model: Model): Iterable<Observed> {
+  const { errors } = model.spec;
+  const code = model.refusals.codeIn(exchange);
+  const own = code === undefined ? undefined : entryOf(errors.codes, code);
+  const context = { ...own?.constants, status: exchange.status, ...(code !== undefined && { code }) };
+  const stated = { ...errors.headers, ...own?.headers };
+  yield* observeMadeHeaders(exchange, model, { stated, context, fact: payloadFact });
 }
 
 /** The members of an own payload are what they are stated to be made of, as far as an answer itself shows that: its status and its code. */

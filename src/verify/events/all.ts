@@ -3,13 +3,15 @@ import { delivering } from './delivering.ts';
 import { disabling } from './disabling.ts';
 import { endingAll } from './ear.ts';
 import { emitting } from './emitting.ts';
+import { families } from './families.ts';
 import { kept } from './kept.ts';
 import { later } from './later.ts';
 import { refused } from './refused.ts';
 import { resuming } from './resuming.ts';
+import { allTries } from './tries.ts';
 import { unchangedIsSilent } from './unchanged.ts';
 
-const all = [emitting, refused, unchangedIsSilent, delivering, resuming, later, kept, disabling];
+const all = [emitting, refused, unchangedIsSilent, delivering, families, resuming, later, kept, allTries, disabling];
 
 /** The trials of part 6. */
 export const eventTrials: readonly Trial[] = all.map(endingAll);

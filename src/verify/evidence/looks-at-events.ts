@@ -1,7 +1,9 @@
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
+import { asksForFamilies, familyAsked } from '../events/families.ts';
 import { eventsIn } from '../events/heard.ts';
+import { triedToTheEnd, waitsOf } from '../events/tries.ts';
 import type { Model } from '../model/model.ts';
 import { isDone } from '../script/exchange.ts';
 import { isHeard } from './alterations.ts';
@@ -40,7 +42,8 @@ export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligati
 }
 
 /** What is stated of how subscribers are told: to whom, of what, and again where that did not do. */
-export function looksAtDelivery({ spec }: Model): Obligation[] {
+export function looksAtDelivery(model: Model): Obligation[] {
+  const { spec } = model;
   const { subscribers, retryMs = [] } = statedValue(spec.events.delivery)?.push ?? {};
   const usual = [looksFor('a delivery', 'sent as stated'), looksFor('nothing to anybody else', 'to nobody else')];
   if (!subscribers) return usual;
@@ -48,6 +51,8 @@ export function looksAtDelivery({ spec }: Model): Obligation[] {
     ...usual,
     ...(retryMs.length > 0 ? [looksFor('a delivery that is refused, again', 'tried again')] : []),
     ...(subscribers.events === undefined ? [] : [looksFor('a subscriber of some kinds', 'kinds that are asked for')]),
+    ...(asksForFamilies(model) ? [looksFor(familyAsked)] : []),
+    ...(waitsOf(model).length > 1 ? [looksFor(triedToTheEnd)] : []),
     ...(subscribers.enabled === undefined ? [] : [looksFor('a subscriber that is switched off', 'switched off')]),
   ];
 }

@@ -3,6 +3,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { belowOthers, parentsHidden } from '../authentication/below.ts';
+import { badBeside, pairsOf } from '../authentication/beside.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -20,14 +21,19 @@ export function looksAtUsers({ spec, callers }: Model): Obligation[] {
 }
 
 /** A good credential of each scheme. */
-export function looksAtSchemes({ spec, callers }: Model): Obligation[] {
+export function looksAtSchemes(model: Model): Obligation[] {
+  const { spec, callers } = model;
   const names = acceptedNames(spec);
   const accepted = entriesOf(spec.authentication.schemes).filter(([name]) => names.has(name));
-  return accepted.map(([name]) => ({
-    name: `a credential of the scheme ${name}`,
-    ...(callers.some(({ credential }) => credential?.scheme.name === name) ? {} : { why: 'none was given' }),
-    isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.credential?.scheme.name === name),
-  }));
+  const beside = pairsOf(model).length > 0 ? [looksFor(badBeside)] : [];
+  const good = accepted.map(
+    ([name]): Obligation => ({
+      name: `a credential of the scheme ${name}`,
+      ...(callers.some(({ credential }) => credential?.scheme.name === name) ? {} : { why: 'none was given' }),
+      isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.credential?.scheme.name === name),
+    }),
+  );
+  return [...good, ...beside];
 }
 
 /** Each user who may, one who may not, a row that a rule is not about, and nobody. */

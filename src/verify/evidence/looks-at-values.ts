@@ -9,7 +9,7 @@ import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
-import { isKept } from '../endpoints/bodies.ts';
+import { isNeverNull } from '../endpoints/bodies.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -44,7 +44,7 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
   const field = resource && entryOf(resource.fields, subject.slice(at + 1));
   if (!resource || !field || !isTaken(model, resource, field)) return [];
   return model.endpointsThat('update', resource.name).flatMap((endpoint) =>
-    isKept(model, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
+    isNeverNull(model, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
       ? [
           {
             name: `taken away, refused at ${endpoint.key}`,

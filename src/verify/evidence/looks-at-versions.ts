@@ -1,21 +1,28 @@
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Model } from '../model/model.ts';
+import { usesOf } from '../versioning/used.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 
 /** Each version that a request can name. */
-export function looksAtVersions({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+export function looksAtVersions(model: Model, { subject }: LedgerFact): Obligation[] {
+  const { spec } = model;
   const select = statedValue(spec.versioning.select);
   if (subject !== 'service' || !select || select.by === 'pin') return [];
   const carrier = select.carrier.toLowerCase();
-  return entriesOf(spec.versioning.versions).map(([, { name }]) => ({
-    name: `version ${name}`,
-    isMetBy: ({ exchanges }) =>
-      exchanges.some(
-        ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
-      ),
-  }));
+  const named = entriesOf(spec.versioning.versions).map(
+    ([, { name }]): Obligation => ({
+      name: `version ${name}`,
+      isMetBy: ({ exchanges }) =>
+        exchanges.some(
+          ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
+        ),
+    }),
+  );
+  // What reading shows says nothing of lists, filters and changes in the same words.
+  const reasons = new Set([...usesOf(model)].map(({ reason }) => reason));
+  return [...named, ...[...reasons].map((reason) => looksFor(reason))];
 }
 
 /** That it is told while it is served, and that a version is served until its last day and refused from then on. */

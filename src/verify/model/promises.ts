@@ -158,7 +158,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'an operation that asks for a credential refuses whoever shows none, or one that nobody gave out',
   }),
   ...rowsOf(
-    'authentication/users, authentication/rows, authentication/referring, authentication/below, authentication/lists, authentication/origins, authentication/token formats',
+    'authentication/users, authentication/rows, authentication/referring, authentication/below, authentication/beside, authentication/lists, authentication/origins, authentication/token formats',
     { readOff: 'convention', because: 'who may do what is open in OpenAPI' },
   ),
   ...rowsOf('errors/refusals', {
@@ -178,14 +178,14 @@ export const wholes: readonly ClassRow[] = [
     because: 'values that are seldom thought of; only a failure is told',
   },
   ...rowsOf(
-    'events/by the clock, events/delivered, events/disabled, events/emitted, events/kept, events/refused, events/resumed, events/unchanged',
+    'events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/refused, events/resumed, events/unchanged',
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
-  ...rowsOf('limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times', {
+  ...rowsOf('limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times, limits/told rates', {
     readOff: 'convention',
     because: 'OpenAPI has no limits but those of its schemas; pages were inferred',
   }),
-  ...rowsOf('versioning/events, versioning/selected, versioning/shapes', {
+  ...rowsOf('versioning/events, versioning/selected, versioning/shapes, versioning/uses', {
     readOff: 'convention',
     because: 'versions were inferred',
   }),

@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
+import { placeMadeBy } from '../../parts/made-values.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
@@ -49,11 +50,11 @@ export function rowPlace({ response, does }: Endpoint, resource: string, status:
     const isWhole = data === undefined || isResult(data.source);
     if (isWhole) return statedValue(shape)?.resource === resource ? '' : undefined;
     if (typeof data.source === 'string') return undefined;
-    return Object.entries(data as Named<Expression>).find(([, { source }]) => isResult(source))?.[0];
+    return placeMadeBy(data as Named<Expression>, 'result')?.join('\n');
   });
   const [first] = places;
   if (first === undefined || places.some((one) => one !== first)) return undefined;
-  return first === '' ? [] : [first];
+  return first === '' ? [] : first.split('\n');
 }
 
 function isResult(source: unknown): boolean {
@@ -65,10 +66,11 @@ export function rowIn(exchange: TrialExchange): ShownFields | undefined {
   const { endpoint, status } = exchange;
   const resource = resourceOfEffect(endpoint && statedValue(endpoint.does));
   const body = bodyFields(exchange);
-  const [member] = (endpoint && resource !== undefined && rowPlace(endpoint, resource, status)) || [];
-  if (member === undefined) return body;
-  const inner = body?.[member];
-  return isMap(inner) ? inner : undefined;
+  const place = (endpoint && resource !== undefined && rowPlace(endpoint, resource, status)) || [];
+  return place.reduce<ShownFields | undefined>((at, member) => {
+    const inner = at?.[member];
+    return isMap(inner) ? inner : undefined;
+  }, body);
 }
 
 /** The items of a list's answer, in the envelope that its pagination states. */

@@ -111,7 +111,7 @@ export async function claimBlocked(
   const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
     was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was, beside }) === 'blocked';
   claimRefused(session, done, {
-    by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
+    by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
     fact,
     reason: `${transition.name} blocked`,
     at: transition.if?.at ?? transition.at,

@@ -86,7 +86,9 @@ async function inside(session: Session, edge: Edge): Promise<void> {
   session.need(before !== undefined, `a ${machine.resource} is not shown`);
   const done = await session.send(staged.request);
   const code =
-    transition.ifElse ?? transition.else ?? model.refusals.of('transition.illegal', model.operationOf(endpoint))?.code.name;
+    transition.ifElse ??
+    transition.else ??
+    model.refusals.of('transition.illegal.condition', model.operationOf(endpoint))?.code.name;
   session.claim({
     fact: { kind: 'transitions', subject: machine.resource },
     reason: `${transition.name} at its edge`,
@@ -112,7 +114,7 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
   const done = await session.send(staged.request);
   const fact = { kind: 'transitions', subject: machine.resource };
   claimRefused(session, done, {
-    by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
+    by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
     fact,
     reason: `${transition.name} blocked`,
     at: transition.if?.at ?? transition.at,

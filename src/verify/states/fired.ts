@@ -162,7 +162,7 @@ async function claimKept(
 function isIllegalRefusal(model: Model, exchange: TrialExchange, transition: Transition): boolean {
   const { endpoint } = exchange;
   const operation = endpoint && model.operationOf(endpoint);
-  const general = model.refusals.of('transition.illegal', operation)?.code.name;
+  const general = model.refusals.of('transition.illegal.state', operation)?.code.name;
   return [transition.else ?? general, general].some((code) => isRefusedAs(model, exchange, code));
 }
 
@@ -205,7 +205,7 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
   const done = await session.send(await firingOf(session, row, firing));
   const fact = { kind: 'transitions', subject: machine.resource };
   claimRefused(session, done, {
-    by: transition.else === undefined ? { when: 'transition.illegal' } : { code: transition.else },
+    by: transition.else === undefined ? { when: 'transition.illegal.state' } : { code: transition.else },
     fact,
     reason: `${transition.name} refused from ${state}`,
     at: transition.at,

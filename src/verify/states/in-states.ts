@@ -61,7 +61,7 @@ export async function attempt(
     was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine?.field ?? ''] === state;
   const what = `${endpoint.key} in ${state}`;
   claimRefused(session, done, {
-    by: { when: 'transition.illegal' },
+    by: { when: 'transition.illegal.state' },
     fact,
     reason: `${endpoint.key} refused`,
     what,

@@ -3,6 +3,7 @@ import type { Trial } from '../trial.ts';
 import { eventVersions } from './events.ts';
 import { selecting } from './selecting.ts';
 import { shapes } from './shapes.ts';
+import { olderUses } from './used.ts';
 
 /** The trials of part 9. */
-export const versioningTrials: readonly Trial[] = [selecting, shapes, endingAll(eventVersions)];
+export const versioningTrials: readonly Trial[] = [selecting, shapes, olderUses, endingAll(eventVersions)];

@@ -21,10 +21,9 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { oneLine as told } from '../values/difference.ts';
-import { bodiesFor, carried, carriesTo, inVersion, isOver, type RequestVersions, versionsOf } from './versions.ts';
+import { bodiesFor, carried, carriesTo, inVersion, needServed, olderBody, type RequestVersions, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
 
@@ -163,7 +162,7 @@ async function written(session: Session, model: Model, { version, resource, body
   const sent = olderBody(session, carry, body.value, given ?? {});
   if (!sent) return;
   const made = await session.send(bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
-  if (!isDone(made.value)) return;
+  if (!isDone(made.value)) return claimTaken(session, endpoint, made, resource);
   // Where the row stands in the answer to what makes it is known of the newest version alone.
   if ((rowPlace(endpoint, resource, made.value.status) ?? []).length > 0) return;
   const row = rowFrom(session, resource, endpoint, made);
@@ -197,28 +196,24 @@ async function written(session: Session, model: Model, { version, resource, body
   });
 }
 
-/** A body of the newest version as the older one has it, without what was not sent and what is there no more. */
-function olderBody(
-  { run }: Session,
-  carry: ResourceCarry,
-  body: Symbolic,
-  given: Readonly<Record<string, Json>>,
-): Record<string, Symbolic> | undefined {
-  const drawn = resolve(body, run);
-  const newest = isMap(drawn) ? { ...drawn, ...given } : undefined;
-  const older = newest && carried(() => carry.down(newest));
-  if (!newest || !older) return undefined;
-  // The cast holds: what resolves to a map is one.
-  const symbols = { ...(body as Readonly<Record<string, Symbolic>>), ...given };
-  const sent: Record<string, Symbolic> = {};
-  for (const [name, value] of Object.entries(older)) {
-    const line = carry.older(name);
-    const newer = line === undefined ? name : line.newer;
-    if (newer === undefined || !Object.hasOwn(newest, newer)) continue;
-    // What stays as it is may be new in every run.
-    sent[name] = isSame(value, newest[newer]) ? (symbols[newer] as Symbolic) : value;
-  }
-  return sent;
+/** Claims that what was refused in older words is refused in the newest ones, too. */
+async function claimTaken(session: Session, endpoint: Endpoint, refused: Done<TrialExchange>, resource: string): Promise<void> {
+  const { model } = session;
+  const twin = await session.send((await ready(session, endpoint, { style: 'whole' })).request);
+  const invalid = model.refusals.of('request.invalid', model.operationOf(endpoint));
+  session.claim({
+    fact,
+    reason: `${resource} is taken`,
+    of: [twin, refused],
+    judge: (newest: TrialExchange, older: TrialExchange): Judgement => {
+      const isInvalid = invalid ? model.refusals.codeIn(older) === invalid.code.name : older.status === 422;
+      if (!isDone(newest) || !isInvalid) return moot('what was sent may be refused for something else');
+      return {
+        promised: `a ${resource} in the words of its version is taken`,
+        seen: `${older.status} ${told(older.body ?? null)}`,
+      };
+    },
+  });
 }
 
 /** Whether an endpoint answers with the row itself, or in one member: what an older version makes of what else is around it is stated nowhere. */
@@ -284,9 +279,4 @@ function absentCase(model: Model, versions: RequestVersions, version: string, ke
 function bareMap(plan: RequestPlan): RequestPlan {
   const { endpoint: _endpoint, ...rest } = plan;
   return rest;
-}
-
-function needServed(session: Session, { all }: RequestVersions, version: string): void {
-  const stated = all.find(({ name }) => name === version);
-  if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
 }

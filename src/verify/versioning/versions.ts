@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
@@ -11,6 +12,8 @@ import type { Door } from '../authentication/knocking.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import { resolve, type Symbolic } from '../script/symbol.ts';
 import { boundsOf } from '../values/numbers.ts';
 import { dateMs } from './deprecation-fields.ts';
 
@@ -134,4 +137,34 @@ function brittle(model: Model, resource: string, name: string, carry: ResourceCa
     if (Math.abs(was * factor - value) < 1e-6 && Math.trunc(was * factor) !== value) return { [name]: value };
   }
   return {};
+}
+
+/** A body of the newest version as the older one has it, without what was not sent and what is there no more. */
+export function olderBody(
+  { run }: Session,
+  carry: ResourceCarry,
+  body: Symbolic,
+  given: Readonly<Record<string, Json>>,
+): Record<string, Symbolic> | undefined {
+  const drawn = resolve(body, run);
+  const newest = isMap(drawn) ? { ...drawn, ...given } : undefined;
+  const older = newest && carried(() => carry.down(newest));
+  if (!newest || !older) return undefined;
+  // The cast holds: what resolves to a map is one.
+  const symbols = { ...(body as Readonly<Record<string, Symbolic>>), ...given };
+  const sent: Record<string, Symbolic> = {};
+  for (const [name, value] of Object.entries(older)) {
+    const line = carry.older(name);
+    const newer = line === undefined ? name : line.newer;
+    if (newer === undefined || !Object.hasOwn(newest, newer)) continue;
+    // What stays as it is may be new in every run.
+    sent[name] = isSame(value, newest[newer]) ? (symbols[newer] as Symbolic) : value;
+  }
+  return sent;
+}
+
+/** Ends a case about a version that is over. @throws {Untestable} */
+export function needServed(session: Session, { all }: RequestVersions, version: string): void {
+  const stated = all.find(({ name }) => name === version);
+  if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
 }

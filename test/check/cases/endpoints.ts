@@ -246,4 +246,11 @@ export const endpointsCases: readonly Case[] = [
     ],
     finds: ['endpoints/exists @ /endpoints/GET ~1notes~1{id}/exists', 'endpoints/exists @ /endpoints/POST ~1books/exists'],
   },
+  {
+    snippets: ['endpoints: { GET /count: { headers: { X Request: request_id, Date: path } } }'],
+    finds: [
+      'endpoints/header @ /endpoints/GET ~1count/headers/X Request',
+      'endpoints/header @ /endpoints/GET ~1count/headers/Date',
+    ],
+  },
 ];

@@ -44,6 +44,10 @@ export const errorsCases: readonly Case[] = [
     snippets: ['errors: { order: [body, user, caller, body] }'],
     finds: ['errors/order @ /errors/order', 'errors/order @ /errors/order/3'],
   },
+  {
+    snippets: [`errors: { headers: { Content-Type: "'text/plain'" }, codes: { invalid: { headers: { X Code: code } } } }`],
+    finds: ['errors/header @ /errors/codes/invalid/headers/X Code', 'errors/header @ /errors/headers/Content-Type'],
+  },
   { snippets: ['errors: { codes: { not_found: { status: 200 } } }'], finds: ['errors/status @ /errors/codes/not_found/status'] },
   {
     snippets: [

@@ -63,4 +63,8 @@ export const limitsCases: readonly Case[] = [
     snippets: ['limits: { pagination: { size: cursor, total: data } }'],
     finds: ['limits/page-names @ /limits/pagination/size', 'limits/page-names @ /limits/pagination/total'],
   },
+  {
+    snippets: ['limits: { headers: { limit: X Limit, remaining: X-Left, reset: { x-left: unix } } }'],
+    finds: ['limits/header @ /limits/headers/limit', 'limits/header @ /limits/headers/reset'],
+  },
 ];

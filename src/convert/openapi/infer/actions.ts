@@ -1,5 +1,6 @@
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { timeFormat } from '../../../kinds/formats/all.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
@@ -86,7 +87,7 @@ const keeping: ReadonlySet<string> = new Set([
 /** `POST /batches/{id}/cancel` where a batch may be `cancelled`: that is where it leads. */
 export const actionMovesState: InferenceRule = {
   name: 'action-moves-state',
-  says: 'An act that changes a thing, and is called like one of its states, moves it there from any other; where a flag is called so, it sets the flag.',
+  says: 'An act that changes a thing, and is called like one of its states, moves it there from any other; where a flag is called so, it sets the flag, and the time that is called so. A status of which no words are listed is called as the act usually leaves it.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -94,6 +95,7 @@ export const actionMovesState: InferenceRule = {
       const verb = effect?.verb === 'update' ? verbOf(operation) : undefined;
       if (verb === undefined || !effect || !('resource' in effect)) continue;
       if (!moveState(context, operation, effect.resource, verb)) setFlag(context, operation, effect.resource, verb);
+      setTime(context, operation, effect.resource, verb);
     }
     for (const states of Object.values(isMap(context.tree.states) ? context.tree.states : {}))
       if (isMap(states) && moved.has(states) && isMap(states.transitions))
@@ -151,18 +153,40 @@ function setFlag(context: InferenceContext, operation: SourceOperation, resource
   setField(context, operation, resource, name, String((forward !== undefined) !== isTakenBack));
 }
 
+/** `archive` sets `archived_at` to the time at which it is done. */
+function setTime(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
+  const fields = documentFields(context.resources, resource);
+  const forms = [...formsOf(verb)].flatMap((form) => [`${form}at`, `${form}on`]);
+  const name = Object.keys(fields).find((one) => forms.includes(plain(one)));
+  const isTime = name !== undefined && timeFormat === context.written.expand(fields[name] ?? {}).format;
+  if (isTime) setField(context, operation, resource, name, 'now');
+}
+
 /** A status that is no state of a machine, since others say what may stand in it, has words all the same. */
 function setWord(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
   if (isMap(context.tree.states) && context.tree.states[resource] !== undefined) return;
   const fields = documentFields(context.resources, resource);
   for (const name of ['status', 'state']) {
     const listed = context.written.listedOf(fields[name]);
-    const word = wordsOf(listed && [...listed]).find((one) => formsOf(verb).has(one.toLowerCase()));
+    const known = wordsOf(listed && [...listed]);
+    const isFree = known.length === 0 && fields[name] !== undefined && context.written.typeOf(fields[name]) === 'string';
+    const word = isFree ? participles.get(verb) : known.find((one) => formsOf(verb).has(one.toLowerCase()));
     if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
     setField(context, operation, resource, name, `'${word}'`);
     return;
   }
 }
+
+/** What a status is called after an act, where the document lists no words for it. */
+const participles: ReadonlyMap<string, string> = new Map([
+  ...['archive', 'revoke', 'close', 'approve', 'complete', 'expire', 'pause', 'disable', 'enable', 'merge'].map(
+    (verb): [string, string] => [verb, `${verb}d`],
+  ),
+  ...['cancel', 'reject', 'accept', 'publish', 'suspend', 'void'].map((verb): [string, string] => [verb, `${verb}ed`]),
+  ['activate', 'active'],
+  ['deactivate', 'inactive'],
+  ['resume', 'active'],
+]);
 
 /** Says what an act sets a field to. */
 function setField(context: InferenceContext, operation: SourceOperation, resource: string, name: string, value: string): void {

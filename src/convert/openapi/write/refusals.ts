@@ -3,6 +3,7 @@ import { newMap } from '../../../document/values.ts';
 import { Failed } from '../../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../../parts/expressions/compile.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
+import { placeMadeBy } from '../../../parts/made-values.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { fitsAll } from '../../../parts/shapes/compose.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -29,7 +30,7 @@ export interface RefusalBody {
   /** Nothing where it is open. */
   readonly schema: JsonMap | undefined;
   /** The member that holds the code, where one does. */
-  readonly codeMember: string | undefined;
+  readonly codeAt: readonly string[] | undefined;
   /** A body as the service writes it; nothing where none can be made. */
   readonly example: (refused: PossibleRefusal, path: string) => Json | undefined;
 }
@@ -39,17 +40,16 @@ export function errorPayload(writing: ExportWriting): RefusalBody {
   const { spec, schemas } = writing;
   const stated = statedValue(spec.errors.payload);
   const media = errorMedia(spec);
-  if (stated === undefined) return { media, schema: undefined, codeMember: undefined, example: () => undefined };
+  if (stated === undefined) return { media, schema: undefined, codeAt: undefined, example: () => undefined };
   if (stated === 'problem') {
     const schema = schemas.define('Problem', { ...errorSchema(spec, schemas), [followsKey]: true });
-    return { media, schema, codeMember: 'code', example: problemExample };
+    return { media, schema, codeAt: ['code'], example: problemExample };
   }
   const written = statedAt(spec.document.tree, 'errors', 'payload', 'shape');
   const shape = isStated(stated.shape) && written !== undefined ? statedSchema(written, writing, 'answer') : {};
   const schema = schemas.define('Error', { ...shape, [errorPayloadKey]: true });
-  const members = isWhole(stated.data) ? [] : Object.entries(stated.data);
-  const codeMember = members.find(([, { source }]) => source.trim() === 'code')?.[0];
-  return { media, schema, codeMember, example: exampleMaker(writing, statedValue(stated.shape) ?? {}, stated.data) };
+  const codeAt = isWhole(stated.data) ? undefined : placeMadeBy(stated.data, 'code');
+  return { media, schema, codeAt, example: exampleMaker(writing, statedValue(stated.shape) ?? {}, stated.data) };
 }
 
 function responseOf(
@@ -82,10 +82,14 @@ function responseOf(
 }
 
 /** The schema of refusals with these codes alone. */
-function narrowed({ schema = {}, codeMember }: RefusalBody, codes: readonly string[]): JsonMap {
-  if (codeMember === undefined || codes.length === 0) return schema;
+function narrowed({ schema = {}, codeAt }: RefusalBody, codes: readonly string[]): JsonMap {
+  if (codeAt === undefined || codes.length === 0) return schema;
   const code = codes.length === 1 ? { const: codes[0] ?? '' } : { enum: codes };
-  return fitsAll<Json>([schema, { type: 'object', properties: { [codeMember]: { type: 'string', ...code } } }]);
+  const inside = codeAt.reduceRight<JsonMap>((inner, name) => ({ type: 'object', properties: { [name]: inner } }), {
+    type: 'string',
+    ...code,
+  });
+  return fitsAll<Json>([schema, inside]);
 }
 
 /** `NotFound`, `WrongStateOrTooLate`: the codes while they are few, else what the status says. */

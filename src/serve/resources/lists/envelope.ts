@@ -162,9 +162,11 @@ export function findRows(
 ): PageRows & { items: FoundRow[] } {
   const isReversed = start?.back ?? false;
   const way = { isReversed, isContinued: start !== undefined, isOffset: offset !== undefined };
-  const items = rows.all(question.ask(way), valuesOf(tests, filter, size + 1, offset, start));
-  const isMore = items.length > size;
-  const following = isMore ? items.pop() : undefined;
+  // What a store answered may be its own, and be answered again to this body.
+  const found = rows.all(question.ask(way), valuesOf(tests, filter, size + 1, offset, start));
+  const isMore = found.length > size;
+  const following = found[size];
+  const items = found.slice(0, size);
   if (isReversed) items.reverse();
   return { items, first: items[0], last: items.at(-1), following, isMore };
 }

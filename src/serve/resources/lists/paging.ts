@@ -3,6 +3,7 @@ import { type CountedPlace, type NamedParameter, type PageStyle, parametersOf } 
 import { type Fact, statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
 import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
+import { pageRowsMost } from '../../limits/stated-bounds.ts';
 import type { Cursors, Position } from './cursor.ts';
 
 /** Which page is asked for. */
@@ -81,11 +82,10 @@ function compilePlace(style: PageStyle, parameters: readonly NamedParameter[], c
 
 /** Without a stated default, a page holds as many as one may ask for, or as an answer may hold at all. */
 function readSize(style: Pagination, raw: Value): number | { refusal: Refusal } {
-  const most = style.max ?? Number.MAX_SAFE_INTEGER - 1;
+  const most = style.max ?? pageRowsMost;
   if (raw === undefined) return Math.min(style.default ?? style.max ?? unpagedMost, most);
   const size = wholeNumber(raw);
-  if (size === undefined || size < 1)
-    return refusePage(style.size ?? 'size', raw, `a whole number from 1${style.max === undefined ? '' : ` to ${style.max}`}`);
+  if (size === undefined || size < 1) return refusePage(style.size ?? 'size', raw, `a whole number from 1 to ${most}`);
   if (size <= most) return size;
   return style.overMax === 'clamp' ? most : refusePage(style.size ?? 'size', raw, `a whole number from 1 to ${most}`);
 }

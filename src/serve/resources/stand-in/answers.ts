@@ -1,4 +1,6 @@
 import type { Json } from '../../../document/document.ts';
+import { pageStyles } from '../../../kinds/pages/all.ts';
+import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Effect } from '../../../parts/effects.ts';
 import type { Named } from '../../../parts/fact.ts';
@@ -11,6 +13,7 @@ import { type Exchange, type Fields, type Value, warn } from '../../exchange/exc
 import type { Call } from '../../http/call.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileMembers } from './asked-members.ts';
 import { compileOpenAnswer } from './open-answers.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
@@ -44,6 +47,7 @@ export function compileCompletion(
   };
   const answerOpenly = compileOpenAnswer(shape, examples, samples);
   const isOpen = does === undefined;
+  const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
@@ -55,11 +59,40 @@ export function compileCompletion(
       // What was sent and has no place in the shape is not answered.
       return openly ? {} : value;
     }
+    leaveMembers(whole, exchange);
+    if (isOpen && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
     // Who is given a token shows it from then on.
     if (isOpen) for (const token of tokensIn(whole)) lend(token);
     return whole;
   };
+}
+
+/** Whether a request asks for a page after the first, by one of the usual parameters. */
+function asksFurther({ call, params, request }: Exchange): boolean {
+  const sent = call.method === 'GET' ? params : isFields(request) ? request : {};
+  return Object.entries(sent).some(
+    ([name, value]) =>
+      pageNames.has(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase()) &&
+      (typeof value === 'string' || typeof value === 'number') &&
+      !/^[01]?$/.test(String(value)),
+  );
+}
+
+const pageNames: ReadonlySet<string> = new Set(
+  (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.flatMap(({ usualNames }) => usualNames)),
+);
+
+/** What nobody knows more of has one page: on a later one no list has an item, and nothing leads on. */
+function endPages(whole: Value, depth: number): void {
+  if (!isFields(whole) || depth > 1) return;
+  for (const [name, value] of Object.entries(whole)) {
+    if (Array.isArray(value)) whole[name] = [];
+    else if (/^(?:next|has_?more)/i.test(name)) {
+      if (typeof value === 'boolean') whole[name] = false;
+      else delete whole[name];
+    } else endPages(value, depth + 1);
+  }
 }
 
 /** The tokens that an answer gives out, by the names that they have everywhere. */

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { requestShape } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
@@ -151,7 +151,22 @@ export class Likeness {
         if (/^2/.test(status) && stated && first !== undefined) this.#gather(stated, first, 0, found);
       }
     }
+    this.#overlayMade(found);
     return found;
+  }
+
+  /** What making a thing shows of it says more of a new one than what reading another shows. */
+  #overlayMade(found: Map<string, JsonMap>): void {
+    for (const [, { does, response }] of entriesOf(this.#spec.endpoints.all)) {
+      const effect = statedValue(does);
+      const stated = effect?.verb === 'create' ? entryOf(this.#spec.resources.all, effect.resource) : undefined;
+      const identifier = stated && statedValue(stated.identifier)?.field;
+      const answer = identifier === undefined ? undefined : statedValue(response)?.find(({ status }) => /^2/.test(status));
+      const [example] = Object.values(answer?.examples ?? {});
+      if (!stated || identifier === undefined || !isPlainMap(example)) continue;
+      const made = [example, ...Object.values(example)].find((one) => isPlainMap(one) && Object.hasOwn(one, identifier));
+      if (isPlainMap(made)) found.set(stated.name, { ...found.get(stated.name), ...made });
+    }
   }
 
   /** Gathers the rows that an example of a shape holds, the first of each resource. */

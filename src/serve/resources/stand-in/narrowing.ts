@@ -4,7 +4,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
-import { isFields } from '../body.ts';
+import { hasAnyMembers, isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Narrow } from '../stand-in.ts';
 import { compileComparison, type FilterComparison } from './comparisons.ts';
@@ -163,10 +163,13 @@ function placesOf(model: RowModel, samples: Samples): Places {
     const nested = inner.get(name) ?? [];
     return own.get(name) ?? (nested.length === 1 ? nested[0] : undefined);
   };
+  // Things of which nothing is known have whatever is sent.
+  const isAny = hasAnyMembers(model);
   return {
     find(name) {
       const word = plain(name);
       if (word === '') return undefined;
+      if (isAny && !own.has(word)) return (row) => [row[name]];
       return (
         at(word) ?? at(`${word}s`) ?? at(word.replace(/s$/, '')) ?? at(word.replace(/(?:g|uu)?ids?$/, '')) ?? at(`${word}id`)
       );

@@ -1,0 +1,34 @@
+import type { Json } from '../document/document.ts';
+import type { Expression, Named } from '../parts/fact.ts';
+import type { FactName } from './model/facts.ts';
+import type { Model } from './model/model.ts';
+import type { Observed } from './observer.ts';
+import type { TrialExchange } from './script/exchange.ts';
+
+/** Holds an answer to header fields that expressions make, as far as what they read can be known from outside. */
+export function* observeMadeHeaders(
+  { headers }: Pick<TrialExchange, 'headers'>,
+  model: Model,
+  { stated, context, fact, operation }: MadeHeaders,
+): Iterable<Observed> {
+  for (const [name, expression] of Object.entries(stated)) {
+    const meant = model.expressions.evaluate(expression, operation, { context });
+    const seen = headers[name.toLowerCase()];
+    const reason = `header ${name}`;
+    if (typeof meant === 'string' || meant.value === null) {
+      if (seen !== undefined) yield { fact, reason, judgement: undefined };
+      continue;
+    }
+    const value = typeof meant.value === 'object' ? JSON.stringify(meant.value) : String(meant.value);
+    const promised = `${name}: ${value}, which is ${expression.source}`;
+    yield { fact, reason, judgement: seen === value ? undefined : { promised, seen: seen ?? `no ${name}` } };
+  }
+}
+
+interface MadeHeaders {
+  readonly stated: Named<Expression>;
+  /** What is known of what they read. */
+  readonly context: Readonly<Record<string, Json>>;
+  readonly fact: FactName;
+  readonly operation?: string;
+}
