@@ -30,10 +30,16 @@ export function pathsFrom(root: string, source: string): readonly (readonly stri
   return 'node' in parsed ? pathsIn(root, parsed.node) : [];
 }
 
-/** The resources whose rows an expression looks up. */
-export function soughtBy(source: string): readonly string[] {
+/** The resources whose rows an expression looks up, and the fields that it may read of them: all names of fields that it has. */
+export function soughtBy(source: string): { readonly resources: readonly string[]; readonly names: readonly string[] } {
   const parsed = parseExpression(source);
-  return 'node' in parsed ? soughtIn(parsed.node) : [];
+  const resources = 'node' in parsed ? soughtIn(parsed.node) : [];
+  return { resources, names: resources.length > 0 && 'node' in parsed ? namesIn(parsed.node) : [] };
+}
+
+function namesIn(node: Node): string[] {
+  const own = node.op === 'field' ? [node.name] : node.op === 'find' ? node.keys.map(({ field }) => field) : [];
+  return [...own, ...childNodes(node).flatMap(namesIn)];
 }
 
 function firstNames(paths: readonly (readonly string[])[]): FieldNames {

@@ -36,8 +36,8 @@ export interface Needs {
   readonly chains: readonly (readonly string[])[];
   /** By resource, the fields that are read of rows at the end of a way. */
   readonly near: ReadonlyMap<string, FieldNames>;
-  /** The resources whose rows are looked up. */
-  readonly sought: readonly string[];
+  /** The resources whose rows are looked up, with what may be read of them. */
+  readonly sought: ReadonlyMap<string, FieldNames>;
 }
 
 /** What is needed of the rows of a resource. */
@@ -83,8 +83,16 @@ function needsOf({ compilation: { spec }, models }: EventsSetting, resource: str
     fields: fields.all,
     chains: [...chains.values()],
     near: new Map([...near].map(([target, names]) => [target, names.all] as const)),
-    sought: rules.flatMap((rule) => (rule.if ? soughtBy(rule.if.source) : [])),
+    sought: soughtIn(rules.flatMap((rule) => (rule.if ? [soughtBy(rule.if.source)] : []))),
   };
+}
+
+/** What several rules look up. */
+function soughtIn(rules: readonly ReturnType<typeof soughtBy>[]): Needs['sought'] {
+  const sought = new Map<string, FieldNames>();
+  for (const { resources, names } of rules)
+    for (const one of resources) sought.set(one, new Set([...(sought.get(one) ?? []), ...names]));
+  return sought;
 }
 
 /** The fields of a row that the path of an endpoint is made of. */
@@ -147,12 +155,14 @@ export function imageOf(work: Work, { model, before, after }: StoredChange, need
 }
 
 /** The rows of some resources that a change deleted. */
-function goneOf({ stored }: Work, sought: readonly string[]): Image['gone'] {
-  const gone = sought.length === 0 ? [] : stored.filter(({ model, after }) => after === undefined && sought.includes(model.name));
-  if (gone.length === 0) return undefined;
+function goneOf({ stored }: Work, sought: Needs['sought']): Image['gone'] {
+  if (sought.size === 0) return undefined;
   const rows: Record<string, Fields[]> = {};
-  for (const { model, before } of gone) if (before) rows[model.name] = [...(rows[model.name] ?? []), before];
-  return rows;
+  for (const { model, before, after } of stored) {
+    const names = sought.get(model.name);
+    if (names && before && !after) rows[model.name] = [...(rows[model.name] ?? []), only(names, before)];
+  }
+  return Object.keys(rows).length === 0 ? undefined : rows;
 }
 
 /** Some fields of a row, the absent ones as null; all as they are. */
