@@ -41,6 +41,20 @@ const conditions: readonly string[] = [
   'caller.claims.level > 3.0',
   'caller.claims.level > 3.0 || resource.open',
   'resource.constructor == caller.id',
+  'has(find(member, { box: resource.box, user: caller.id }))',
+  '!has(find(member, { box: resource.box, user: caller.id }))',
+  "has(find(member, { box: resource.box, user: caller.id }).role) && find(member, { box: resource.box, user: caller.id }).role in ['write', 'admin']",
+  'has(find(member, { user: caller.id, box: resource.box })) && find(member, { box: resource.box, user: caller.id }).level >= 2',
+  'has(find(member, { box: resource.box, user: caller.id })) && find(member, { box: resource.box, user: caller.id }).box.owner == caller.id',
+  'has(find(member, { box: resource.box, user: resource.owner })) && resource.open',
+  "has(find(member, { box: 'b1', user: resource.owner }))",
+  'has(find(keeper, { shelf: resource.box.shelf, user: caller.id }))',
+  'has(resource.number) && has(find(holder, { token: resource.number, user: caller.id }))',
+  'has(find(holder, { token: 1, user: resource.owner })) || resource.open',
+  'has(find(box, { id: resource.box })) && find(box, { id: resource.box }).owner == caller.id',
+  "has(find(shelf, { id: 's1' }).owner) && find(shelf, { id: 's1' }).owner == caller.id",
+  'has(resource.note) && has(find(keeper, { shelf: resource.note, user: caller.id }))',
+  'caller.id in [resource.owner] || has(find(ranked, { rank: resource.size, open: resource.open }))',
 ].map((condition) => condition.replace('resource.seen > 1780304400', 'resource.seen > now'));
 
 const documentWith = (condition: string) => `
@@ -48,6 +62,26 @@ purpose: { purpose: Keeps things., users: { clerk: Keeps., guest: Looks. } }
 resources:
   shelf: { identifier: { field: id, generate: client }, fields: { id: string, owner: string }, required: [id, owner] }
   box: { identifier: { field: id, generate: client }, fields: { id: string, owner: string, shelf: { ref: shelf, onDelete: restrict } }, required: [id, owner, shelf] }
+  member:
+    identifier: { field: id, generate: "m_{ulid}" }
+    fields: { id: string, box: { ref: box, onDelete: cascade }, user: string, role: string, level: integer }
+    required: [id, box, user, level]
+    unique: [[box, user]]
+  keeper:
+    identifier: { field: id, generate: "k_{ulid}" }
+    fields: { id: string, shelf: { ref: shelf, onDelete: cascade }, user: string }
+    required: [id, shelf, user]
+    unique: [[user, shelf]]
+  holder:
+    identifier: { field: id, generate: "h_{ulid}" }
+    fields: { id: string, token: { ref: token, onDelete: cascade }, user: string }
+    required: [id, token, user]
+    unique: [[token, user]]
+  ranked:
+    identifier: { field: id, generate: "r_{ulid}" }
+    fields: { id: string, rank: integer, open: boolean }
+    required: [id, rank, open]
+    unique: [[rank, open]]
   token: { identifier: { field: id, generate: integer }, fields: { id: integer, owner: string }, required: [id, owner] }
   thing:
     identifier: { field: id, generate: client }
@@ -122,6 +156,22 @@ const rows = {
     { id: 's1', owner: 'bob' },
   ],
   box: [0, 1, 2, 3].map((n) => ({ id: `b${n}`, owner: ownerOf(n), shelf: `s${n % 2}` })),
+  member: [
+    { id: 'm1', box: 'b0', user: 'ann', role: 'admin', level: 3 },
+    { id: 'm2', box: 'b1', user: 'ann', role: 'read', level: 2 },
+    { id: 'm3', box: 'b1', user: 'bob', role: 'write', level: 1 },
+    { id: 'm4', box: 'b2', user: 'ann', level: 1 },
+    { id: 'm5', box: 'b3', user: 'Delft', level: 9 },
+  ],
+  keeper: [
+    { id: 'k1', shelf: 's0', user: 'ann' },
+    { id: 'k2', shelf: 's1', user: 'Delft' },
+  ],
+  holder: [{ id: 'h1', token: 1, user: 'bob' }],
+  ranked: [
+    { id: 'r1', rank: 2, open: true },
+    { id: 'r2', rank: 3, open: false },
+  ],
   token: [{ id: 1, owner: 'bob' }],
   thing: things,
 };

@@ -37,6 +37,7 @@ const schemes: readonly (readonly [what: string, authentication: string])[] = [
     (alg) => [`tokens of ${alg}`, jwt(`algorithms: [${alg}], ${mapping}`)] as const,
   ),
   ['tokens of a shared secret', `schemes: { token: { type: jwt, algorithms: [HS512], secret_env: NOTES_SECRET, ${mapping} } }`],
+  ['tokens of a type that end', jwt(`algorithms: [ES256], typ: at+jwt, expires: required, ${mapping}`)],
   [
     'tokens whose claims lie deep and in lists',
     jwt(

@@ -267,3 +267,17 @@ test('a scheme that says how long tokens hold refuses those without an end, and 
   const free = await start(`schemes: { ${scheme} }`);
   assert.equal((await free.ask(bearer(await ours.sign({ exp: undefined })))).status, 200);
 });
+
+test('a scheme that says what its tokens are refuses those that were made for something else', async () => {
+  const own = await start(`schemes: { ${scheme.replace('type: jwt,', 'type: jwt, typ: at+jwt,')} }`);
+  const status = async (typ: string | undefined) =>
+    (await own.ask(bearer(await ours.sign({}, typ === undefined ? {} : { typ })))).status;
+  const statuses = await Promise.all(['at+jwt', 'AT+JWT', 'application/at+jwt', 'JWT', 'logout+jwt', undefined].map(status));
+  assert.deepEqual(statuses, [200, 200, 200, 401, 401, 401]);
+});
+
+test('a scheme whose tokens have to end refuses those without an end, and no others', async () => {
+  const own = await start(`schemes: { ${scheme.replace('type: jwt,', 'type: jwt, expires: required,')} }`);
+  assert.equal((await own.ask(bearer(await ours.sign({ exp: undefined })))).status, 401);
+  assert.equal((await own.ask(bearer(await ours.sign({ exp: startSeconds + 10 * 365 * 86_400 })))).status, 200);
+});

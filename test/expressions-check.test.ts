@@ -10,6 +10,11 @@ import { readSpec, type Spec } from '../src/parts/spec.ts';
 const spec = specOf(`
 resources:
   account: { identifier: id, fields: { id: string, name: string, owner: { ref: account }, parent: { ref: account } }, required: [id, name, owner] }
+  share:
+    identifier: id
+    fields: { id: string, parcel: { ref: parcel }, account: { ref: account }, slot: integer, role: { enum: [read, write] } }
+    required: [id, parcel, account, role]
+    unique: [[parcel, account], { fields: [slot], while: "next.role == 'write'" }]
   address: { identifier: none, fields: { city: string, postcode: string }, required: [city] }
   card: { identifier: none, fields: { brand: string, number: { type: string, stored: false } }, required: [brand, number] }
   parcel:
@@ -84,6 +89,12 @@ const sound = [
   'request.card.number == "4242"',
   'cel.bind(name, resource.merchant.name, name == "a" || name == "b")',
   'resource.id.matches("^pcl_[a-z]+$")',
+  'has(find(share, { parcel: resource.id, account: caller.id }))',
+  "has(find(share, { parcel: resource.id, account: caller.id })) && find(share, { 'account': caller.id, parcel: resource.id }).role == 'write'",
+  "has(find(share, { parcel: resource.id, account: caller.id }).role) && find(share, { parcel: resource.id, account: caller.id }).role == 'write'",
+  "cel.bind(own, find(share, { parcel: resource.id, account: caller.id }), has(own.role) && own.role == 'write')",
+  "has(find(account, { id: caller.id })) && find(account, { id: caller.id }).owner.name == 'a'",
+  "['a', 'b'].exists(one, has(find(share, { parcel: resource.id, account: one })))",
 ];
 
 test('a sound condition has no problem', () => {
@@ -92,6 +103,18 @@ test('a sound condition has no problem', () => {
 
 /** Expression → kind of problem, the text that it is about, and a word of the message or the remedy. */
 const wrong: readonly (readonly [source: string, kind: string, about: string, says: string])[] = [
+  ['has(find(share))', 'parse', 'find(share)', 'name of a resource, and the fields'],
+  ['has(find(share, {}))', 'parse', 'find(share, {})', 'name of a resource, and the fields'],
+  ['has(find(share, { 1: caller.id }))', 'parse', '1', 'fields by their names'],
+  ['has(find(share, { id: "a", "id": "b" }))', 'parse', '"id"', 'given twice'],
+  ['has(find(shares, { id: "a" }))', 'find', 'find(shares, { id: "a" })', 'Did you mean `share`?'],
+  ['has(find(address, { city: "a" }))', 'find', 'find(address, { city: "a" })', 'no kept resource'],
+  ['has(find(share, { acount: "a" }))', 'field', 'acount', 'Did you mean `account`?'],
+  ['has(find(share, { parcel: resource.id }))', 'find', 'find(share, { parcel: resource.id })', 'unique: [[parcel]]'],
+  ['has(find(share, { slot: 1 }))', 'find', 'find(share, { slot: 1 })', '`{ parcel, account }`'],
+  ['has(find(share, { parcel: resource.merchant, account: "a" }))', 'type', 'resource.merchant', 'one `account`'],
+  ['has(find(share, { parcel: 1, account: "a" }))', 'type', '1', '`parcel` is a string'],
+  ["find(account, { id: caller.id }).name == 'a'", 'absent', 'find(account, { id: caller.id }).name', 'has(find(account'],
   ['resource.merchant ==', 'parse', '', 'cannot be read'],
   ["resource.id = 'x'", 'parse', '=', '`==`'],
   ['1u == 1u', 'parse', '1u', 'unsigned'],

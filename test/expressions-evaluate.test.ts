@@ -68,7 +68,7 @@ const context: EvaluationContext = {
   next: { ...resource, weight_g: 10 },
   caller: { id: 'a1', user: 'merchant', scopes: ['parcels', 'quotes'], claims: { tenant: 't', level: 2 } },
   value: 0.285,
-  follow: (_resource, id) => accounts[id],
+  follow: (_resource, id) => accounts[String(id)],
 };
 
 /** Expression → what it comes to as JSON. */

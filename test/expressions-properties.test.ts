@@ -7,7 +7,8 @@ import type { Document } from '../src/document/document.ts';
 import { Failed } from '../src/parts/expressions/cel-value.ts';
 import { checkExpression } from '../src/parts/expressions/check.ts';
 import { compileExpression } from '../src/parts/expressions/compile.ts';
-import { type Filter, type FilterField, type FilterOperand, filterParam, toFilter } from '../src/parts/expressions/filter.ts';
+import { filterParam, toFilter } from '../src/parts/expressions/filter.ts';
+import type { Filter, FilterField, FilterOperand } from '../src/parts/expressions/filter-form.ts';
 import type { EvaluationContext, Raw } from '../src/parts/expressions/frame.ts';
 import { callerVariable, everywhere, scopeOf } from '../src/parts/expressions/scope.ts';
 import { programOf } from '../src/parts/patterns/pattern.ts';
@@ -190,7 +191,7 @@ function contextOf(held: typeof world extends fc.Arbitrary<infer T> ? T : never)
     version: '',
     resource: held.resource as Raw,
     caller: { id: held.id, user: 'merchant', scopes: held.scopes, claims: { tenant: 'a', level: 1 } },
-    follow: (_resource, id) => rows[id] as Raw,
+    follow: (_resource, id) => rows[String(id)] as Raw,
   };
 }
 
@@ -339,6 +340,7 @@ function compared(op: string, left: unknown, right: unknown): boolean {
 }
 
 function read(field: FilterField, row: Raw, context: EvaluationContext): unknown {
+  if ('find' in field) throw new Error('none of these looks anything up');
   const path = 'via' in field ? field.via : field.field;
   let held: unknown = row;
   for (const name of path) held = (held as Record<string, unknown> | null | undefined)?.[name] ?? null;

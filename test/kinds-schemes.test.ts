@@ -96,3 +96,18 @@ test('a token of somebody else has the claims of the good one', () => {
   const others = misses.find(({ how }) => how.includes('somebody else'));
   assert.deepEqual(readToken(others?.text ?? '')?.claims, { sub: 'ann' });
 });
+
+test('a token that is accepted is held to its type and its end, and who states them takes fewer', () => {
+  const kind = schemeKind('jwt') as SchemeKind;
+  const typed = `${encoded({ alg: 'ES256', typ: 'at+jwt' })}.${encoded({ exp: 1 })}.${'A'.repeat(86)}`;
+  const seen = (own: PlacedScheme['own'], text: string) => {
+    const flaw = kind.formFlaw({ ...plain, own }, text);
+    return flaw && 'seen' in flaw ? flaw.seen : undefined;
+  };
+  assert.equal(seen({ typ: 'application/AT+JWT', expires: 'required' }, typed), undefined);
+  assert.equal(seen({ typ: 'JWT' }, typed), 'the one that is accepted says at+jwt');
+  assert.equal(seen({ expires: 'required' }, token), 'the one that is accepted says none');
+  const jwt: Stated = { ...plain, type: 'jwt', carriedIn: 'Authorization' };
+  for (const own of [{ typ: 'at+jwt' }, { expires: 'required' }])
+    assert.deepEqual([compareSchemes(jwt, { ...jwt, own }), compareSchemes({ ...jwt, own }, jwt)], ['tighter', 'looser']);
+});

@@ -285,7 +285,12 @@ function resolve(known: readonly Known[], one: Known | undefined, operand: Opera
   if ('param' in operand) return params[operand.param]!;
   if ('value' in operand) return operand.value;
   if ('column' in operand) return one ? cell(one, operand.column) : null;
-  const target = known.find(({ id }) => id === one?.columns[operand.via]);
+  const target = known.find((row) => {
+    if ('via' in operand) return row.id === one?.columns[operand.via];
+    return operand.by.every(
+      ({ column, is }) => cell(row, column) !== null && cell(row, column) === resolve(known, one, is, params),
+    );
+  });
   return target ? resolve(known, target, operand.then, params) : null;
 }
 

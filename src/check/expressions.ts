@@ -49,6 +49,12 @@ export const expressionsRules: readonly Rule[] = [
     'Write `has(x.y) ? x.y : …`, or `has(x.y) && …`.',
     ofKind('absent'),
   ),
+  error(
+    'expressions/finds-several',
+    'A look-up does not say which one row it means.',
+    'Give `find` the fields of an identifier, or of a `unique` rule without `while`.',
+    ofKind('find'),
+  ),
   warning(
     'expressions/constant',
     'A condition is always true, or always false.',

@@ -79,8 +79,16 @@ export type Operand =
   | { readonly column: string }
   /** A column of the row that `via` (a column holding an identifier of `table`) refers to. */
   | { readonly via: string; readonly table: string; readonly then: Operand }
+  /** A column of the row of `table` whose columns are these: one at the most. */
+  | { readonly by: readonly FoundBy[]; readonly table: string; readonly then: Operand }
   | { readonly param: number }
   | { readonly value: Scalar };
+
+/** A column of the row that is looked for, and what it is: a column of the row that is asked about, or a value. */
+export interface FoundBy {
+  readonly column: string;
+  readonly is: Operand;
+}
 
 /** A compiled-once question over one table. */
 export interface QuerySpec {

@@ -204,6 +204,17 @@ export const tokenRules: readonly Rule[] = [
     (subject) => eachScheme(subject.spec, ({ at }) => notADuration(subject, below(at, 'lifetime'))),
   ),
   error(
+    'authentication/token-type',
+    'What tokens say that they are is no media type.',
+    'Write it as tokens have it, `at+jwt`, or whole, `application/at+jwt`.',
+    ({ spec }) =>
+      eachScheme(spec, ({ at, own: { typ } }) =>
+        typeof typ === 'string' && !/^(?:[\w!#$&^.+-]+\/)?[\w!#$&^.+-]+$/.test(typ)
+          ? [{ message: `\`${typ}\` is none.`, at: below(at, 'typ') }]
+          : [],
+      ),
+  ),
+  error(
     'authentication/algorithm-without-key',
     'An algorithm has no key of its kind: a shared secret serves HS algorithms alone, and a public key set the others.',
     'State `secret_env` for HS256 and the like, `jwks` for the others.',

@@ -16,6 +16,16 @@ export const tokenMembers = {
       description: 'How long a token holds at most, from when it was made: 1h. One that says no end is refused then.',
     },
   },
+  expires: {
+    form: { type: 'string', enum: ['required'], description: 'A token that says no end is refused, however far away it may be.' },
+  },
+  typ: {
+    form: {
+      type: 'string',
+      description:
+        'What tokens say that they are, so that one made for something else is none here: at+jwt (RFC 8725 section 3.11).',
+    },
+  },
   algorithms: {
     form: {
       anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
@@ -60,7 +70,7 @@ export function beginsAfter({ claims: { nbf } }: Token, nowMs: number): boolean 
 
 /** What a token says of itself that its scheme does not take. */
 export function tokenMisfit(
-  scheme: Pick<SchemeFacts, 'algorithms' | 'issuer' | 'audience'> | undefined,
+  scheme: Pick<SchemeFacts, 'algorithms' | 'issuer' | 'audience' | 'own'> | undefined,
   { header, claims }: Token,
 ): { readonly promised: string; readonly says: string } | undefined {
   if (!scheme) return undefined;
@@ -72,7 +82,24 @@ export function tokenMisfit(
   if (scheme.issuer !== undefined && iss !== scheme.issuer) return { promised: `from ${scheme.issuer}`, says: String(iss) };
   if (scheme.audience !== undefined && !audiences.includes(scheme.audience))
     return { promised: `for ${scheme.audience}`, says: audiences.join(', ') };
-  return undefined;
+  const { typ, mustEnd } = tokenDemands(scheme);
+  if (typ !== undefined && mediaType(String(header.typ)) !== mediaType(typ))
+    return { promised: `of the type ${typ}`, says: String(header.typ) };
+  return mustEnd && claims.exp === undefined ? { promised: 'with an end', says: 'none' } : undefined;
+}
+
+/** What a scheme asks of tokens beside who signed them and for whom: what they say that they are, and an end. */
+export function tokenDemands({ own: { typ, expires } }: Pick<SchemeFacts, 'own'>): {
+  readonly typ: string | undefined;
+  readonly mustEnd: boolean;
+} {
+  return { typ: typeof typ === 'string' ? typ : undefined, mustEnd: expires === 'required' };
+}
+
+/** A type of tokens, with what may be left out of it (RFC 7515 section 4.1.9). */
+function mediaType(typ: string): string {
+  const word = typ.toLowerCase();
+  return word.includes('/') ? word : `application/${word}`;
 }
 
 /** What is wrong with a token that is accepted. */
@@ -98,7 +125,14 @@ export function compareTokens(before: SchemeFacts, after: SchemeFacts): Comparis
     compareBy(before.algorithms, after.algorithms, isWithin),
     compareBy(one(before.issuer), one(after.issuer), isWithin),
     compareBy(one(before.audience), one(after.audience), isWithin),
+    compareBy(one(tokenDemands(before).typ), one(tokenDemands(after).typ), isWithin),
+    compareBy(endOf(before), endOf(after), isWithin),
   ]);
+}
+
+/** Tokens with an end are some of all tokens. */
+function endOf(facts: SchemeFacts): readonly string[] | undefined {
+  return tokenDemands(facts).mustEnd ? ['with an end'] : undefined;
 }
 
 function ofToken({ header, claims, signature, signed }: Token, forge: Forge) {

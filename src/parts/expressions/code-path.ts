@@ -91,6 +91,10 @@ function own(held: { readonly [key: string]: Raw }, name: string): Raw {
  */
 export function codeHas(coding: Coding, node: NodeOf<'has'>, locals: Locals): Evaluation<boolean> {
   const { field } = node;
+  if (field.op === 'find') {
+    const { run } = coding.code(field, locals);
+    return (frame) => isRawMap(run(frame));
+  }
   const of = loose(coding, field.of, locals);
   if (!of.raw) {
     const { run } = of;

@@ -1,5 +1,6 @@
 import type { CelType } from './cel-type.ts';
 import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
+import { codeFind } from './code-find.ts';
 import {
   type Code,
   type Coding,
@@ -63,6 +64,8 @@ export class Coder implements Coding {
         return codeField(this, node, locals);
       case 'index':
         return codeIndex(this, node, locals);
+      case 'find':
+        return codeFind(this, node, locals);
       case 'loop':
         return codeLoop(this, node, locals);
       case 'let':
@@ -74,7 +77,10 @@ export class Coder implements Coding {
     }
   }
 
-  reckon(node: Exclude<Node, NodeOf<'name' | 'field' | 'index' | 'loop' | 'let' | 'choose'>>, locals: Locals): Evaluation<Value> {
+  reckon(
+    node: Exclude<Node, NodeOf<'name' | 'field' | 'index' | 'find' | 'loop' | 'let' | 'choose'>>,
+    locals: Locals,
+  ): Evaluation<Value> {
     switch (node.op) {
       case 'literal': {
         const { value } = node;

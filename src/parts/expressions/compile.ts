@@ -1,13 +1,13 @@
 import type { Spec } from '../spec.ts';
 import { Failed, type Value } from './cel-value.ts';
-import { type Code, crossed, type Evaluation } from './code-path.ts';
+import { crossed, type Evaluation } from './code-path.ts';
 import { Coder } from './coder.ts';
 import type { EvaluationContext, Raw } from './frame.ts';
 import { type Inferred, inferTypes } from './infer.ts';
-import { isSameForm, type ResultType, returnOf } from './json-values.ts';
 import type { Node } from './node.ts';
+import { outcome } from './outcome.ts';
 import { parseExpression } from './parse.ts';
-import { type Read, readsOf } from './reads.ts';
+import { type Read, readsOf, soughtIn } from './reads.ts';
 import type { Scope } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
 import type { Expected } from './use.ts';
@@ -16,6 +16,8 @@ export interface CompiledExpression {
   readonly source: string;
   /** Every path that it reads of its variables. */
   readonly reads: readonly Read[];
+  /** The resources whose rows it looks up. */
+  readonly seeks: readonly string[];
   /** What it comes to, as JSON; or why it came to nothing. It never throws but what `follow` throws. */
   evaluate(context: EvaluationContext): Raw | Failed;
   /** What it comes to as the value that expressions handle, for what has no form in JSON. */
@@ -46,6 +48,7 @@ export function compileNode(
   return {
     source,
     reads: readsOf(node, inferred.types, use.scope),
+    seeks: soughtIn(node),
     evaluate: attempting(give),
     value: attempting(crossed(code)),
   };
@@ -65,20 +68,5 @@ function attempting<T>(run: Evaluation<T>): (context: EvaluationContext) => T | 
 
 function broken(source: string, message: string): CompiledExpression {
   const failed = new Failed('type', message);
-  return { source, reads: [], evaluate: () => failed, value: () => failed };
-}
-
-/** What goes through untouched stays as it was sent; what was reckoned takes the form that is wanted. */
-function outcome(code: Code, wanted: ResultType): Evaluation<Raw> {
-  if (code.raw && isSameForm(code.type, wanted.type)) {
-    const { run } = code;
-    return (frame) => {
-      const raw = run(frame);
-      if ((raw === null || raw === undefined) && !wanted.optional) throw new Failed('absent', 'nothing where a value is wanted');
-      return raw ?? null;
-    };
-  }
-  const run = crossed(code);
-  const give = returnOf(wanted);
-  return (frame) => give(run(frame));
+  return { source, reads: [], seeks: [], evaluate: () => failed, value: () => failed };
 }

@@ -2,8 +2,18 @@ import type { Spec } from '../spec.ts';
 import type { CelType } from './cel-type.ts';
 import { Failed, type Value } from './cel-value.ts';
 import { type CompiledExpression, compileNode } from './compile.ts';
+import type {
+  Filter,
+  FilterField,
+  FilterKey,
+  FilterKind,
+  FilterOperand,
+  FilterParam,
+  FilterScalar,
+  FilterValue,
+} from './filter-form.ts';
 import type { EvaluationContext } from './frame.ts';
-import { inferTypes } from './infer.ts';
+import { type Inferred, inferTypes } from './infer.ts';
 import { childNodes, type Node, type NodeOf } from './node.ts';
 import { parseExpression } from './parse.ts';
 import type { Scope } from './scope.ts';
@@ -36,7 +46,7 @@ export function toFilter(
   const parsed = parseExpression(use.source);
   if ('unparsed' in parsed) return { undecidable: parsed.unparsed.message, offset: parsed.unparsed.start, length: 0 };
   const inferred = inferTypes(spec, use.scope, use.source, parsed.node);
-  const writer = new FilterWriter(inferred.types, use.source, row);
+  const writer = new FilterWriter(inferred, use.source, row);
   try {
     const filter = writer.write(parsed.node, true);
     const any = { scope: use.scope, expected: { shape: {} } };
@@ -71,39 +81,6 @@ function numeric(kind: FilterKind): boolean {
   return kind === 'int' || kind === 'double' || kind === 'any';
 }
 
-/**
- * A condition over rows that a database can decide. What it says of a row is what the expression says of it; where the
- * expression fails, it is null, by the rules of SQL (null and false = false, null or true = true), and the row is not meant.
- */
-export type Filter =
-  | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
-  | { readonly op: 'not'; readonly of: Filter }
-  | { readonly op: '=' | '!=' | '<' | '<=' | '>' | '>='; readonly left: FilterOperand; readonly right: FilterOperand }
-  | { readonly op: 'prefix' | 'contains'; readonly left: FilterOperand; readonly right: FilterOperand }
-  /** `right` comes to a list. */
-  | { readonly op: 'in'; readonly left: FilterOperand; readonly right: FilterOperand }
-  | { readonly op: 'absent'; readonly of: FilterField }
-  | { readonly op: 'true' | 'false' };
-
-export type FilterOperand = FilterField | FilterParam | { readonly value: FilterScalar };
-
-/** A value that does not read the row. */
-interface FilterParam {
-  readonly param: number;
-}
-
-export type FilterField =
-  | { readonly field: readonly string[]; readonly type: FilterKind }
-  /** A field of the row that the reference at `via` refers to. */
-  | { readonly via: readonly string[]; readonly resource: string; readonly then: FilterField };
-
-/** Times are milliseconds since 1970. */
-type FilterScalar = string | number | bigint | boolean;
-export type FilterValue = FilterScalar | null | readonly (FilterScalar | null)[];
-
-/** What a column holds, as far as comparing goes: `id` = an identifier as text, `any` where nothing says. */
-export type FilterKind = 'bool' | 'int' | 'double' | 'string' | 'id' | 'timestamp' | 'any';
-
 /** What stands in the way of deciding a condition in a database. */
 class Standing extends Error {
   readonly node: Node;
@@ -125,14 +102,16 @@ const swapped = { '==': '=', '!=': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '
 
 /** Writes a condition as a filter. */
 class FilterWriter {
-  readonly types: ReadonlyMap<Node, CelType>;
+  readonly types: Inferred['types'];
+  readonly lookups: Inferred['lookups'];
   readonly source: string;
   readonly row: string;
   /** What does not read the row. */
   readonly params: { readonly node: Node; readonly kind: FilterKind }[] = [];
 
-  constructor(types: ReadonlyMap<Node, CelType>, source: string, row: string) {
+  constructor({ types, lookups }: Inferred, source: string, row: string) {
     this.types = types;
+    this.lookups = lookups;
     this.source = source;
     this.row = row;
   }
@@ -147,7 +126,7 @@ class FilterWriter {
     if (!this.readsRow(node, new Set())) return { op: '=', left: this.param(node, 'bool'), right: { value: true } };
     switch (node.op) {
       case 'has':
-        return { op: 'not', of: { op: 'absent', of: this.field(node.field, 'asked') } };
+        return { op: 'not', of: { op: 'absent', of: this.asked(node.field) } };
       case 'field':
         return { op: '=', left: this.field(node), right: { value: true } };
       case 'binary':
@@ -250,8 +229,13 @@ class FilterWriter {
   field(node: Node, use?: 'asked'): FilterField {
     const names: string[] = [];
     const ends: { readonly names: readonly string[]; readonly resource: string }[] = [];
+    let found: NodeOf<'find'> | undefined;
     const walk = (part: Node): void => {
       if (part.op === 'name' && part.name === this.row) return;
+      if (part.op === 'find') {
+        found = part;
+        return;
+      }
       if (part.op !== 'field') throw this.standing(node);
       walk(part.of);
       const of = this.types.get(part.of);
@@ -265,7 +249,39 @@ class FilterWriter {
       throw new Standing(node, `\`${this.textOf(node)}\` is no single value of a known type, so no column can hold it.`);
     }
     const last: FilterField = { field: names, type };
-    return ends.reduceRight<FilterField>((then, { names: via, resource }) => ({ via, resource, then }), last);
+    const whole = ends.reduceRight<FilterField>((then, { names: via, resource }) => ({ via, resource, then }), last);
+    return found ? this.found(found, whole) : whole;
+  }
+
+  /** Whether a field is there, or a row that is looked up: then it has what it was found by. */
+  asked(field: NodeOf<'field' | 'find'>): FilterField {
+    if (field.op === 'field') return this.field(field, 'asked');
+    const [key] = this.keysOf(field);
+    // A look-up has one key at least.
+    const { field: name, type } = key as FilterKey;
+    return this.found(field, { field: [name], type });
+  }
+
+  found(node: NodeOf<'find'>, then: FilterField): FilterField {
+    return { find: node.resource, by: this.keysOf(node), then };
+  }
+
+  keysOf(node: NodeOf<'find'>): FilterKey[] {
+    const lookup = this.lookups.get(node);
+    return node.keys.map(({ field, value }) => {
+      const type = kinds[lookup?.types.get(field)?.is ?? 'dyn'];
+      if (!lookup?.isPlain || type === undefined || type === 'any' || type === 'timestamp' || type === 'double')
+        throw new Standing(node, `\`${node.resource}\` is found by \`${field}\`, which a database would compare otherwise.`);
+      return { field, type, is: this.keyOperand(value, type, lookup.types.get(field)) };
+    });
+  }
+
+  /** A number stands for the identifier of its digits, and is written as such: a column has those. */
+  keyOperand(value: Node, type: FilterKind, wanted: CelType | undefined): FilterOperand {
+    const isText = ['string', 'ref'].includes(this.types.get(value)?.is ?? 'dyn');
+    if (wanted?.is !== 'ref' || !wanted.isInteger || isText) return this.operand(value, type);
+    if (value.op === 'literal' && typeof value.value === 'bigint') return { value: String(value.value) };
+    throw new Standing(value, `\`${this.textOf(value)}\` is not the text of an identifier: write \`string(…)\`.`);
   }
 
   readsRow(node: Node, bound: ReadonlySet<string>): boolean {

@@ -7,10 +7,18 @@ export type Raw = Json | bigint | undefined | readonly Raw[] | { readonly [key: 
 /** What an evaluation is about: the variables of its scope as plain JSON values. */
 export interface EvaluationContext {
   readonly now?: Date | number;
-  /** The row that an identifier of a resource refers to, as it is stored. */
-  readonly follow?: (resource: string, id: string) => Raw;
-  readonly [variable: string]: Raw | Date | ((resource: string, id: string) => Raw);
+  readonly follow?: Follow;
+  readonly [variable: string]: Raw | Date | Follow;
 }
+
+/**
+ * The row of a resource as it is stored: that with an identifier, or that whose fields have these values, which are unique together by this one of
+ * the resource's rules (`uniquesOf`).
+ */
+type Follow = (resource: string, key: string | FieldValues, unique?: number) => Raw;
+
+/** The values by which a row is found, as JSON has them. */
+export type FieldValues = { readonly [field: string]: Raw };
 
 /** One evaluation under way. */
 export interface Frame {
@@ -52,6 +60,8 @@ export const bounds = {
   textMax: 1_000_000,
   /** Steps of one evaluation: one for each turn of a loop, item compared, or 64 characters handled. */
   stepsMax: 200_000,
+  /** Steps that one `find` counts for: so at most 1000 of them in one evaluation. */
+  findSteps: 200,
   /** References that one path may follow. */
   followsMax: 3,
 } as const;

@@ -2,6 +2,7 @@ import { programOf } from '../patterns/pattern.ts';
 import type { Spec } from '../spec.ts';
 import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nullType, string, typeName, unify } from './cel-type.ts';
 import { conversions } from './conversions.ts';
+import { type Lookup, typeOfFind } from './find.ts';
 import { nearestRemedy, typedMemberOf } from './member.ts';
 import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
 import { type Overload, slotsOf, slotTakes } from './overload.ts';
@@ -18,6 +19,8 @@ export interface Inferred {
   readonly types: ReadonlyMap<Node, CelType>;
   /** The ways in which each call can go; more than one where only the values tell. */
   readonly overloads: ReadonlyMap<Node, readonly Overload[]>;
+  /** How each `find` goes about it. */
+  readonly lookups: ReadonlyMap<Node, Lookup>;
   readonly problems: readonly ExpressionProblem[];
 }
 
@@ -25,7 +28,7 @@ export interface Inferred {
 export function inferTypes(spec: Spec, scope: Scope, source: string, node: Node): Inferred {
   const walk = new Walk(spec, scope, source);
   const { type } = walk.walk(node, { bound: new Map(), present: nothingKnown });
-  return { type, types: walk.types, overloads: walk.overloads, problems: walk.problems };
+  return { type, types: walk.types, overloads: walk.overloads, lookups: walk.lookups, problems: walk.problems };
 }
 
 class Walk implements TypeWalk {
@@ -34,6 +37,7 @@ class Walk implements TypeWalk {
   readonly source: string;
   readonly types = new Map<Node, CelType>();
   readonly overloads = new Map<Node, readonly Overload[]>();
+  readonly lookups = new Map<Node, Lookup>();
   readonly problems: ExpressionProblem[] = [];
   /** Paths whose absence was reported already. */
   readonly reported = new Set<string>();
@@ -62,6 +66,8 @@ class Walk implements TypeWalk {
         return this.has(node, around);
       case 'index':
         return this.index(node, around);
+      case 'find':
+        return typeOfFind(this, node, around);
       case 'call':
         return typeOfCall(this, node, around);
       case 'not': {
@@ -143,9 +149,9 @@ class Walk implements TypeWalk {
   }
 
   has(node: NodeOf<'has'>, around: Around): Typed {
-    const type = this.field(node.field, around, true).type;
-    this.types.set(node.field, type);
-    const key = pathKey(node.field, keysAround(around));
+    const { field } = node;
+    this.types.set(field, (field.op === 'find' ? this.look(field, around) : this.field(field, around, true)).type);
+    const key = pathKey(field, keysAround(around));
     return { type: bool, yes: key === undefined ? nothingKnown : new Set([key]), no: nothingKnown };
   }
 

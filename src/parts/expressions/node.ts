@@ -17,7 +17,9 @@ export type Node = Span &
     | { readonly op: 'name'; readonly name: string }
     | { readonly op: 'field'; readonly of: Node; readonly name: string }
     | { readonly op: 'index'; readonly of: Node; readonly index: Node }
-    | { readonly op: 'has'; readonly field: Extract<Node, { op: 'field' }> }
+    | { readonly op: 'has'; readonly field: Extract<Node, { op: 'field' | 'find' }> }
+    /** The row of a resource whose fields have these values: `find(member, { team: resource.team, user: caller.id })`. */
+    | { readonly op: 'find'; readonly resource: string; readonly keys: readonly FindKey[] }
     | { readonly op: 'call'; readonly name: string; readonly on?: Node; readonly args: readonly Node[] }
     | { readonly op: 'not'; readonly of: Node }
     | { readonly op: 'minus'; readonly of: Node }
@@ -39,6 +41,12 @@ export type Node = Span &
     | { readonly op: 'let'; readonly name: string; readonly value: Node; readonly body: Node }
   );
 
+/** One field that a row is found by, at its place, and the value that it has to have. */
+export interface FindKey extends Span {
+  readonly field: string;
+  readonly value: Node;
+}
+
 export type NodeOf<Op extends Node['op']> = Extract<Node, { op: Op }>;
 
 /** The nodes directly below a node, in the order in which they are written. */
@@ -53,6 +61,8 @@ export function childNodes(node: Node): readonly Node[] {
       return [node.of];
     case 'has':
       return [node.field];
+    case 'find':
+      return node.keys.map(({ value }) => value);
     case 'index':
       return [node.of, node.index];
     case 'call':
@@ -76,7 +86,7 @@ export function childNodes(node: Node): readonly Node[] {
 
 /** Something wrong with an expression. Offsets count into its text. */
 export interface ExpressionProblem {
-  readonly kind: 'parse' | 'type' | 'scope' | 'field' | 'absent' | 'result' | 'constant' | 'size';
+  readonly kind: 'parse' | 'type' | 'scope' | 'field' | 'absent' | 'result' | 'constant' | 'size' | 'find';
   /** What is wrong, as one sentence. */
   readonly message: string;
   /** What to write instead. */

@@ -112,9 +112,11 @@ class Reader {
     const [first, second, third] = args;
     if (!on && name === 'has') {
       const field = first && args.length === 1 ? of(first) : undefined;
-      if (field?.op !== 'field') throw new Refusal(span, '`has` asks for one field.', 'Write `has(resource.reference)`.');
+      if (field?.op !== 'field' && field?.op !== 'find')
+        throw new Refusal(span, '`has` asks for one field.', 'Write `has(resource.reference)`.');
       return { ...span, op: 'has', field } satisfies NodeOf<'has'>;
     }
+    if (!on && name === 'find') return found(span, args, of);
     if (on && isNamespace(on) && name === 'bind' && first && second && third) {
       return { ...span, op: 'let', name: nameOf(first), value: of(second), body: of(third) };
     }
@@ -132,6 +134,22 @@ class Reader {
     }
     return { ...span, op: 'call', name, ...(on && { on: of(on) }), args: args.map(of) };
   }
+}
+
+/** `find(member, { team: resource.team, user: caller.id })`. */
+function found(span: Span, [resource, by, ...more]: readonly ASTNode[], of: (ast: ASTNode) => Node): NodeOf<'find'> {
+  const wrong = (at: Span, message: string) =>
+    new Refusal(at, message, 'Write `find(member, { team: resource.team, user: caller.id })`.');
+  if (resource?.op !== 'id' || by?.op !== 'map' || by.args.length === 0 || more.length > 0)
+    throw wrong(span, '`find` takes the name of a resource, and the fields that its row has.');
+  const keys = by.args.map(([key, value]) => {
+    const field = key.op === 'id' ? key.args : key.op === 'value' && typeof key.args === 'string' ? key.args : undefined;
+    if (field === undefined) throw wrong({ start: key.start, end: key.end }, 'What a row is found by are fields by their names.');
+    return { field, start: key.start, end: key.end, value: of(value) };
+  });
+  const twice = keys.find(({ field }, index) => keys.findIndex((one) => one.field === field) < index);
+  if (twice) throw wrong({ start: twice.start, end: twice.end }, `\`${twice.field}\` is given twice.`);
+  return { ...span, op: 'find', resource: resource.args, keys };
 }
 
 /** `resource['in']` is `resource.in`, which the grammar cannot say. */

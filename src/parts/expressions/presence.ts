@@ -27,6 +27,13 @@ export function pathKey(node: Node, nameOf: (name: string) => string): string | 
     const of = pathKey(node.of, nameOf);
     return of === undefined ? undefined : `${of}.${JSON.stringify(node.name)}`;
   }
+  if (node.op === 'find') {
+    const keys = node.keys.map(({ field, value }) => {
+      const key = value.op === 'literal' ? JSON.stringify(String(value.value)) : pathKey(value, nameOf);
+      return key === undefined ? undefined : `${field}: ${key}`;
+    });
+    return keys.includes(undefined) ? undefined : `find(${node.resource}, ${keys.toSorted().join(', ')})`;
+  }
   if (node.op !== 'index') return undefined;
   const of = pathKey(node.of, nameOf);
   const index = node.index.op === 'literal' ? String(node.index.value) : pathKey(node.index, nameOf);

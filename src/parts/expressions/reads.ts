@@ -35,6 +35,12 @@ export function readsOf(node: Node, types: ReadonlyMap<Node, CelType>, scope: Sc
   }
 }
 
+/** The resources whose rows an expression looks up, each once. */
+export function soughtIn(node: Node): string[] {
+  const below = childNodes(node).flatMap(soughtIn);
+  return [...new Set(node.op === 'find' ? [node.resource, ...below] : below)];
+}
+
 interface Steps {
   readonly root: string;
   /** The nodes of the path after its root, in order. */

@@ -19,9 +19,17 @@ export interface Access {
   /** Which rows of a resource a user may read. */
   reading(resource: string, user: string | undefined): RowAccess;
   /** The columns that the rules of lists need of a resource: plain fields, and columns of their own. */
-  columnsOf(resource: string): { readonly fields: readonly string[]; readonly own: readonly RuleColumn[] };
+  columnsOf(resource: string): AskedColumns;
   /** The columns of a list's rows that have to equal something for one of its rules. */
   equalIn(operation: string): readonly string[];
+}
+
+/** The columns that the rules of lists need of a resource. */
+export interface AskedColumns {
+  readonly fields: readonly string[];
+  readonly own: readonly RuleColumn[];
+  /** Those by which rows are looked up together. */
+  readonly sought: readonly (readonly string[])[];
 }
 
 /** Compiles the permissions of a document. Lists are seen to at once, because tables need their columns. */
@@ -44,7 +52,7 @@ function freeAccessOf(spec: Spec, facts: OpenFacts, inDoubt: boolean): Access {
     of: () => freeAccess,
     listing: () => wholeListing,
     reading: () => freeReading,
-    columnsOf: () => ({ fields: [], own: [] }),
+    columnsOf: () => ({ fields: [], own: [], sought: [] }),
     equalIn: () => [],
   };
 }
@@ -73,7 +81,11 @@ function compileRules(spec: Spec, prepare: Prepare): Access {
       });
     },
     reading,
-    columnsOf: (resource) => ({ fields: columns.fieldsOf(resource), own: columns.ownOf(resource) }),
+    columnsOf: (resource) => ({
+      fields: columns.fieldsOf(resource),
+      own: columns.ownOf(resource),
+      sought: columns.soughtOf(resource),
+    }),
     equalIn: (operation) => [...listRules].flatMap(([key, { equal }]) => (key.endsWith(`\n${operation}`) ? equal : [])),
   };
 }

@@ -1,4 +1,4 @@
-import type { FilterKind } from '../../parts/expressions/filter.ts';
+import type { FilterKind } from '../../parts/expressions/filter-form.ts';
 import { instantOf } from '../../parts/expressions/instant.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -19,6 +19,7 @@ export class RuleColumns {
   readonly #spec: Spec;
   readonly #fields = new Map<string, Set<string>>();
   readonly #own = new Map<string, Map<string, RuleColumn>>();
+  readonly #sought = new Map<string, Map<string, readonly string[]>>();
 
   constructor(spec: Spec) {
     this.#spec = spec;
@@ -30,6 +31,16 @@ export class RuleColumns {
 
   ownOf(resource: string): readonly RuleColumn[] {
     return [...(this.#own.get(resource)?.values() ?? [])];
+  }
+
+  /** The columns by which rows of a resource are looked up together. */
+  soughtOf(resource: string): readonly (readonly string[])[] {
+    return [...(this.#sought.get(resource)?.values() ?? [])];
+  }
+
+  /** Rows of a resource are looked up by these columns. */
+  seek(resource: string, columns: readonly string[]): void {
+    entry(this.#sought, resource, () => new Map<string, readonly string[]>()).set(columns.toSorted().join('\n'), columns);
   }
 
   /** The name of the column that holds a path of a resource, which is there from now on. */

@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import type { Json, JsonMap } from '../../document/document.ts';
+import { tokenDemands } from '../../kinds/schemes/token.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
 import type { Scheme, SchemeSet } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
@@ -158,8 +159,11 @@ export class Development {
     if (algorithm === undefined) return undefined;
     const { kid, privateKey } = await this.#issuerOf(scheme.name, algorithm);
     const { SignJWT } = await import('jose');
+    const { typ } = tokenDemands(scheme);
     const seconds = Math.floor(this.#clock.now() / 1000);
-    const token = new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithm, kid }).setIssuedAt(seconds);
+    const token = new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: algorithm, kid, ...(typ !== undefined && { typ }) })
+      .setIssuedAt(seconds);
     token.setExpirationTime(seconds + Math.floor(Math.min(tokenMs, lifetimeMsOf(scheme) ?? tokenMs) / 1000));
     if (scheme.issuer !== undefined) token.setIssuer(scheme.issuer);
     if (scheme.audience !== undefined) token.setAudience(scheme.audience);

@@ -1,12 +1,5 @@
-import {
-  type DecidedParam,
-  type Filter,
-  type FilterField,
-  type FilterOperand,
-  type FilterValue,
-  filterParam,
-  toFilter,
-} from '../../parts/expressions/filter.ts';
+import { type DecidedParam, filterParam, toFilter } from '../../parts/expressions/filter.ts';
+import type { Filter, FilterField, FilterOperand, FilterValue } from '../../parts/expressions/filter-form.ts';
 import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -132,7 +125,7 @@ function conditionOf(filter: Filter, resource: string, columns: RuleColumns): Co
   const operand = (one: FilterOperand): Operand => {
     if ('param' in one) return one;
     if ('value' in one) return { value: plainScalar(one.value) };
-    return columnOf(one, resource, columns);
+    return columnOf(one, resource, columns, operand);
   };
   switch (filter.op) {
     case 'true':
@@ -144,17 +137,32 @@ function conditionOf(filter: Filter, resource: string, columns: RuleColumns): Co
     case 'not':
       return { op: 'not', of: conditionOf(filter.of, resource, columns) };
     case 'absent':
-      return { op: 'absent', of: columnOf(filter.of, resource, columns, true) };
+      return { op: 'absent', of: columnOf(filter.of, resource, columns, operand, true) };
     default:
       return { op: filter.op, left: operand(filter.left), right: operand(filter.right) };
   }
 }
 
 /** `isAsked` = whether something is there, and not what it is. */
-function columnOf(field: FilterField, resource: string, columns: RuleColumns, isAsked = false): Operand {
+function columnOf(
+  field: FilterField,
+  resource: string,
+  columns: RuleColumns,
+  operand: (one: FilterOperand) => Operand,
+  isAsked = false,
+): Operand {
+  if ('find' in field) {
+    const by = field.by.map(({ field: name, type, is }) => ({ column: columns.name(field.find, [name], type), is: operand(is) }));
+    columns.seek(
+      field.find,
+      by.map(({ column }) => column),
+    );
+    const then = columnOf(field.then, field.find, columns, operand, isAsked);
+    return { by, table: field.find, then };
+  }
   if ('via' in field) {
     const via = columns.name(resource, field.via, 'id');
-    const then = columnOf(field.then, field.resource, columns, isAsked);
+    const then = columnOf(field.then, field.resource, columns, operand, isAsked);
     return { via, table: field.resource, then };
   }
   const use: ColumnUse = isAsked || field.type === 'any' ? 'presence' : field.type;
@@ -195,6 +203,11 @@ function moved(condition: Condition, by: number): Condition {
 
 function movedOperand(operand: Operand, by: number): Operand {
   if ('param' in operand) return { param: operand.param + by };
+  if ('by' in operand) {
+    const found = operand.by.map(({ column, is }) => ({ column, is: movedOperand(is, by) }));
+    const then = movedOperand(operand.then, by);
+    return { ...operand, by: found, then };
+  }
   if (!('via' in operand)) return operand;
   const then = movedOperand(operand.then, by);
   return { ...operand, then };

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { tokenDemands } from '../../kinds/schemes/token.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
@@ -57,6 +58,7 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
   return compileTokens({
     issuer: scheme.issuer,
     audience: scheme.audience,
+    ...tokenDemands(scheme),
     lifetimeMs: lifetimeMsOf(scheme),
     algorithms: algorithmsOf(scheme, means.signsAll ?? false),
     keysOf(kid, algorithm) {

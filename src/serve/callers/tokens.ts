@@ -12,6 +12,10 @@ import type { KeySet, PublicKey } from './key-set.ts';
 export interface TokenRules {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
+  /** What it has to say that it is (RFC 8725 section 3.11). */
+  readonly typ: string | undefined;
+  /** Whether it has to say its end. */
+  readonly mustEnd: boolean;
   /** How long one holds at most; then it has to say its end. */
   readonly lifetimeMs: number | undefined;
   /** Those that the document names, and no other. */
@@ -93,7 +97,7 @@ type ClaimsOf = (
   nowMs: number,
 ) => Promise<JWTPayload | undefined | 'another key'>;
 
-function compileClaims({ issuer, audience }: TokenRules): ClaimsOf {
+function compileClaims({ issuer, audience, typ, mustEnd }: TokenRules): ClaimsOf {
   const jose = lazily(() => import('jose'));
   const imported = importingKeys(jose);
   return async (token, key, algorithm, nowMs) => {
@@ -105,6 +109,8 @@ function compileClaims({ issuer, audience }: TokenRules): ClaimsOf {
         currentDate: new Date(nowMs),
         ...(issuer !== undefined && { issuer }),
         ...(audience !== undefined && { audience }),
+        ...(typ !== undefined && { typ }),
+        ...(mustEnd && { requiredClaims: ['exp'] }),
       });
       return payload;
     } catch (error) {

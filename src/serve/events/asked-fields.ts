@@ -1,5 +1,6 @@
 import { childNodes, type Node } from '../../parts/expressions/node.ts';
 import { parseExpression } from '../../parts/expressions/parse.ts';
+import { soughtIn } from '../../parts/expressions/reads.ts';
 
 /** Which fields of a row an expression reads; `all` where that cannot be told. */
 export type FieldNames = ReadonlySet<string> | 'all';
@@ -27,6 +28,18 @@ export function askedBy(source: string): Asked {
 export function pathsFrom(root: string, source: string): readonly (readonly string[])[] {
   const parsed = parseExpression(source);
   return 'node' in parsed ? pathsIn(root, parsed.node) : [];
+}
+
+/** The resources whose rows an expression looks up, and the fields that it may read of them: all names of fields that it has. */
+export function soughtBy(source: string): { readonly resources: readonly string[]; readonly names: readonly string[] } {
+  const parsed = parseExpression(source);
+  const resources = 'node' in parsed ? soughtIn(parsed.node) : [];
+  return { resources, names: resources.length > 0 && 'node' in parsed ? namesIn(parsed.node) : [] };
+}
+
+function namesIn(node: Node): string[] {
+  const own = node.op === 'field' ? [node.name] : node.op === 'find' ? node.keys.map(({ field }) => field) : [];
+  return [...own, ...childNodes(node).flatMap(namesIn)];
 }
 
 function firstNames(paths: readonly (readonly string[])[]): FieldNames {

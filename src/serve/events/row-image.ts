@@ -9,9 +9,9 @@ import type { Reader } from '../../store/store.ts';
 import { operationsOn } from '../callers/rules.ts';
 import type { Caller, Fields, Value } from '../exchange/exchange.ts';
 import { parseStored, toJson } from '../http/json.ts';
-import { follower, type Models, type StoredChange, type Work } from '../resources/act.ts';
+import { type FollowRow, follower, type Models, type StoredChange, type Work } from '../resources/act.ts';
 import { keptFields } from '../resources/kept-row.ts';
-import { type Asked, type FieldNames, pathsFrom } from './asked-fields.ts';
+import { type Asked, type FieldNames, pathsFrom, soughtBy } from './asked-fields.ts';
 import type { EventsSetting } from './setting.ts';
 
 /**
@@ -23,11 +23,11 @@ export interface Image {
   readonly fields: Fields;
   /** By resource and identifier, parted by a line end. */
   readonly near: Readonly<Record<string, Fields>>;
+  /** By resource, the rows that rules look up and that went in the change itself: a deletion is judged by what was there before it. */
+  readonly gone?: Readonly<Record<string, readonly Fields[]>>;
   /** What `to` may read besides, where the kind says who receives it. What was sent is not kept. */
   readonly scope?: Readonly<Record<string, Value>>;
 }
-
-type Follow = (resource: string, id: Value) => Fields | undefined;
 
 /** What the rules by which a row may be read ask of it, and of the rows that they reach from it. */
 export interface Needs {
@@ -36,6 +36,8 @@ export interface Needs {
   readonly chains: readonly (readonly string[])[];
   /** By resource, the fields that are read of rows at the end of a way. */
   readonly near: ReadonlyMap<string, FieldNames>;
+  /** The resources whose rows are looked up, with what may be read of them. */
+  readonly sought: ReadonlyMap<string, FieldNames>;
 }
 
 /** What is needed of the rows of a resource. */
@@ -81,7 +83,16 @@ function needsOf({ compilation: { spec }, models }: EventsSetting, resource: str
     fields: fields.all,
     chains: [...chains.values()],
     near: new Map([...near].map(([target, names]) => [target, names.all] as const)),
+    sought: soughtIn(rules.flatMap((rule) => (rule.if ? [soughtBy(rule.if.source)] : []))),
   };
+}
+
+/** What several rules look up. */
+function soughtIn(rules: readonly ReturnType<typeof soughtBy>[]): Needs['sought'] {
+  const sought = new Map<string, FieldNames>();
+  for (const { resources, names } of rules)
+    for (const one of resources) sought.set(one, new Set([...(sought.get(one) ?? []), ...names]));
+  return sought;
 }
 
 /** The fields of a row that the path of an endpoint is made of. */
@@ -139,7 +150,19 @@ export function imageOf(work: Work, { model, before, after }: StoredChange, need
       resource = target;
     }
   }
-  return { fields: only(needs.fields, whole), near };
+  const gone = goneOf(work, needs.sought);
+  return { fields: only(needs.fields, whole), near, ...(gone && { gone }) };
+}
+
+/** The rows of some resources that a change deleted. */
+function goneOf({ stored }: Work, sought: Needs['sought']): Image['gone'] {
+  if (sought.size === 0) return undefined;
+  const rows: Record<string, Fields[]> = {};
+  for (const { model, before, after } of stored) {
+    const names = sought.get(model.name);
+    if (names && before && !after) rows[model.name] = [...(rows[model.name] ?? []), only(names, before)];
+  }
+  return Object.keys(rows).length === 0 ? undefined : rows;
 }
 
 /** Some fields of a row, the absent ones as null; all as they are. */
@@ -149,7 +172,7 @@ function only(names: FieldNames, fields: Fields): Fields {
 }
 
 /** Follows to rows that went in this very change too: a deletion is judged by what was there before it. */
-function withGone(work: Work): Follow {
+function withGone(work: Work): FollowRow {
   const stored = follower(work.rows, work.models);
   return (resource, id) =>
     stored(resource, id) ??
@@ -158,9 +181,19 @@ function withGone(work: Work): Follow {
 }
 
 /** Follows from an image: to what was kept with it, else to what is stored now. */
-function followFrom(image: Image, rows: Reader, models: Models): Follow {
+function followFrom(image: Image, rows: Reader, models: Models): FollowRow {
   const stored = follower(rows, models);
-  return (resource, id) => image.near[`${resource}\n${String(id)}`] ?? stored(resource, id);
+  return (resource, key, unique) =>
+    unique === undefined
+      ? (image.near[`${resource}\n${String(key)}`] ?? stored(resource, key))
+      : (goneBy(image, resource, key) ?? stored(resource, key, unique));
+}
+
+/** A row that went in the change itself, by the fields that it was found by. */
+function goneBy({ gone = {} }: Image, resource: string, key: Value): Fields | undefined {
+  // Who asks by a rule gives the fields of it.
+  const by = Object.entries(key as Fields);
+  return gone[resource]?.find((row) => by.every(([name, value]) => String(row[name]) === String(value)));
 }
 
 /** What is kept for `to`: what it reads of the row before and after, as it is stored, and the parameters where it reads them. */
@@ -176,11 +209,11 @@ export function scopeKept(
 }
 
 /** What is written of an image beside a payload; null where the payload says it all. */
-export function writeImage({ fields, near, scope }: Image, payload: Value): string | null {
+export function writeImage({ fields, near, gone, scope }: Image, payload: Value): string | null {
   const hasNear = Object.keys(near).length > 0;
   const isSaid = saysAll(payload, fields);
-  if (isSaid && !hasNear && !scope) return null;
-  return toJson({ ...(!isSaid && { fields }), ...(hasNear && { near }), ...(scope && { scope }) });
+  if (isSaid && !hasNear && !gone && !scope) return null;
+  return toJson({ ...(!isSaid && { fields }), ...(hasNear && { near }), ...(gone && { gone }), ...(scope && { scope }) });
 }
 
 /** Whether a payload has all of these fields, with these values. */
@@ -192,8 +225,8 @@ function saysAll(payload: Value, fields: Fields): boolean {
 export function readImage({ image, payload }: Pick<StoredEvent, 'image' | 'payload'>): Image {
   // What stands here was written by `writeImage`.
   const written = (image === null ? {} : parseStored(image)) as Partial<Image>;
-  const { fields = parseStored(payload), near = {}, scope } = written;
-  return { fields, near, ...(scope && { scope }) };
+  const { fields = parseStored(payload), near = {}, gone, scope } = written;
+  return { fields, near, ...(gone && { gone }), ...(scope && { scope }) };
 }
 
 /** Whether a caller may read a row as an image shows it. */

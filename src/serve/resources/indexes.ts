@@ -18,6 +18,8 @@ export interface AskedByRules {
   /** Fields that have to be columns, and columns that are no fields. */
   readonly columns: readonly string[];
   readonly own: readonly string[];
+  /** The columns by which rows are looked up together. */
+  readonly sought: readonly (readonly string[])[];
   /** The columns that rows of a list are chosen by. */
   leading(operation: string): readonly string[];
 }
@@ -54,6 +56,7 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
   for (const names of both) if (indexes.size < indexesMost) index(names);
   for (const [first] of both) if (!leads(indexes, first)) index([first!]);
   for (const name of asked.columns) columns.add(name);
+  for (const names of asked.sought) index(names);
   return { columns: [...columns], indexes: [...indexes.values()] };
 }
 

@@ -161,11 +161,12 @@ function compileTable(
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
   { extremes }: Derived,
 ): Pick<RowModel, 'table' | 'columnsOf' | 'uniqueColumn' | 'uniqueKey'> {
-  const { fields: asked, own: ruled } = access.columnsOf(resource.name);
+  const { fields: asked, own: ruled, sought } = access.columnsOf(resource.name);
   const own = [...ruled, ...extremes.map(({ column, read }) => ({ ...column, read }))];
   const indexed = indexedFields(compilation.spec, resource, {
     columns: asked,
     own: ruled.map(({ name }) => name),
+    sought,
     leading: access.equalIn,
   });
   const uniques = uniquesOf(resource).map((rule, index) => ({

@@ -94,6 +94,13 @@ function ownSql(
   const alias = `${scope.alias}v`;
   const inner = { ...scope, shape, alias };
   const value = operandSql(inner, operand.then, typeOf(inner, operand.then) ?? 'text');
+  if ('by' in operand) {
+    const keys = operand.by.map(({ column, is }) => {
+      const { sql, type } = shape.column(column);
+      return `${alias}.${sql} = ${operandSql(scope, is, type)}`;
+    });
+    return `(SELECT ${value} FROM ${shape.sql} AS ${alias} WHERE ${keys.join(' AND ')} LIMIT 1)`;
+  }
   return `(SELECT ${value} FROM ${shape.sql} AS ${alias} WHERE ${alias}.id = ${scope.alias}.${scope.shape.column(operand.via).sql})`;
 }
 

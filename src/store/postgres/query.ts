@@ -169,7 +169,11 @@ function kindOf(value: Scalar): string {
 
 function tablesOf(condition: Condition | undefined): string[] {
   if (!condition) return [];
-  const inside = (operand: Operand): string[] => ('then' in operand ? [operand.table, ...inside(operand.then)] : []);
+  const inside = (operand: Operand): string[] => {
+    if (!('then' in operand)) return [];
+    const keys = 'by' in operand ? operand.by.flatMap(({ is }) => inside(is)) : [];
+    return [operand.table, ...keys, ...inside(operand.then)];
+  };
   if ('left' in condition) return [...inside(condition.left), ...inside(condition.right)];
   if (condition.op === 'and' || condition.op === 'or') return condition.of.flatMap(tablesOf);
   if (condition.op === 'not') return tablesOf(condition.of);

@@ -62,6 +62,10 @@ function operandSql(scope: TableScope, operand: Operand, slots: Binding[]): stri
   const rows = scope.find(operand.table);
   const alias = `${scope.alias}v`;
   const value = operandSql({ rows, alias, find: scope.find }, operand.then, slots);
+  if ('by' in operand) {
+    const keys = operand.by.map(({ column, is }) => `${alias}.${rows.column(column).sql} = ${operandSql(scope, is, slots)}`);
+    return `(SELECT ${value} FROM ${rows.sql} AS ${alias} WHERE ${keys.join(' AND ')} LIMIT 1)`;
+  }
   return `(SELECT ${value} FROM ${rows.sql} AS ${alias} WHERE ${alias}.id = ${scope.alias}.${scope.rows.column(operand.via).sql})`;
 }
 

@@ -3,6 +3,7 @@ import { belowParents } from './below.ts';
 import { besideOthers } from './beside.ts';
 import { credentialFormats } from './formats.ts';
 import { permittedLists } from './lists.ts';
+import { lookUps } from './look-ups.ts';
 import { origins } from './origins.ts';
 import { referring } from './referring.ts';
 import { rows } from './rows.ts';
@@ -17,6 +18,7 @@ export const authenticationTrials: readonly Trial[] = [
   origins,
   rows,
   permittedLists,
+  lookUps,
   referring,
   belowParents,
   besideOthers,

@@ -63,15 +63,16 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Tria
       const listing = { endpoint, resource, known, foreign };
       if (pathParameters(endpoint.path).length > 0) return listBelow(session, listing, own);
       await ask(session, listing, {});
-      const done = await ask(session, listing, sizeOf(model, endpoint));
+      const done = await ask(session, listing, largestPage(model, endpoint));
       for (const row of own) claimShown(session, listing, row, done);
       // Where there are many, it stands on a page of those that are like it.
       for (const row of own.slice(0, ownMost)) {
-        const query = Object.assign({}, sizeOf(model, endpoint), ...filtersFor(endpoint, [row]));
+        const query = Object.assign({}, largestPage(model, endpoint), ...filtersFor(endpoint, [row]));
         claimShown(session, listing, row, await ask(session, listing, query));
       }
       // However it is asked for, by the very values of what is another's: it is not shown.
-      for (const query of narrowings(endpoint, foreign)) await ask(session, listing, { ...sizeOf(model, endpoint), ...query });
+      for (const query of narrowings(endpoint, foreign))
+        await ask(session, listing, { ...largestPage(model, endpoint), ...query });
     },
   };
 }
@@ -98,7 +99,7 @@ async function ask(session: Session, listing: Listing, query: Readonly<Record<st
         fact,
         reason: 'leaks',
         of: [done, made],
-        judge: (seen: TrialExchange, creation: TrialExchange) => foreignJudgement(model, listing, seen, creation),
+        judge: (seen: TrialExchange, creation: TrialExchange) => hiddenJudgement(model, listing, seen, creation),
       });
   if (isDone(done.value))
     session.claim({ fact, reason: 'counts', of: [done], judge: (seen: TrialExchange) => countJudgement(model, endpoint, seen) });
@@ -120,7 +121,7 @@ function claimShown(
     fact: { kind: 'permission rules', subject: endpoint.operation },
     reason: 'shows',
     of: [made, done],
-    judge: (one: TrialExchange, seen: TrialExchange) => ownJudgement(model, endpoint, resource, one, seen),
+    judge: (one: TrialExchange, seen: TrialExchange) => listedJudgement(model, endpoint, resource, one, seen),
   });
 }
 
@@ -157,9 +158,9 @@ function* filtersFor({ parameters }: Endpoint, rows: readonly TrialRow[]): Itera
 }
 
 /** A row of somebody else that no rule allows is not shown, whatever was asked. */
-function foreignJudgement(
+export function hiddenJudgement(
   model: Model,
-  { endpoint, resource, known }: Listing,
+  { endpoint, resource, known }: Omit<Listing, 'foreign'>,
   seen: TrialExchange,
   creation: TrialExchange,
 ): Judgement {
@@ -182,7 +183,7 @@ async function rowsOfAll(session: Session, resource: string): Promise<TrialRow[]
 const makersMost = 6;
 
 /** The largest page, so that most of what there is stands on it. */
-function sizeOf(model: Model, endpoint: Endpoint): Record<string, Json> {
+export function largestPage(model: Model, endpoint: Endpoint): Record<string, Json> {
   const pagination = statedPaginationOf(model.spec, endpoint);
   return pagination?.size !== undefined && pagination.max !== undefined ? { [pagination.size]: pagination.max } : {};
 }
@@ -238,7 +239,14 @@ function hasMore(
   return page.hasMore ?? (isTold ? /rel="?next/.test(headers.link ?? '') : undefined);
 }
 
-function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: TrialExchange, seen: TrialExchange): Judgement {
+/** A row that a rule allows stands on the page, where the page has all rows. */
+export function listedJudgement(
+  model: Model,
+  endpoint: Endpoint,
+  resource: string,
+  made: TrialExchange,
+  seen: TrialExchange,
+): Judgement {
   const page = pageOf(model, endpoint, seen);
   const field = identifierField(model, resource);
   const id = rowIn(made)?.[field];

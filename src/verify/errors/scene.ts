@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { FieldValues } from '../../parts/expressions/frame.ts';
 import type { Read } from '../../parts/expressions/reads.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -8,6 +9,7 @@ import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
 import { basesOf, withDerivedOfNew } from '../model/derived.ts';
+import { NotSeen } from '../model/expressions.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
@@ -177,7 +179,9 @@ export function contextOf(session: Session, endpoint: Endpoint, slots: readonly 
     params: {},
     operation: endpoint.operation,
     now: session.run.clock.toService(Date.now()),
-    follow(target: string, id: string) {
+    follow(target: string, id: string | FieldValues) {
+      // Nobody knows of what is looked up whether it is there.
+      if (typeof id !== 'string') throw new NotSeen('it is looked up');
       const found = [...rows].find(([key]) => idOf(key) === id)?.[1];
       return found && withDerivedOfNew(model.spec, target, found);
     },

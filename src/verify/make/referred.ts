@@ -3,6 +3,8 @@ import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fa
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath } from '../../parts/payload.ts';
 import { ownRulesAt } from '../errors/own-condition.ts';
+import type { Follow } from '../model/expectation.ts';
+import { NotSeen } from '../model/expressions.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -108,6 +110,14 @@ function pairOf(session: Session, endpoint: Endpoint, rule: Expression, reads: r
   return isPair ? [[left, right] as const] : [];
 }
 
+/** Reads imagined rows by their identifiers; nothing is known of what is looked up otherwise. */
+function rowsById(rows: Readonly<Record<string, ShownFields>>): Follow {
+  return (_resource, key) => {
+    if (typeof key !== 'string') throw new NotSeen('it is looked up');
+    return rows[key];
+  };
+}
+
 /** Whether a condition does not hold where the rows that are referred to are so. */
 function isSpared(
   { model }: Session,
@@ -116,7 +126,7 @@ function isSpared(
   rows: Readonly<Record<string, ShownFields>>,
 ): boolean {
   const next = Object.fromEntries(Object.keys(rows).map((field) => [field, field]));
-  const context = { next, operation: endpoint.operation, follow: (_resource: string, id: string) => rows[id] };
+  const context = { next, operation: endpoint.operation, follow: rowsById(rows) };
   const evaluated = model.expressions.evaluate(rule, endpoint.operation, { context });
   return typeof evaluated === 'object' && evaluated.value === false;
 }

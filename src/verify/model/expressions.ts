@@ -43,6 +43,7 @@ export class Expressions {
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
       if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
     }
+    if (compiled.seeks.length > 0 && context.follow === undefined) return 'unknown';
     const value = evaluated(compiled, context);
     if (value === undefined) return 'unknown';
     if (value instanceof Failed) return 'failed';

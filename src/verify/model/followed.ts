@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
+import type { FieldValues } from '../../parts/expressions/frame.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { derivedElsewhere } from './derived.ts';
 import type { Follow } from './expectation.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
 import { hasMade, rowKnown } from './row-known.ts';
-import { rowsShown, rowWith, type ShownFields } from './row-shown.ts';
+import { rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts';
 
 /**
  * Reads rows through references: those that exchanges have shown, each as it was shown last. It throws NotSeen for a row that none
@@ -14,8 +15,9 @@ import { rowsShown, rowWith, type ShownFields } from './row-shown.ts';
  */
 export function followedIn(model: Model, exchanges: readonly TrialExchange[], isLatest = false): Follow {
   let resources: readonly (string | undefined)[] = [];
-  return (resource, id) => {
+  return (resource, key) => {
     if (resources.length === 0) resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
+    const id = typeof key === 'string' ? key : identifierBy(model, exchanges, resource, key);
     const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));
     const row = shown && rowWith(model, shown, id);
     if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
@@ -25,6 +27,18 @@ export function followedIn(model: Model, exchanges: readonly TrialExchange[], is
     const moving = isLatest ? [] : derivedElsewhere(model.spec, resource);
     return watched(known.fields, new Set([...known.unseen, ...moving]));
   };
+}
+
+/** The identifier of the row that was shown last with these fields. @throws {NotSeen} where none was: it may be there all the same. */
+function identifierBy(model: Model, exchanges: readonly TrialExchange[], resource: string, by: FieldValues): string {
+  const field = model.identifierField(resource);
+  const isMeant = (row: ShownFields) => Object.entries(by).every(([name, value]) => String(row[name]) === String(value));
+  for (const exchange of exchanges.toReversed()) {
+    const shown = rowsShown(model, exchange);
+    const row = shown?.resource === resource ? shown.rows.find((one) => isMeant(unexpanded(model, resource, one))) : undefined;
+    if (row?.[field] !== undefined) return String(row[field]);
+  }
+  throw new NotSeen(`no such ${resource} was shown`);
 }
 
 /** The row; whoever reads what was hidden from its reader is told so. */

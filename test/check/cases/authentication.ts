@@ -62,6 +62,10 @@ export const authenticationCases: readonly Case[] = [
     finds: ['authentication/lifetime @ /authentication/schemes/token/lifetime'],
   },
   {
+    snippets: ['authentication: { schemes: { token: { typ: an access token } } }'],
+    finds: ['authentication/token-type @ /authentication/schemes/token/typ'],
+  },
+  {
     snippets: ['authentication: { public: [handler count, handler cuont] }'],
     finds: ['authentication/unknown-operation @ /authentication/public/1'],
   },

@@ -29,6 +29,39 @@ export const expressionsCases: readonly Case[] = [
     snippets: ['errors: { codes: { too_big: { if: "next.size > 900" } } }'],
     finds: ['expressions/may-be-absent @ /errors/codes/too_big/if'],
   },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "has(find(book, { name: next.title }))" } } }'],
+    finds: ['expressions/finds-several @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "has(find(bok, { id: next.title }))" } } }'],
+    finds: ['expressions/finds-several @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "has(find(book))" } } }'],
+    finds: ['expressions/does-not-parse @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "find(book, { id: next.title }).name == next.title" } } }'],
+    finds: ['expressions/may-be-absent @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { shared: { type: boolean, derive: "has(find(note, { id: resource.name }))" } } } }',
+    ],
+    finds: ['expressions/not-in-scope @ /resources/book/fields/shared/derive'],
+  },
+  {
+    snippets: ['resources: { note: { rules: { known: { if: "has(find(book, { id: next.title }))", field: title } } } }'],
+    finds: ['expressions/not-in-scope @ /resources/note/rules/known/if'],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { name: { ignore_case: true } }, unique: [[name]] } }',
+      'authentication: { permissions: [{ allow: [create note, update note, publish note, delete note, create book, all hook, stream events, read note], to: [writer, reader] }, { allow: [list note, notes of a book], to: reader, if: "has(find(book, { name: resource.title }))" }] }',
+    ],
+    finds: ['expressions/not-decidable @ /authentication/permissions/1/if'],
+  },
   { snippets: ['errors: { codes: { too_big: { if: "1 < 2" } } }'], finds: ['expressions/constant @ /errors/codes/too_big/if'] },
   {
     snippets: [

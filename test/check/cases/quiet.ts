@@ -21,6 +21,14 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
           last_at: { type: string, format: date-time, derive: "max(note.book, item.made_at)" }`,
     'errors: { codes: { too_full: { status: 409, on: [create note], if: "has(next.book) && has(next.book.notes) && next.book.notes >= 50" } } }',
   ],
+  'rows that are looked up, in a list of permissions too': [
+    `authentication:
+      permissions:
+        - { allow: [all note, all book], to: writer }
+        - { allow: [read note, list note, notes of a book], to: reader, if: "has(find(note, { owner: caller.id, title: resource.kind }))" }
+        - { allow: [create hook, list hook, stream events], to: reader }`,
+    'errors: { codes: { too_big: { status: 409, on: [create note], if: "has(find(note, { owner: caller.id, title: next.kind })) && find(note, { title: next.kind, owner: caller.id }).pinned" } } }',
+  ],
   'members of a body that stand for fields of other names': [
     'endpoints: { POST /notes: { request: { properties: { Title: string, size: integer } }, takes: { Title: title } }, "PATCH /notes/{id}": { request: { properties: { data: note } }, takes: data } }',
   ],
