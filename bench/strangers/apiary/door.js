@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { durationOf } from './lib/clock.js';
+import { durationOf } from './keeping/clock.js';
 
 /**
  * A door for tests, opened by `--clock-port` alone: GET tells the service's time; a POST or PUT moves it forward, by

@@ -6,7 +6,7 @@ const { values } = parseArgs({
 if (values.fault) process.env.APIARY_FAULT = values.fault;
 
 const { buildApp } = await import('./app.js');
-const { Clock } = await import('./lib/clock.js');
+const { Clock } = await import('./keeping/clock.js');
 const { openDoor } = await import('./door.js');
 
 const clock = new Clock();

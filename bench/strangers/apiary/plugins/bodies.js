@@ -1,7 +1,7 @@
-import { refuse } from '../lib/errors.js';
-import { broken } from '../lib/faults.js';
-import { plugin } from '../lib/plugin.js';
-import { check } from '../lib/validate.js';
+import { refuse } from '../keeping/errors.js';
+import { broken } from '../keeping/faults.js';
+import { plugin } from '../keeping/plugin.js';
+import { check } from '../keeping/validate.js';
 
 const takesJson = (accept) =>
   accept === undefined ||

@@ -1,7 +1,7 @@
-import { byKey, byToken } from '../lib/callers.js';
-import { refuse } from '../lib/errors.js';
-import { broken } from '../lib/faults.js';
-import { plugin } from '../lib/plugin.js';
+import { byKey, byToken } from '../keeping/callers.js';
+import { refuse } from '../keeping/errors.js';
+import { broken } from '../keeping/faults.js';
+import { plugin } from '../keeping/plugin.js';
 
 const unknown = () => refuse('who_are_you', { headers: { 'www-authenticate': 'Bearer realm="apiary"' } });
 

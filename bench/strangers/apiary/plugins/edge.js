@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { CODES, Refusal, refuse } from '../lib/errors.js';
-import { broken } from '../lib/faults.js';
-import { plugin } from '../lib/plugin.js';
-import { CURRENT, lacks, OLD, VERSIONS } from '../lib/versions.js';
+import { CODES, Refusal, refuse } from '../keeping/errors.js';
+import { broken } from '../keeping/faults.js';
+import { plugin } from '../keeping/plugin.js';
+import { CURRENT, lacks, OLD, VERSIONS } from '../keeping/versions.js';
 
 const MAX_URL = 2 * 1024;
 const MAX_HEADERS = 16 * 1024;

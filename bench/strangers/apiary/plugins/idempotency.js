@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { DAY, HOUR } from '../lib/clock.js';
-import { Refusal, refuse } from '../lib/errors.js';
-import { broken } from '../lib/faults.js';
-import { plugin } from '../lib/plugin.js';
+import { DAY, HOUR } from '../keeping/clock.js';
+import { Refusal, refuse } from '../keeping/errors.js';
+import { broken } from '../keeping/faults.js';
+import { plugin } from '../keeping/plugin.js';
 
 /** One answer for one key: `app.once(request, reply, work)` does the work, or tells again what came of it. */
 export const idempotency = plugin(async (app) => {

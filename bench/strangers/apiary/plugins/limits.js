@@ -1,8 +1,8 @@
-import { DAY, MINUTE } from '../lib/clock.js';
-import { refuse } from '../lib/errors.js';
-import { broken } from '../lib/faults.js';
-import { plugin } from '../lib/plugin.js';
-import { rulesFor } from '../lib/rights.js';
+import { DAY, MINUTE } from '../keeping/clock.js';
+import { refuse } from '../keeping/errors.js';
+import { broken } from '../keeping/faults.js';
+import { plugin } from '../keeping/plugin.js';
+import { rulesFor } from '../keeping/rights.js';
 
 const LIMIT = broken('li-rate') ? 601 : 600;
 const REFILL = 30 / MINUTE;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { signed } from '../lib/callers.js';
+import { signed } from '../keeping/callers.js';
 
 const FOREVER = 4_102_444_800;
 export const token = (claims) => signed({ iss: 'https://id.apiary.example', aud: 'apiary', exp: FOREVER, ...claims });

@@ -1,5 +1,5 @@
-import { broken } from '../lib/faults.js';
-import { like, of, sorting } from '../lib/replies.js';
+import { broken } from '../keeping/faults.js';
+import { like, of, sorting } from '../keeping/replies.js';
 
 export async function harvests(app) {
   const { service, replies } = app.deps;

@@ -1,5 +1,5 @@
-import { broken } from '../lib/faults.js';
-import { like, of, sorting } from '../lib/replies.js';
+import { broken } from '../keeping/faults.js';
+import { like, of, sorting } from '../keeping/replies.js';
 
 const REASON = {
   reason: { type: 'string', minLength: broken('en-reason-min') ? 0 : 3, maxLength: 120, required: !broken('en-reason-optional') },

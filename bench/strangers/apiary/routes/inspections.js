@@ -1,5 +1,5 @@
-import { broken } from '../lib/faults.js';
-import { like, of } from '../lib/replies.js';
+import { broken } from '../keeping/faults.js';
+import { like, of } from '../keeping/replies.js';
 
 export async function inspections(app) {
   const { service, replies } = app.deps;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { refuse } from '../lib/errors.js';
-import { broken } from '../lib/faults.js';
-import { MODEL } from '../lib/model.js';
-import { like } from '../lib/replies.js';
+import { refuse } from '../keeping/errors.js';
+import { broken } from '../keeping/faults.js';
+import { MODEL } from '../keeping/model.js';
+import { like } from '../keeping/replies.js';
 
 const FORCE = { force: { type: 'boolean' } };
 

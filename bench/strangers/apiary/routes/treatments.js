@@ -1,4 +1,4 @@
-import { like } from '../lib/replies.js';
+import { like } from '../keeping/replies.js';
 
 export async function treatments(app) {
   const { service, replies } = app.deps;

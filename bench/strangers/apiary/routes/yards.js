@@ -1,5 +1,5 @@
-import { broken } from '../lib/faults.js';
-import { of } from '../lib/replies.js';
+import { broken } from '../keeping/faults.js';
+import { of } from '../keeping/replies.js';
 
 export async function yards(app) {
   const { service, replies } = app.deps;
