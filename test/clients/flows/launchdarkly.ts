@@ -61,7 +61,8 @@ const ids = (rows: readonly { _id?: string }[] | undefined): string[] => (rows ?
 const code = (thrown: unknown): unknown => (thrown as { response?: { data?: { code?: unknown } } }).response?.data?.code;
 
 const everything = [{ effect: 'allow', actions: ['*'], resources: ['proj/*:env/*'] }] as const;
-const policy = () => everything.map(({ effect, actions, resources }) => ({ effect, actions: [...actions], resources: [...resources] }));
+const policy = () =>
+  everything.map(({ effect, actions, resources }) => ({ effect, actions: [...actions], resources: [...resources] }));
 
 /** Guide: launchdarkly.com/docs/api, "Overview" (authentication, errors, updates with JSON patch), "Projects", "Environments", "Feature flags", "Webhooks", "Account members", "Custom roles", "Access tokens", "Relay Proxy configurations". */
 export const vendor: Vendor<Client> = {
@@ -130,14 +131,20 @@ export const vendor: Vendor<Client> = {
         assert.equal(data.key, 'qa');
         s.fresh = data.apiKey;
       },
-      'it keeps the new key': async () => assert.equal((await client.environments.getEnvironment(s.project, 'qa')).data.apiKey, s.fresh),
+      'it keeps the new key': async () =>
+        assert.equal((await client.environments.getEnvironment(s.project, 'qa')).data.apiKey, s.fresh),
       'another mobile key': async () =>
         assert.notEqual((await client.environments.resetEnvironmentMobileKey(s.project, 'qa')).data.mobileKey, s.mobile),
     }),
     'a flag is made, changed and deleted': (client, s) => ({
       'create the project': async () => project(client, s),
       create: async () => {
-        const made = await flag(client, s, 'enable-search', { name: 'Enable search', description: 'The new one', tags: ['search'], temporary: true });
+        const made = await flag(client, s, 'enable-search', {
+          name: 'Enable search',
+          description: 'The new one',
+          tags: ['search'],
+          temporary: true,
+        });
         assert.deepEqual(
           [made.key, made.name, made.description, made.temporary, made.archived],
           ['enable-search', 'Enable search', 'The new one', true, false],
@@ -263,8 +270,7 @@ export const vendor: Vendor<Client> = {
         s.id = data._id;
         assert.deepEqual([data.url, data.name, data.on, data.tags], [asked.url, asked.name, true, ['example-tag']]);
       },
-      'turn it off': async () =>
-        assert.equal((await client.webhooks.patchWebhook(s.id, [replace('/on', false)])).data.on, false),
+      'turn it off': async () => assert.equal((await client.webhooks.patchWebhook(s.id, [replace('/on', false)])).data.on, false),
       read: async () => {
         const { data } = await client.webhooks.getWebhook(s.id);
         assert.deepEqual([data._id, data.on, data.url], [s.id, false, 'https://example.com/hook']);
@@ -330,8 +336,7 @@ export const vendor: Vendor<Client> = {
         const { data } = await client.tokens.getToken(s.id);
         assert.deepEqual([data._id, data.name], [s.id, 'Reader for CI']);
       },
-      rename: async () =>
-        assert.equal((await client.tokens.patchToken(s.id, [replace('/name', 'CI')])).data.name, 'CI'),
+      rename: async () => assert.equal((await client.tokens.patchToken(s.id, [replace('/name', 'CI')])).data.name, 'CI'),
       reset: async () => {
         const { data } = await client.tokens.resetToken(s.id);
         assert.equal(data._id, s.id);

@@ -58,15 +58,17 @@ export const vendor: Vendor<Mux> = {
         assert.deepEqual([read.id, read.passthrough], [s.id, 'intro']);
       },
       rename: async () =>
-        assert.equal((await mux.video.assets.update(s.id, { passthrough: 'intro, second cut' })).passthrough, 'intro, second cut'),
+        assert.equal(
+          (await mux.video.assets.update(s.id, { passthrough: 'intro, second cut' })).passthrough,
+          'intro, second cut',
+        ),
       'it keeps its new name, and what it had': async () => {
         const read = await mux.video.assets.retrieve(s.id);
         assert.deepEqual([read.passthrough, read.playback_ids?.length], ['intro, second cut', 1]);
       },
       delete: async () => mux.video.assets.delete(s.id),
       'it is gone': async () => assert.equal(type(await refused(mux.video.assets.retrieve(s.id), 404)), 'not_found'),
-      'it is not listed': async () =>
-        assert.ok(!ids(await assets(mux, 1, 100)).includes(s.id)),
+      'it is not listed': async () => assert.ok(!ids(await assets(mux, 1, 100)).includes(s.id)),
     }),
     'assets through numbered pages': (mux, s) => ({
       'create five': async () => {
@@ -76,8 +78,7 @@ export const vendor: Vendor<Mux> = {
         const rows = await numbered((n) => assets(mux, n, 2));
         once(ids(rows), [s.id1, s.id2, s.id3, s.id4, s.id5], 'pages');
       },
-      'a page holds what was asked for': async () =>
-        assert.equal((await assets(mux, 1, 2)).length, 2),
+      'a page holds what was asked for': async () => assert.equal((await assets(mux, 1, 2)).length, 2),
       'the second page has others than the first': async () => {
         const first = ids(await assets(mux, 1, 2));
         const second = ids(await assets(mux, 2, 2));

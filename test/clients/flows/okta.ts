@@ -124,7 +124,9 @@ export const vendor: Vendor<Client> = {
         assert.deepEqual([found.includes(s.staged), found.includes(s.id)], [true, false]);
       },
       'by the login': async () =>
-        assert.deepEqual(ids(await all(client.userApi.listUsers({ filter: 'profile.login eq "joan.brock@example.com"' }))), [s.id]),
+        assert.deepEqual(ids(await all(client.userApi.listUsers({ filter: 'profile.login eq "joan.brock@example.com"' }))), [
+          s.id,
+        ]),
       'by the first name': async () => {
         const found = ids(await all(client.userApi.listUsers({ q: 'Ada' })));
         assert.deepEqual([found.includes(s.staged), found.includes(s.id)], [true, false]);
@@ -132,7 +134,9 @@ export const vendor: Vendor<Client> = {
     }),
     'a group': (client, s) => ({
       create: async () => {
-        const made = await client.groupApi.createGroup({ group: { profile: { name: 'West Coast Users', description: 'West of it' } } });
+        const made = await client.groupApi.createGroup({
+          group: { profile: { name: 'West Coast Users', description: 'West of it' } },
+        });
         s.id = given(made.id, 'id');
         assert.equal(made.type, 'OKTA_GROUP');
         assert.partialDeepStrictEqual({ ...made.profile }, { name: 'West Coast Users', description: 'West of it' });
@@ -224,7 +228,9 @@ export const vendor: Vendor<Client> = {
         assert.deepEqual([read.id, read.status, read.origin], [s.id, 'ACTIVE', 'http://example.com']);
       },
       'find it by its name': async () =>
-        assert.deepEqual(ids(await all(client.trustedOriginApi.listTrustedOrigins({ filter: 'name eq "New trusted origin"' }))), [s.id]),
+        assert.deepEqual(ids(await all(client.trustedOriginApi.listTrustedOrigins({ filter: 'name eq "New trusted origin"' }))), [
+          s.id,
+        ]),
       delete: async () => client.trustedOriginApi.deleteTrustedOrigin({ trustedOriginId: s.id }),
       'it is gone': async () => {
         await refused(client.trustedOriginApi.getTrustedOrigin({ trustedOriginId: s.id }), 404);
@@ -243,7 +249,11 @@ export const vendor: Vendor<Client> = {
         assert.deepEqual([made.type, made.name, made.status], ['IP', 'newNetworkZone', 'ACTIVE']);
       },
       'rename it': async () => {
-        const zone = { type: 'IP', name: 'UpdatedNetZone', gateways: [{ type: 'CIDR', value: '13.13.13.13/24' }] } as okta.NetworkZone;
+        const zone = {
+          type: 'IP',
+          name: 'UpdatedNetZone',
+          gateways: [{ type: 'CIDR', value: '13.13.13.13/24' }],
+        } as okta.NetworkZone;
         assert.equal((await client.networkZoneApi.replaceNetworkZone({ zoneId: s.id, zone })).name, 'UpdatedNetZone');
       },
       'it is listed with its new name': async () => {
@@ -255,7 +265,8 @@ export const vendor: Vendor<Client> = {
       },
       deactivate: async () =>
         assert.equal((await client.networkZoneApi.deactivateNetworkZone({ zoneId: s.id })).status, 'INACTIVE'),
-      'it is inactive': async () => assert.equal((await client.networkZoneApi.getNetworkZone({ zoneId: s.id })).status, 'INACTIVE'),
+      'it is inactive': async () =>
+        assert.equal((await client.networkZoneApi.getNetworkZone({ zoneId: s.id })).status, 'INACTIVE'),
       delete: async () => client.networkZoneApi.deleteNetworkZone({ zoneId: s.id }),
       'it is gone': async () => {
         await refused(client.networkZoneApi.getNetworkZone({ zoneId: s.id }), 404);
@@ -294,7 +305,11 @@ export const vendor: Vendor<Client> = {
     }),
     'a type of users': (client, s) => ({
       create: async () => {
-        const userType: okta.UserType = { name: 'newUserType', displayName: 'New User Type', description: 'A new custom user type' };
+        const userType: okta.UserType = {
+          name: 'newUserType',
+          displayName: 'New User Type',
+          description: 'A new custom user type',
+        };
         const made = await client.userTypeApi.createUserType({ userType });
         s.id = given(made.id, 'id');
         assert.deepEqual([made.name, made.displayName, made._default ?? false], ['newUserType', 'New User Type', false]);
@@ -315,8 +330,7 @@ export const vendor: Vendor<Client> = {
       },
     }),
     'a token that is refused': (_client, _s, another) => ({
-      refused: async () =>
-        assert.equal(code(await refused(all(another('00not-a-token').userApi.listUsers()), 401)), 'E0000011'),
+      refused: async () => assert.equal(code(await refused(all(another('00not-a-token').userApi.listUsers()), 401)), 'E0000011'),
     }),
     'requests that are wrong': (client) => ({
       'a user who never was': async () =>

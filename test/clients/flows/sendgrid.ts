@@ -19,7 +19,12 @@ const connect = (place: Place, token: string): Client => {
 
 /** What the service answers to a request; the client leaves its type open. */
 const send = async <Body = unknown>(client: Client, method: Method, path: string, body?: unknown, qs?: Query): Promise<Body> => {
-  const [, answer] = await client.request({ method, url: `/v3${path}`, ...(body === undefined ? {} : { body }), ...(qs && { qs }) });
+  const [, answer] = await client.request({
+    method,
+    url: `/v3${path}`,
+    ...(body === undefined ? {} : { body }),
+    ...(qs && { qs }),
+  });
   return answer as Body;
 };
 
@@ -38,7 +43,8 @@ const ids = (rows: readonly { id: string | number }[]): string[] => rows.map(({ 
 /** All rows of a list in pages: each page has the address of the next one, and with it a token. */
 const paged = (client: Client, path: string, page_size: number, more: Query = {}): Promise<Named[]> =>
   pages(
-    (page_token) => send<Listed<Named>>(client, 'GET', path, undefined, { page_size, ...more, ...(page_token && { page_token }) }),
+    (page_token) =>
+      send<Listed<Named>>(client, 'GET', path, undefined, { page_size, ...more, ...(page_token && { page_token }) }),
     ({ result }) => result,
     ({ _metadata }) => (_metadata.next ? new URL(_metadata.next).searchParams.get('page_token') : undefined),
   );
@@ -87,7 +93,11 @@ export const vendor: Vendor<Client> = {
   flows: {
     'a group of unsubscribers': (client, s) => ({
       create: async () => {
-        const asked = { name: 'Product Suggestions', description: 'Suggestions for products our users might like.', is_default: false };
+        const asked = {
+          name: 'Product Suggestions',
+          description: 'Suggestions for products our users might like.',
+          is_default: false,
+        };
         const group = await send<Group>(client, 'POST', '/asm/groups', asked);
         s.id = String(given(group.id, 'id'));
         assert.partialDeepStrictEqual(group, asked);
@@ -139,7 +149,10 @@ export const vendor: Vendor<Client> = {
         assert.deepEqual([template.name, template.generation], ['example_name', 'dynamic']);
       },
       rename: async () =>
-        assert.equal((await send<Named>(client, 'PATCH', `/templates/${s.id}`, { name: 'new_example_name' })).name, 'new_example_name'),
+        assert.equal(
+          (await send<Named>(client, 'PATCH', `/templates/${s.id}`, { name: 'new_example_name' })).name,
+          'new_example_name',
+        ),
       read: async () => {
         const template = await send<Named & { generation: string }>(client, 'GET', `/templates/${s.id}`);
         assert.deepEqual([template.id, template.name, template.generation], [s.id, 'new_example_name', 'dynamic']);
@@ -151,7 +164,8 @@ export const vendor: Vendor<Client> = {
     }),
     'templates through all pages': (client, s) => ({
       'create five': async () => {
-        for (const n of [1, 2, 3, 4, 5]) s[`id${n}`] = await made(client, '/templates', { name: `Template ${n}`, generation: 'dynamic' });
+        for (const n of [1, 2, 3, 4, 5])
+          s[`id${n}`] = await made(client, '/templates', { name: `Template ${n}`, generation: 'dynamic' });
       },
       'pages of two': async () =>
         once(ids(await paged(client, '/templates', 2, { generations: 'dynamic' })), [s.id1, s.id2, s.id3, s.id4, s.id5], 'pages'),
@@ -259,13 +273,20 @@ export const vendor: Vendor<Client> = {
     'an API key': (client, s) => ({
       create: async () => {
         const asked = { name: 'My API Key', scopes: ['mail.send', 'alerts.create', 'alerts.read'] };
-        const key = await send<{ api_key: string; api_key_id: string; name: string; scopes: string[] }>(client, 'POST', '/api_keys', asked);
+        const key = await send<{ api_key: string; api_key_id: string; name: string; scopes: string[] }>(
+          client,
+          'POST',
+          '/api_keys',
+          asked,
+        );
         s.id = given(key.api_key_id, 'api_key_id');
         assert.deepEqual([typeof key.api_key, key.name], ['string', 'My API Key']);
         assert.ok(asked.scopes.every((scope) => key.scopes.includes(scope)));
       },
       rename: async () => {
-        const key = await send<{ api_key_id: string; name: string }>(client, 'PATCH', `/api_keys/${s.id}`, { name: 'A New Hope' });
+        const key = await send<{ api_key_id: string; name: string }>(client, 'PATCH', `/api_keys/${s.id}`, {
+          name: 'A New Hope',
+        });
         assert.deepEqual([key.api_key_id, key.name], [s.id, 'A New Hope']);
       },
       'give it fewer scopes': async () => {
@@ -275,7 +296,11 @@ export const vendor: Vendor<Client> = {
         assert.ok(!key.scopes.includes('mail.send'));
       },
       'it is listed by its name, without its secret': async () => {
-        const { result } = await send<{ result: { api_key_id: string; name: string; api_key?: string }[] }>(client, 'GET', '/api_keys');
+        const { result } = await send<{ result: { api_key_id: string; name: string; api_key?: string }[] }>(
+          client,
+          'GET',
+          '/api_keys',
+        );
         assert.deepEqual(
           result.filter(({ api_key_id }) => api_key_id === s.id).map(({ name, api_key }) => [name, api_key]),
           [['A New Hope', undefined]],
@@ -293,7 +318,10 @@ export const vendor: Vendor<Client> = {
         assert.deepEqual([list.name, list.contact_count], ['list-name', 0]);
       },
       rename: async () =>
-        assert.equal((await send<Named>(client, 'PATCH', `/marketing/lists/${s.id}`, { name: 'updated-name' })).name, 'updated-name'),
+        assert.equal(
+          (await send<Named>(client, 'PATCH', `/marketing/lists/${s.id}`, { name: 'updated-name' })).name,
+          'updated-name',
+        ),
       read: async () => {
         const list = await send<Named>(client, 'GET', `/marketing/lists/${s.id}`);
         assert.deepEqual([list.id, list.name], [s.id, 'updated-name']);
@@ -323,7 +351,9 @@ export const vendor: Vendor<Client> = {
         assert.deepEqual([field.name, field.field_type], ['custom_field_name', 'Text']);
       },
       rename: async () => {
-        const field = await send<Named>(client, 'PATCH', `/marketing/field_definitions/${s.id}`, { name: 'new_custom_field_name' });
+        const field = await send<Named>(client, 'PATCH', `/marketing/field_definitions/${s.id}`, {
+          name: 'new_custom_field_name',
+        });
         assert.deepEqual([String(field.id), field.name], [s.id, 'new_custom_field_name']);
       },
       list: async () => {
@@ -353,7 +383,9 @@ export const vendor: Vendor<Client> = {
         assert.equal((await send<Named>(client, 'PATCH', `/marketing/singlesends/${s.id}`, asked)).name, 'Summer sale');
       },
       copy: async () => {
-        const copy = await send<Named & { status: string }>(client, 'POST', `/marketing/singlesends/${s.id}`, { name: 'Winter sale' });
+        const copy = await send<Named & { status: string }>(client, 'POST', `/marketing/singlesends/${s.id}`, {
+          name: 'Winter sale',
+        });
         s.copy = String(given(copy.id, 'id'));
         assert.deepEqual([copy.name, copy.status], ['Winter sale', 'draft']);
       },
@@ -430,7 +462,11 @@ export const vendor: Vendor<Client> = {
       },
       'read it by its host': async () => {
         const setting = await send<object>(client, 'GET', '/user/webhooks/parse/settings/myhostname.com');
-        assert.partialDeepStrictEqual(setting, { url: 'https://newdomain.com/parse', hostname: 'myhostname.com', spam_check: true });
+        assert.partialDeepStrictEqual(setting, {
+          url: 'https://newdomain.com/parse',
+          hostname: 'myhostname.com',
+          spam_check: true,
+        });
       },
       'another URL': async () => {
         const asked = { url: 'https://otherdomain.com/parse', spam_check: false, send_raw: true };
@@ -438,7 +474,11 @@ export const vendor: Vendor<Client> = {
         assert.partialDeepStrictEqual(setting, asked);
       },
       list: async () => {
-        const { result } = await send<{ result: { hostname: string; url: string }[] }>(client, 'GET', '/user/webhooks/parse/settings');
+        const { result } = await send<{ result: { hostname: string; url: string }[] }>(
+          client,
+          'GET',
+          '/user/webhooks/parse/settings',
+        );
         assert.deepEqual(
           result.filter(({ hostname }) => hostname === 'myhostname.com').map(({ url }) => url),
           ['https://otherdomain.com/parse'],
@@ -450,7 +490,8 @@ export const vendor: Vendor<Client> = {
       },
     }),
     'a pool of addresses': (client) => ({
-      create: async () => assert.equal((await send<{ name: string }>(client, 'POST', '/ips/pools', { name: 'marketing' })).name, 'marketing'),
+      create: async () =>
+        assert.equal((await send<{ name: string }>(client, 'POST', '/ips/pools', { name: 'marketing' })).name, 'marketing'),
       list: async () =>
         once(
           (await send<{ name: string }[]>(client, 'GET', '/ips/pools')).map(({ name }) => name),

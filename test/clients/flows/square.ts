@@ -26,7 +26,10 @@ const ids = (rows: readonly { id?: string | null }[] | undefined): string[] => (
 
 let keys = 0;
 /** A key that no request before had. */
-const key = (): string => `7b0f3ec5-086a-4871-8f13-${(Date.now() * 1000 + (keys += 1)).toString(16).padStart(12, '0').slice(-12)}`;
+function key(): string {
+  keys += 1;
+  return `7b0f3ec5-086a-4871-8f13-${(Date.now() * 1000 + keys).toString(16).padStart(12, '0').slice(-12)}`;
+}
 
 const customer = async (square: SquareClient, asked: Square.CreateCustomerRequest): Promise<Square.Customer> =>
   given((await square.customers.create({ idempotencyKey: key(), ...asked })).customer, 'customer');
@@ -86,7 +89,10 @@ export const vendor: Vendor<SquareClient> = {
       },
       'it keeps what was not named': async () => {
         const read = (await square.customers.get({ customerId: s.id })).customer;
-        assert.deepEqual([read?.familyName, read?.referenceId, read?.note], ['Earhart', 'YOUR_REFERENCE_ID', 'updated customer note']);
+        assert.deepEqual(
+          [read?.familyName, read?.referenceId, read?.note],
+          ['Earhart', 'YOUR_REFERENCE_ID', 'updated customer note'],
+        );
       },
       delete: async () => square.customers.delete({ customerId: s.id }),
       'it is gone': async () => assert.equal(code(await refused(square.customers.get({ customerId: s.id }), 404)), 'NOT_FOUND'),
@@ -112,8 +118,14 @@ export const vendor: Vendor<SquareClient> = {
     }),
     'a customer is searched for': (square, s) => ({
       'create two': async () => {
-        s.one = given((await customer(square, { givenName: 'Ida', emailAddress: 'ida@example.com', referenceId: 'crm-1' })).id, 'id');
-        s.two = given((await customer(square, { givenName: 'Ada', emailAddress: 'ada@example.com', referenceId: 'crm-2' })).id, 'id');
+        s.one = given(
+          (await customer(square, { givenName: 'Ida', emailAddress: 'ida@example.com', referenceId: 'crm-1' })).id,
+          'id',
+        );
+        s.two = given(
+          (await customer(square, { givenName: 'Ada', emailAddress: 'ada@example.com', referenceId: 'crm-2' })).id,
+          'id',
+        );
       },
       'by the address for mail': async () => {
         const filter = { emailAddress: { exact: 'ada@example.com' } };
@@ -192,13 +204,24 @@ export const vendor: Vendor<SquareClient> = {
     }),
     'a team member': (square, s) => ({
       create: async () => {
-        const teamMember = { givenName: 'Joe', familyName: 'Doe', emailAddress: 'joe_doe@example.com', referenceId: 'reference_id_1' };
-        const made = (await square.teamMembers.create({ idempotencyKey: key(), teamMember: { ...teamMember, status: 'ACTIVE' } })).teamMember;
+        const teamMember = {
+          givenName: 'Joe',
+          familyName: 'Doe',
+          emailAddress: 'joe_doe@example.com',
+          referenceId: 'reference_id_1',
+        };
+        const made = (await square.teamMembers.create({ idempotencyKey: key(), teamMember: { ...teamMember, status: 'ACTIVE' } }))
+          .teamMember;
         s.id = given(made?.id, 'id');
         assert.partialDeepStrictEqual(made, { ...teamMember, status: 'ACTIVE', isOwner: false });
       },
       'another one': async () => {
-        const teamMember = { givenName: 'Jane', familyName: 'Smith', emailAddress: 'jane_smith@example.com', status: 'ACTIVE' } as const;
+        const teamMember = {
+          givenName: 'Jane',
+          familyName: 'Smith',
+          emailAddress: 'jane_smith@example.com',
+          status: 'ACTIVE',
+        } as const;
         s.other = given((await square.teamMembers.create({ idempotencyKey: key(), teamMember })).teamMember?.id, 'id');
       },
       'the first one leaves': async () => {
@@ -267,7 +290,8 @@ export const vendor: Vendor<SquareClient> = {
         const made = await square.catalog.object.upsert({ idempotencyKey: key(), object });
         assert.deepEqual([made.catalogObject?.id, item(made.catalogObject).itemData?.name], [s.id, 'Hot Cocoa']);
       },
-      'it is listed once': async () => once(ids((await square.catalog.list({ types: 'ITEM' })).data as { id?: string }[]), [s.id, s.tea]),
+      'it is listed once': async () =>
+        once(ids((await square.catalog.list({ types: 'ITEM' })).data as { id?: string }[]), [s.id, s.tea]),
       'find it by its name': async () => {
         const found = await square.catalog.search({
           objectTypes: ['ITEM'],
@@ -357,7 +381,8 @@ export const vendor: Vendor<SquareClient> = {
         s.id = given(made?.id, 'id');
         assert.partialDeepStrictEqual(made, { ...card, enabled: true });
       },
-      'those of the customer': async () => assert.deepEqual(ids((await square.cards.list({ customerId: s.customer })).data), [s.id]),
+      'those of the customer': async () =>
+        assert.deepEqual(ids((await square.cards.list({ customerId: s.customer })).data), [s.id]),
       disable: async () => assert.equal((await square.cards.disable({ cardId: s.id })).card?.enabled, false),
       'it is disabled': async () => assert.equal((await square.cards.get({ cardId: s.id })).card?.enabled, false),
     }),

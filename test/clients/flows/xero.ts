@@ -44,7 +44,8 @@ const contact = async (xero: AccountingApi, s: State, name = 'ABC Limited'): Pro
   return first(contacts);
 };
 
-const contactIds = (rows: readonly Contact[] | undefined): string[] => (rows ?? []).map((one) => given(one.contactID, 'ContactID'));
+const contactIds = (rows: readonly Contact[] | undefined): string[] =>
+  (rows ?? []).map((one) => given(one.contactID, 'ContactID'));
 
 const lines: LineItem[] = [{ description: 'Acme Tires', quantity: 2, unitAmount: 20, accountCode: '200' }];
 
@@ -245,7 +246,11 @@ export const vendor: Vendor<AccountingApi> = {
         await invoice(xero, s, { invoiceNumber: 'ORC1001' });
         s.sent = s.id;
         await contact(xero, s, 'Gable Print');
-        await invoice(xero, s, { type: Invoice.TypeEnum.ACCPAY, status: Invoice.StatusEnum.SUBMITTED, invoiceNumber: 'GB1-White' });
+        await invoice(xero, s, {
+          type: Invoice.TypeEnum.ACCPAY,
+          status: Invoice.StatusEnum.SUBMITTED,
+          invoiceNumber: 'GB1-White',
+        });
       },
       'by the status': async () => {
         const { invoices } = await sent(
@@ -373,7 +378,12 @@ export const vendor: Vendor<AccountingApi> = {
     'a purchase order': (xero, s) => ({
       create: async () => {
         await contact(xero, s);
-        const asked: PurchaseOrder = { contact: { contactID: s.contact }, lineItems: lines, date: '2024-03-13', reference: 'PO for tires' };
+        const asked: PurchaseOrder = {
+          contact: { contactID: s.contact },
+          lineItems: lines,
+          date: '2024-03-13',
+          reference: 'PO for tires',
+        };
         const made = first((await sent(xero.createPurchaseOrders(tenant, { purchaseOrders: [asked] }))).purchaseOrders);
         s.id = given(made.purchaseOrderID, 'PurchaseOrderID');
         assert.deepEqual([made.reference, made.contact?.contactID], ['PO for tires', s.contact]);
@@ -397,7 +407,12 @@ export const vendor: Vendor<AccountingApi> = {
     'a quote is sent': (xero, s) => ({
       create: async () => {
         await contact(xero, s);
-        const asked: Quote = { contact: { contactID: s.contact }, lineItems: lines, date: '2024-03-13', title: 'Tires for the van' };
+        const asked: Quote = {
+          contact: { contactID: s.contact },
+          lineItems: lines,
+          date: '2024-03-13',
+          title: 'Tires for the van',
+        };
         const made = first((await sent(xero.createQuotes(tenant, { quotes: [asked] }))).quotes);
         s.id = given(made.quoteID, 'QuoteID');
         assert.deepEqual([made.title, made.contact?.contactID], ['Tires for the van', s.contact]);
