@@ -1,44 +1,56 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { notes } from './verify/notes.ts';
-import { openStand, type StandOptions } from './verify/stand.ts';
+import type { Client } from '../src/verify/client/client.ts';
+import type { ServiceClock } from '../src/verify/client/clock.ts';
+import { Refill } from '../src/verify/refill.ts';
 
-/** The notes, of which so many may be made a day. */
-function scarce(limit: number): string {
-  return notes
-    .replace('  quota: none', `  quota: [{ per: everyone, on: [create note], limit: ${limit}, window: day, zone: UTC }]`)
-    .replace('    late: {', '    used_up: { status: 429, when: limit.quota }\n    late: {');
+/** What is due until so long a window is over, and how often that was waited for. */
+function due() {
+  let owed: number | undefined = 86_400_000;
+  const waited: number[] = [];
+  const client = {
+    get owedMs() {
+      return owed;
+    },
+    forgiveOwed: () => (owed = undefined),
+  };
+  const clock = { advance: async () => {}, wait: async (ms: number) => void waited.push(ms) };
+  // The casts hold: nothing else of either is asked.
+  const refill = new Refill(client as unknown as Client, clock as unknown as ServiceClock, () => true);
+  return { refill, waited, owe: (ms: number) => (owed = ms) };
 }
 
-/** The facts that a limit kept from being looked at, by the reasons that are told. */
-async function hindered(
-  document: string,
-  more: { readonly clockUrl?: undefined } = {},
-  options: StandOptions = {},
-): Promise<string[]> {
-  const stand = await openStand(document, options);
-  try {
-    // The cast holds: without an address of a clock there is none.
-    const report = await stand.verify({ only: ['resources'], ...(more as object) });
-    assert.deepEqual(report.breaches, []);
-    return report.facts.filter(({ why }) => why?.includes('429')).map(({ kind, subject }) => `${kind} (${subject})`);
-  } finally {
-    await stand.close();
-  }
-}
-
-test('a quota that is used up is waited for where the clock can be moved', async () => {
-  assert.deepEqual(await hindered(scarce(12)), []);
+test('a long window goes by once what is under way has ended, and before what comes next is begun', async () => {
+  const { refill, waited, owe } = due();
+  const order: string[] = [];
+  let end = () => {};
+  await refill.around(async () => void order.push('first'));
+  const going = refill.around(() => new Promise<void>((resolve) => (end = resolve)));
+  await Promise.resolve();
+  owe(3_600_000);
+  const next = refill.around(async () => void order.push('next'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([waited, order], [[86_400_000], ['first']]);
+  end();
+  await Promise.all([going, next]);
+  assert.deepEqual(
+    [waited, order],
+    [
+      [86_400_000, 3_600_000],
+      ['first', 'next'],
+    ],
+  );
 });
 
-test('what a quota kept from being looked at is told, where the clock goes by itself', async () => {
-  assert.ok((await hindered(scarce(2), { clockUrl: undefined })).length > 0);
-});
-
-test('a rate that does not say how long to wait is waited for until its window is over', async () => {
-  const hurried = notes
-    .replace('  rate: none', '  rate: [{ per: everyone, limit: 15, window: 2s, kind: fixed }]')
-    .replace('    late: {', '    slow_down: { status: 429, when: limit.rate }\n    late: {');
-  const spoil: StandOptions['spoil'] = ({ headers: { 'retry-after': _retryAfter, ...headers } }) => ({ headers });
-  assert.deepEqual(await hindered(hurried, {}, { spoil }), []);
+test('what waits for the machine for many seconds keeps nobody waiting: the window goes by meanwhile', async () => {
+  const { refill, waited, owe } = due();
+  await refill.around(async () => {});
+  let end = () => {};
+  const slow = refill.around(() => new Promise<void>((resolve) => (end = resolve)), undefined, true);
+  await Promise.resolve();
+  owe(60_000);
+  await refill.around(async () => {});
+  assert.deepEqual(waited, [86_400_000, 60_000]);
+  end();
+  await slow;
 });

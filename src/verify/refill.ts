@@ -22,12 +22,13 @@ export class Refill {
     return ms !== undefined && this.#clock.advance !== undefined && this.#mayWait(ms);
   }
 
-  /** Carries out a case, after what is due; who waits for that keeps nobody from coming to an end. */
-  async around<T>(run: () => Promise<T>, pausing: Pausing = (wait) => wait): Promise<T> {
+  /** Carries out a case, after what is due; who waits for that keeps nobody from coming to an end. What `outlasts` is waited for by nobody. */
+  async around<T>(run: () => Promise<T>, pausing: Pausing = (wait) => wait, outlasts = false): Promise<T> {
     while (this.#refilling || this.isDue) {
       this.#refilling ??= this.#refill();
       await pausing(this.#refilling);
     }
+    if (outlasts) return run();
     this.#underWay += 1;
     try {
       return await run();

@@ -193,7 +193,8 @@ export class Rounds {
 
   async #tryOne(planned: PlannedCase, slot: Slot | undefined): Promise<void> {
     const isLast = this.#again.has(planned);
-    const isDone = await this.#refill.around(() => this.#carryOut(planned, isLast, slot), slot?.pausing);
+    const run = () => this.#carryOut(planned, isLast, slot);
+    const isDone = await this.#refill.around(run, slot?.pausing, planned.trial.outlastsTime);
     if (!isDone) {
       this.#again.add(planned);
       const { noise } = planned.trial;

@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { resourceOfEffect } from '../../parts/operations.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
@@ -102,6 +102,8 @@ function claimCode(
           return moot('the caller is not known there');
         if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
           return moot('the caller may not be allowed to');
+        if (code !== undefined && code !== name && mayComeFirst(model, exchange, code, stated))
+          return moot('an error of its own may come first');
         const wrong = {
           promised: `${name}, for ${what}`,
           seen: `${exchange.status} ${code ?? 'without a code'}${briefly(exchange)}`,
@@ -129,6 +131,22 @@ function claimCode(
       );
     },
   });
+}
+
+/** What is only asked once a change is about to be stored, and so stands behind the service's own errors. */
+const lastOfAll: ReadonlySet<string> = new Set<ErrorCondition>(['resource.exists', 'limit.quota']);
+
+/** Whether a refusal is an error of the service's own at that operation, which is found before what is asked last. */
+function mayComeFirst(model: Model, { endpoint }: TrialExchange, code: string, { rule }: StatedRefusal): boolean {
+  const isLast = statedValue(rule.when)?.every((when) => lastOfAll.has(when)) === true;
+  if (!isLast || !endpoint) return false;
+  const operation = model.operationOf(endpoint);
+  return model.refusals
+    .all()
+    .some(
+      ({ code: own, rule: its }) =>
+        own.name === code && its.if !== undefined && its.on !== undefined && namesOperation(its.on, operation),
+    );
 }
 
 /** Whether a refusal says that the caller may not do it, and that cannot be excluded. */

@@ -55,6 +55,7 @@ function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
   return {
     says: `${plan.method} ${plan.template}, and then nothing more on that connection`,
     takes: [],
+    isWait: true,
     act(run) {
       const { outgoing } = concrete(plan, run);
       run.client.count(run);

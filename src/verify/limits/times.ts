@@ -28,6 +28,7 @@ export const times: Trial = {
   about:
     'A request whose body does not arrive, and a connection that says nothing, are ended once their time is over, and not long before.',
   noise: 'quiet',
+  outlastsTime: true,
   *cases(model) {
     const stated = statedValue(model.spec.limits.timeout);
     const operation = bodyTaker(model);
@@ -101,6 +102,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
   return {
     says: `${plan.method} ${plan.template}, with one byte of a body of 64`,
     takes: [...capturesIn(plan.path), ...(plan.body && 'value' in plan.body ? capturesIn(plan.body.value) : [])],
+    isWait: true,
     act(run) {
       const { outgoing } = concrete(plan, run);
       run.client.count(run);
