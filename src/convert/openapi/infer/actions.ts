@@ -172,7 +172,8 @@ function setWord(context: InferenceContext, operation: SourceOperation, resource
     const known = wordsOf(listed && [...listed]);
     const isFree = known.length === 0 && fields[name] !== undefined && context.written.typeOf(fields[name]) === 'string';
     const told = isFree ? describedWords(name, context.written.expand(fields[name] ?? {}).description) : known;
-    const word = told.length === 0 ? participles.get(verb) : told.find((one) => formsOf(verb).has(one.toLowerCase()));
+    const listedWord = told.find((one) => formsOf(verb).has(one.toLowerCase()));
+    const word = isFree && told.length === 0 ? participles.get(verb) : listedWord;
     if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
     setField(context, operation, resource, name, `'${word}'`);
     return;
