@@ -238,3 +238,25 @@ test('a list shows the members of its own short shape, and those that are asked 
     assert.deepEqual(await got(`/notes/${id}`), { ...sent, id });
   });
 });
+
+test('a list by more conditions than anybody asks for is not narrowed, which is told; words without an end are no order', async () => {
+  const paths = {
+    '/boats': {
+      get: { ...query('filter', 'sort'), ...answers(object({ data: list(ref('Boat')) }, ['data'])) },
+      post: { ...sends(ref('Boat')), ...answers(ref('Boat'), {}, '201') },
+    },
+    '/boats/{boatId}': { ...within('boatId'), get: answers(ref('Boat')) },
+  };
+  await standIn(paths, { Boat: boat }, async (ask) => {
+    for (const name of ['Berta', 'Anna']) await ask('POST', '/boats', { name });
+    const found = async (asked: Readonly<Record<string, string>>) => {
+      const { json: page, headers } = await ask('GET', `/boats?${new URLSearchParams(asked)}`);
+      return [page.data.map(({ name }: { name: string }) => name).join(), headers.get('ninefold-warning') ?? ''];
+    };
+    const sides = (count: number) => JSON.stringify({ $or: Array.from({ length: count }, () => ({ name: 'Anna' })) });
+    assert.deepEqual(await found({ filter: sides(20) }), ['Anna', '']);
+    assert.deepEqual(await found({ filter: sides(120) }), ['Berta,Anna', 'the list is not narrowed by so many conditions']);
+    assert.deepEqual(await found({ sort: 'name' }), ['Anna,Berta', '']);
+    assert.deepEqual(await found({ sort: `name${' '.repeat(500)}` }), ['Berta,Anna', '']);
+  });
+});

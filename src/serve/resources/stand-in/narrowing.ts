@@ -3,7 +3,8 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import { isPlainMap } from '../../../parts/source.ts';
-import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
+import { type Exchange, type Fields, type Value, warn } from '../../exchange/exchange.ts';
+import { toJson } from '../../http/json.ts';
 import { hasAnyMembers, isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Narrow } from '../stand-in.ts';
@@ -32,10 +33,15 @@ export function compileNarrowing(
     for (const [name, value] of Object.entries(exchange.call.headers))
       if (filterHeader.test(name) && typeof value === 'string' && mapIn(value)) sent.set('filter', value);
     if (sent.size === 0) return undefined;
+    const key = toJson([...sent] as Value);
+    if (key.length > filterLengthMost || leavesOf([...sent.values()].map(asMap)) > leavesMost) {
+      warn(exchange, ['the list is not narrowed by so many conditions']);
+      return undefined;
+    }
     const tests = [...sent].flatMap(([name, value]) => (known.get(name) ?? testsNamed(name, places))(value));
     const order = readOrder(withOrderInside(sent), (name) => places.find(name));
     if (tests.length === 0 && order === undefined) return undefined;
-    return { key: JSON.stringify([...sent]), keeps: (row) => tests.every((test) => test(row)), order };
+    return { key, keeps: (row) => tests.every((test) => test(row)), order };
   };
 }
 
@@ -55,7 +61,25 @@ function mapIn(text: string): Fields | undefined {
   }
 }
 
+function asMap(value: Value): Value {
+  return (typeof value === 'string' ? mapIn(value) : undefined) ?? value;
+}
+
+/** How long what narrows a list may be, as JSON, how many values it may hold, and how long a name in it may be. */
 const filterLengthMost = 8192;
+const leavesMost = 100;
+const nameLengthMost = 200;
+
+/** How many values there are in one; more than may be are not counted to their end. */
+function leavesOf(value: Value): number {
+  if (!value || typeof value !== 'object' || value instanceof Uint8Array) return 1;
+  let count = 0;
+  for (const inner of Object.values(value)) {
+    count += leavesOf(inner);
+    if (count > leavesMost) break;
+  }
+  return count;
+}
 
 /** The words of order that stand in a filter itself, beside those of the request. */
 function withOrderInside(sent: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
@@ -79,7 +103,7 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
   const isFilter = filterWords.has(root.toLowerCase());
   if (isFilter && inner.length === 0) {
     return (value) => {
-      const map = typeof value === 'string' ? mapIn(value) : value;
+      const map = asMap(value);
       return isFields(map) ? testsIn(map, places, 0) : [];
     };
   }
@@ -90,6 +114,7 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
   return (value) => {
     if (isFields(value)) return testsIn({ [field]: value }, places, 0);
     const whole = places.find(field);
+    if (!whole && field.length > nameLengthMost) return [];
     if (whole) return testOf(whole, compileComparison('eq'), value);
     const [, stem = '', word = ''] = /^(.+?)(?:__?|(?=[A-Z]))([A-Za-z]+)$/.exec(field) ?? [];
     return testOf(places.find(stem), compileComparison(word.toLowerCase()), value);

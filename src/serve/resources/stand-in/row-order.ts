@@ -12,7 +12,9 @@ export function readOrder(sent: ReadonlyMap<string, Value>, find: (name: string)
   const asked = wordIn(sent, sorting);
   if (typeof asked !== 'string' && !Array.isArray(asked)) return undefined;
   const isTurned = directionIn(sent);
-  const keys = (Array.isArray(asked) ? asked.map(String) : String(asked).split(',')).flatMap((text) => {
+  const texts = Array.isArray(asked) ? asked.map(String) : asked.split(',');
+  const keys = texts.slice(0, keysMost).flatMap((text) => {
+    if (text.length > textMost) return [];
     const [, sign = '', name = '', word = ''] = /^\s*([-+]?)(.*?)(?:[ :.|]+(asc|desc)\w*)?\s*$/i.exec(text) ?? [];
     const place = find(name) ?? find(`${name}_at`);
     const isDescending = sign === '-' || word.toLowerCase() === 'desc' || (sign === '' && word === '' && isTurned);
@@ -27,6 +29,10 @@ export function readOrder(sent: ReadonlyMap<string, Value>, find: (name: string)
     return 0;
   };
 }
+
+/** By how many fields rows are ordered, and how long a word for one of them may be. */
+const keysMost = 16;
+const textMost = 200;
 
 function textOf([value]: readonly Value[]): string {
   return value === undefined || value === null ? '' : String(value);
