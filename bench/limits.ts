@@ -7,7 +7,7 @@ import type { Call } from '../src/serve/http/call.ts';
 import { compileAddressOf } from '../src/serve/limits/address.ts';
 import { addressRoom, RateCounter } from '../src/serve/limits/counters.ts';
 import { AddressIndex, RateCounters } from '../src/serve/limits/rate-counters.ts';
-import { type Counting, compileRates, rateHeaders } from '../src/serve/limits/rates.ts';
+import { type Counting, compileOwnCount, compileRates, rateHeaders } from '../src/serve/limits/rates.ts';
 import { asMarkdown, asText, figure, median } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
 
@@ -96,7 +96,12 @@ function perCall(kind: RateKind | undefined): number {
           cost: {},
         }));
   const counters = new RateCounters({ bytes: (length) => new Uint8Array(length) });
-  const { first, second } = compileRates(rates, counters, compileAddressOf([]))({ name: 'read book' });
+  const { first, second } = compileRates(
+    rates,
+    counters,
+    compileOwnCount(compileAddressOf([])),
+    () => () => null,
+  )({ name: 'read book' });
   const count = 500_000;
   let letters = 0;
   let start = process.cpuUsage();
@@ -104,11 +109,12 @@ function perCall(kind: RateKind | undefined): number {
     if (n === 0) start = process.cpuUsage();
     const who = Math.abs(n) % 1000;
     // What a door and the look at a credential make for each request.
-    const counting: Counting = { call: { address: `10.0.${who >> 8}.${who & 255}`, headers: {} } as Call, counted: undefined };
     const caller = { id: `c${who}`, user: 'reader', scopes: [] };
+    const call = { address: `10.0.${who >> 8}.${who & 255}`, headers: {} } as Call;
+    const counting: Counting & { caller: typeof caller } = { call, caller, counted: undefined };
     const nowMs = 1_780_000_000_000 + Math.floor(n / 100);
     first(counting, nowMs);
-    second(counting, caller, nowMs);
+    second(counting, nowMs);
     if (counting.counted) letters += rateHeaders(counting.counted).ratelimit?.length ?? 0;
   }
   const { user, system } = process.cpuUsage(start);

@@ -50,6 +50,22 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'handing',
+    {
+      about: 'what a process over a file would pay for requests that others hand it (about 5 seconds)',
+      options: '',
+      load: () => import('./handing.ts'),
+    },
+  ],
+  [
+    'rows',
+    {
+      about: 'many rows in PostgreSQL: starts, rows, pages and filters, against 10,000 (about a minute; 10,000,000 take 10 GB)',
+      options: '--rows 1000000  --rounds 5  --seconds 1  --markdown  --json FILE  --strict',
+      load: () => import('./rows.ts'),
+    },
+  ],
+  [
     'scans',
     {
       about: 'lists that no index answers, over 1,000,000 rows, and what others wait for them (about a minute)',

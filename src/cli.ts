@@ -144,6 +144,8 @@ function readArguments(verb: Verb, words: readonly string[]): VerbCall | 'help' 
   return {
     action: actionOf(verb, documents),
     document: onlyDocument(verb, documents),
+    options: verb.options,
+    spelt: (option) => `--${option}`,
     has: (option) => given.has(option),
     value: (option) => given.get(option)?.at(-1),
     values: (option) => given.get(option) ?? [],

@@ -1,6 +1,6 @@
 import { type CheckReport, check as checkDocument } from './check/check.ts';
 import { fromForeign } from './convert/foreign.ts';
-import { toOpenApi } from './convert/openapi.ts';
+import { toServedOpenApi } from './convert/openapi.ts';
 import type { Document, Finding, JsonMap } from './document/document.ts';
 import { parseDocument as parseText } from './document/read/parse.ts';
 import { heapBytes, readBeside, readDocument as readFile } from './document/read/read.ts';
@@ -123,7 +123,7 @@ export async function verify(document: Given, options: VerifyOptions): Promise<V
 
 /** The document as OpenAPI. */
 async function writeOpenApi(spec: Spec): Promise<string> {
-  return JSON.stringify(toOpenApi(spec));
+  return JSON.stringify(toServedOpenApi(spec));
 }
 
 /** The same service, which closes its store as well. */

@@ -3,7 +3,8 @@ import { after, test } from 'node:test';
 import { attacks } from './attack/attacks.ts';
 import { runAttack, runRaw, strangeStatuses } from './attack/run.ts';
 import { startTarget } from './attack/target.ts';
-import { kinds, quickKinds } from './bounds/kinds.ts';
+import { type Kinds, kinds, quickKinds } from './bounds/kinds.ts';
+import { standInKinds } from './bounds/of-stand-ins.ts';
 import { runBounds } from './bounds/run.ts';
 import { isLong, times } from './long.ts';
 
@@ -27,12 +28,28 @@ test('each of the ten risks is attacked', () => {
 
 test('whatever asks for too much is refused by a process of 256 MiB, and others are answered after it', async () => {
   assert.ok(Object.keys(kinds).length >= 100);
-  const all = await runBounds(target, isLong ? Object.keys(kinds) : quickKinds.filter((_kind, at) => at % 3 === 0));
+  const all = await runBounds(target, isLong ? kinds : everyThird(quickKinds));
   assert.deepEqual(
     all.filter(({ wrong }) => wrong !== undefined),
     [],
   );
 });
+
+test('whatever asks for too much of a stand-in is bounded, and others are answered after it', async () => {
+  const standIn = await startTarget('shelf');
+  try {
+    const all = await runBounds(standIn, isLong ? standInKinds : everyThird(standInKinds));
+    assert.deepEqual(
+      all.filter(({ wrong }) => wrong !== undefined),
+      [],
+    );
+    assert.deepEqual(strangeStatuses(standIn.statuses), []);
+  } finally {
+    await standIn.stop();
+  }
+});
+
+const everyThird = (all: Kinds): Kinds => Object.fromEntries(Object.entries(all).filter((_kind, at) => at % 3 === 0));
 
 test('requests that are nearly right bring about no failure, and take no memory for good', async () => {
   const [before, ...later] = await runRaw(target, times(400, 3_000), 7);

@@ -294,6 +294,20 @@ test('a second signal that is no echo ends it at once with exit code 1', onPosix
   await failed;
 });
 
+test('what is not finished in the time of --drain is cut off and counted, and the exit code says so', onPosix, async () => {
+  const module = file('endless.ts', "export const slow = () => (console.error('asked'), new Promise(() => {}));");
+  const running = await serve([file('slow.yaml', notes('text: string')), '--handlers', module, '--drain', '0']);
+  const answer = fetch(`${running.url}/slow`).then(
+    () => 'answered',
+    () => 'cut off',
+  );
+  await running.until(/asked/);
+  running.child.kill('SIGTERM');
+  assert.equal(await running.ended(), 1);
+  assert.match(running.out, /Stopped\. One request was not finished in 0 s and cut off\./);
+  assert.equal(await answer, 'cut off');
+});
+
 test('a port that is taken is told, and the exit code is 2', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');

@@ -15,6 +15,13 @@ import { generateDocument } from './serving/generated-document.ts';
 const root = join(import.meta.dirname, '..');
 const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:md|yaml)$/.test(name));
 
+/** What OpenAPI reads back otherwise, by example: whole trees of paths, children that a row always has, and a media type that stands at `defaults`. */
+const carried: Readonly<Record<string, readonly string[]>> = {
+  'issues.md': ['under'],
+  'payments.md': ['consumes', 'required'],
+  'trains.md': ['required'],
+};
+
 for (const name of examples) {
   suite(`examples/${name}`, async () => {
     const document = await readDocument(join(root, 'examples', name));
@@ -30,7 +37,9 @@ for (const name of examples) {
       });
     }
     test('carries no statement a second time in its written form', () => {
-      assert.equal(valueAt(exported(document), '/x-ninefold/written'), undefined);
+      const written = valueAt(exported(document), '/x-ninefold/written') ?? [];
+      const places = new Set((written as readonly { at: string }[]).map(({ at }) => at.replace(/^.*\//, '')));
+      assert.deepEqual([...places].sort(), carried[name] ?? []);
     });
     test('has examples that fit their schemas', () => {
       assert.deepEqual(misfits(exported(document)), []);

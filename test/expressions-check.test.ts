@@ -52,10 +52,10 @@ const scope = scopeOf({
   resource: row,
   next: row,
   request: { shape: request },
-  caller: callerVariable(true),
+  caller: callerVariable(spec, true),
   cursor: { shape: { type: ['string', 'null'] } },
 });
-const anyone = scopeOf({ ...scope, caller: callerVariable(false) });
+const anyone = scopeOf({ ...scope, caller: callerVariable(spec, false) });
 
 /** Expressions that are sound conditions. */
 const sound = [

@@ -39,7 +39,7 @@ const scope = scopeOf({
   ...everywhere,
   resource: row,
   next: row,
-  caller: callerVariable(true),
+  caller: callerVariable(spec, true),
   value: { shape: { type: 'number' } },
 });
 

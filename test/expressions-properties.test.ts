@@ -35,7 +35,7 @@ resources:
       lines: { type: array, items: { type: object, properties: { count: integer, sku: string }, required: [count] } }
     required: [id, merchant, weight_g, price, paid, due, lines]
 `);
-const scope = scopeOf({ ...everywhere, resource: { shape: { resource: 'parcel' } }, caller: callerVariable(true) });
+const scope = scopeOf({ ...everywhere, resource: { shape: { resource: 'parcel' } }, caller: callerVariable(spec, true) });
 const any = { shape: {}, optional: true };
 
 /** Texts of expressions over what is named, by the type that they should have; some are ill-typed on purpose. */

@@ -75,14 +75,14 @@ test('several mistakes in a map that is the only one of its place are each said 
   const text = `authentication:
   schemes:
     key: { type: api_key, header: X-Key, prefx: Bearer, plaecholder: x }
-limits: { rate: [{ per: caler, limt: 3, window: 1m }] }
+limits: { rate: [{ per: caller, kind: slidng, limt: 3, window: 1m }] }
 `;
   assert.deepEqual(
     checkForm(read(text, 'mistakes.yaml')).map(({ message, remedy }) => `${message} ${remedy}`),
     [
       '`prefx` is no key of this place. Write `prefix`.',
       '`plaecholder` is no key of this place. Write `placeholder`.',
-      '`caler` does not fit here. Write `caller`.',
+      '`slidng` does not fit here. Write `sliding`.',
       '`limt` is no key of this place. Write `limit`.',
     ],
   );

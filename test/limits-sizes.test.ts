@@ -138,15 +138,19 @@ test('a file is taken up to its last byte, and a text beside it as far as the bo
 
 test('bounds that nobody states are told at start, and those that are stated are not', async () => {
   const [open] = await Promise.all([serve(document('{}'), { handlers })]);
-  const told = (one: Service) => one.notes.find((note) => note.startsWith('To protect the process')) ?? '';
-  assert.match(told(open), /Bodies take up to 1 MiB.*headers take up to 16 KiB.*30 s.*120 s.*60 s/);
-  assert.doesNotMatch(told(open), /A rate/);
-  assert.doesNotMatch(told(service), /Bodies|The target/);
-  const timed = await serve(document('{ size: { headers: 8KiB }, timeout: { request: 120s, idle: 60s } }'), { handlers });
-  assert.match(
-    told(timed),
-    /^To protect the process: Bodies .* The target of a request takes up to 16 KiB \(414\)\. .* Of a body/,
+  const told = async (one: Service) => {
+    const ledger = await one.fetch(new Request('http://127.0.0.1/.well-known/ninefold'));
+    return ((await ledger.json()) as { bounds: string[] }).bounds.join(' ');
+  };
+  assert.deepEqual(
+    open.notes.filter((note) => note.startsWith('To protect')),
+    ['To protect the process: Bodies take up to 1 MiB (413). The ledger has 6 more such bounds.'],
   );
+  assert.match(await told(open), /Bodies take up to 1 MiB.*headers take up to 16 KiB.*30 s.*120 s.*60 s/);
+  assert.doesNotMatch(await told(open), /A rate/);
+  assert.doesNotMatch(await told(service), /Bodies|The target/);
+  const timed = await serve(document('{ size: { headers: 8KiB }, timeout: { request: 120s, idle: 60s } }'), { handlers });
+  assert.match(await told(timed), /^Bodies .* The target of a request takes up to 16 KiB \(414\)\. .* Of a body/);
   await timed.close();
   await open.close();
 });

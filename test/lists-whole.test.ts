@@ -109,6 +109,31 @@ test('a list that is being written is cut off once the time of its request is ov
     assert.ok(failures[0] instanceof ReadTooLong);
   }));
 
+test('a list of which nothing is taken is cut off at its time, and without one after a minute', async () => {
+  for (const [limits, ms] of [
+    ['timeout: { request: 10s }', 10_001],
+    ['', 60_001],
+  ] as const)
+    await withNotes(document('GET /notes: { does: list note }', limits), async ({ list, clock, failures }) => {
+      const response = await list();
+      await untilFull(response);
+      assert.equal(failures.length, 0);
+      clock.advance(ms);
+      for (let turns = 0; failures.length === 0; turns++) {
+        assert.ok(turns < 10_000, 'a list waits for ever');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.ok(failures[0] instanceof ReadTooLong);
+      await assert.rejects(response.text());
+    });
+});
+
+/** Lets a list be written until it waits for its reader. */
+async function untilFull({ body }: Response): Promise<void> {
+  assert.ok(body);
+  for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 test('a long list is told its tag where one is stated, and not sent again to whoever has it', () =>
   withNotes(document('GET /notes: { does: list note, etag: strong }'), async ({ service, list }) => {
     const first = await list();

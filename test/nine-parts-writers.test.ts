@@ -90,7 +90,7 @@ test('every value reads back the same', () => {
   );
 });
 
-for (const name of ['parcels.md', 'library.md', 'clinic.yaml', 'tickets.md', 'unspecified.md']) {
+for (const name of ['parcels.md', 'library.md', 'clinic.yaml', 'tickets.md', 'issues.md', 'unspecified.md']) {
   test(`${name} reads back the same from both forms, standings and all`, () => {
     const document = parseDocument(readFileSync(join(import.meta.dirname, '../examples', name)), name);
     for (const [file, text] of [

@@ -14,6 +14,9 @@ const examples = [
   'examples/library.md',
   'examples/clinic.yaml',
   'examples/tickets.md',
+  'examples/issues.md',
+  'examples/payments.md',
+  'examples/trains.md',
   'examples/unspecified.md',
   'bench/small.md',
 ];

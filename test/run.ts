@@ -27,13 +27,13 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
-  /^test\/verify-(?:bounds|changes|cli|derived|endpoints|engine|examples|faults|flaky|hostile|listeners|lists|look-ups|no-credentials|openapi-alone|own-rows|quay)\./,
+  /^test\/verify-(?:bounds|built-otherwise|changes|chosen|cli|derived|endpoints|engine|event-words|examples|faults|flaky|hostile|listeners|lists|look-ups|no-credentials|openapi-alone|own-rows|quay)\./,
   /^test\/verify-(?:older-words|tries|read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|values|words|workshop)\./,
-  /^test\/(?:clients\/|crash\.|chaos\.|following-kills\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
+  /^test\/(?:clients\/|crash\.|chaos\.|deploy\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,
 ];
-/** What needs a PostgreSQL. */
-const needsPostgres = /^test\/(?:postgres-processes|chaos)\./;
+/** What needs a PostgreSQL, or another server. */
+const needsPostgres = /^test\/(?:postgres-(?:processes|long-reads|online|rates)|redis-rates|broker|workers|chaos|deploy)\./;
 const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
 const isOfVerify = (file: string) => file.startsWith('test/verify-');
 const isChosen = (file: string) => (isLong ? isLeft(file) || asksHowLong.test(readFileSync(file, 'utf8')) : !isLeft(file));
@@ -58,7 +58,7 @@ const dialect = /^test\/store(?:-outbox)?\.test\./;
 
 /** The tests of the store's contract and of what stands on it, which are run on PostgreSQL too. */
 const onPostgres =
-  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-processes|chaos|timers|limits-quotas)\./;
+  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-(?:processes|long-reads|online|rates)|redis-rates|broker|workers|chaos|deploy|timers|limits-(?:at-once|quotas|rates))\./;
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;

@@ -27,6 +27,11 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   },
   { snippet: 'authentication: { schemes: { token: { jwks: "http://localhost/jwks.json" } } }' },
   {
+    snippet:
+      'authentication: { schemes: { asked: { type: introspection, header: X-Asked, introspect: "http://id.notes.example/introspect", caller: { user: "\'writer\'" } } } }',
+    more: ['security/keys-over-http @ /authentication/schemes/asked/introspect'],
+  },
+  {
     snippet: 'authentication: { schemes: { token: { audience: notes, issuer: "https://id.notes.example", lifetime: 1h } } }',
     less: [
       'security/no-audience @ /authentication/schemes/token',
@@ -89,6 +94,8 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   { snippet: 'limits: { size: { body: null } }', more: ['security/no-size @ /limits/size'] },
   { snippet: 'limits: { timeout: none }', more: ['security/no-time-out @ /limits/timeout'] },
   { snippet: 'limits: { pagination: { max: null } }', more: ['security/unbounded-page @ /limits/pagination'] },
+  { snippet: 'limits: { pagination: { max: 10001 } }', more: ['security/unbounded-page @ /limits/pagination'] },
+  { snippet: 'limits: { pagination: { max: 10000 } }' },
   {
     snippet: 'limits: { trust_proxies: [10.0.0.0/8, "0.0.0.0/0"] }',
     more: ['security/trusts-everybody @ /limits/trust_proxies/1'],
@@ -106,6 +113,18 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   {
     snippet: 'resources: { note: { fields: { size: { visible: [writer] } } } }',
     more: ['security/hidden-filter @ /endpoints/GET ~1notes/parameters/min_size'],
+  },
+  {
+    snippet:
+      'resources: { note: { fields: { size: { visible: [writer] }, copy: { type: object, readOnly: true, set: { create: "{\'of\': next}" } } } } }',
+    more: [
+      'security/whole-row @ /resources/note/fields/copy/set/create',
+      'security/hidden-filter @ /endpoints/GET ~1notes/parameters/min_size',
+    ],
+  },
+  {
+    snippet:
+      'resources: { note: { fields: { copy: { type: object, readOnly: true, set: { create: "{\'of\': next.title}" } } } } }',
   },
   {
     snippet: 'events: { delivery: { webhook: { signature: none } } }',

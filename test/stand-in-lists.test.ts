@@ -260,3 +260,110 @@ test('a list by more conditions than anybody asks for is not narrowed, which is 
     assert.deepEqual(await found({ sort: `name${' '.repeat(500)}` }), ['Berta,Anna', '']);
   });
 });
+
+test('what is made elsewhere is listed below the thing that it names, and below no other', async () => {
+  const file = object({ id: { ...string, readOnly: true }, name: string }, ['id']);
+  const item = object({ id: string, type: string });
+  const comment = object({ id: { ...string, readOnly: true }, message: string, item }, ['id']);
+  const sent = object({ message: string, item });
+  const paths = {
+    '/files': { post: { ...sends(object({ name: string })), ...answers(ref('File'), {}, '201') } },
+    '/files/{file_id}': { ...within('file_id'), get: answers(ref('File')) },
+    '/files/{file_id}/comments': { ...within('file_id'), get: answers(object({ entries: list(ref('Comment')) })) },
+    '/comments': { post: { ...sends(sent), ...answers(ref('Comment'), {}, '201') } },
+    '/comments/{comment_id}': { ...within('comment_id'), get: answers(ref('Comment')) },
+  };
+  await standIn(paths, { File: file, Comment: comment }, async (ask) => {
+    const { json: one } = await ask('POST', '/files', { name: 'one' });
+    const { json: other } = await ask('POST', '/files', { name: 'other' });
+    const { json: made } = await ask('POST', '/comments', { message: 'Hello', item: { id: one.id, type: 'file' } });
+    await ask('POST', '/comments', { message: 'Nowhere', item: { id: 'none', type: 'file' } });
+    const { json: told } = await ask('GET', `/files/${one.id}/comments`);
+    assert.deepEqual(
+      told.entries.map(({ id }: { id: string }) => id),
+      [made.id],
+    );
+    assert.deepEqual((await ask('GET', `/files/${other.id}/comments`)).json.entries, []);
+  });
+});
+
+test('a filter in a language of its own narrows where all of it is understood, and is warned of where not', async () => {
+  const paths = {
+    '/boats': {
+      post: { ...sends(boat), ...answers(ref('Boat'), {}, '201') },
+      get: { ...query('filter', '$filter', 'q', 'order', 'ids'), ...answers(list(ref('Boat'))) },
+    },
+    '/boats/{id}': { ...within('id'), get: answers(ref('Boat')) },
+  };
+  await standIn(paths, { Boat: boat }, async (ask) => {
+    for (const [name, length, port] of [
+      ['Ann', 9, 'Kiel'],
+      ["Bo's", 12, 'Hull'],
+      ['Cy', 15, 'Kiel'],
+    ] as const)
+      await ask('POST', '/boats', { id: name, name, length, attributes: { port } });
+    const asked = async (word: string, text: string) => {
+      const { json: rows, headers } = await ask('GET', `/boats?${encodeURIComponent(word)}=${encodeURIComponent(text)}`);
+      const names = rows.map(({ name }: { name: string }) => name).join(' ');
+      return headers.get('ninefold-warning')?.includes('not narrowed') ? `${names}!` : names;
+    };
+    assert.equal(await asked('filter', 'name eq "Ann"'), 'Ann');
+    assert.equal(await asked('filter', 'name == "Ann" AND length>=10'), '');
+    assert.equal(await asked('filter', 'length lt 10 or length gt 14'), 'Ann Cy');
+    assert.equal(await asked('$filter', "name eq 'Bo''s'"), "Bo's");
+    assert.equal(await asked('filter', 'and(equals(port,"Kiel"),greater-than(length,10))'), 'Cy');
+    assert.equal(await asked('filter', 'attributes.port sw "Ki"'), 'Ann Cy');
+    assert.equal(await asked('q', 'port eq "Hull"'), "Bo's");
+    assert.equal(await asked('filter', 'length lt 10 or length gt 14 and name eq "Cy"'), "Ann Bo's Cy!");
+    assert.equal(await asked('filter', 'weight eq 3'), "Ann Bo's Cy!");
+    assert.equal(await asked('filter', `name eq "${'a'.repeat(3000)}"`), "Ann Bo's Cy!");
+    assert.equal(await asked('order', 'name DESC'), "Cy Bo's Ann");
+    assert.equal(await asked('ids', 'Ann,Cy'), 'Ann Cy');
+  });
+});
+
+test('a cursor leads on by the text that is called like it, and beside a bare list by Link', async () => {
+  const paged = {
+    parameters: [
+      { name: 'cursor', in: 'query', schema: string },
+      { name: 'limit', in: 'query', schema: integer },
+    ],
+  };
+  const made = { ...sends(object({ name: string })), ...answers(ref('Boat'), {}, '201') };
+  const one = { ...within('id'), get: answers(ref('Boat')) };
+  for (const isBare of [true, false]) {
+    const shown = isBare ? list(ref('Boat')) : object({ boats: list(ref('Boat')), cursor: string });
+    const paths = { '/boats': { post: made, get: { ...paged, ...answers(shown) } }, '/boats/{id}': one };
+    await standIn(paths, { Boat: object({ id: { ...string, readOnly: true }, name: string }, ['id']) }, async (ask) => {
+      for (const name of ['One', 'Two', 'Three']) await ask('POST', '/boats', { name });
+      const names: string[] = [];
+      let next: string | undefined = '/boats?limit=2';
+      for (let pages = 0; next !== undefined && pages < 5; pages++) {
+        const { json, headers } = await ask('GET', next);
+        names.push(...(isBare ? json : json.boats).map(({ name }: { name: string }) => name));
+        const link = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+        const token = json.cursor === undefined ? undefined : `/boats?limit=2&cursor=${json.cursor}`;
+        next = isBare ? link?.replace(/^https?:\/\/[^/]+/, '') : token;
+      }
+      assert.deepEqual(names.sort(), ['One', 'Three', 'Two']);
+    });
+  }
+});
+
+test('a size that is -1 unless another is sent stands for as many as are usual', async () => {
+  const limit = { name: 'limit', in: 'query', schema: { ...integer, default: -1 } };
+  const paths = {
+    '/boats': {
+      post: { ...sends(boat), ...answers(ref('Boat'), {}, '201') },
+      get: { parameters: [limit, { name: 'after', in: 'query', schema: string }], ...answers(list(ref('Boat'))) },
+    },
+    '/boats/{id}': { ...within('id'), get: answers(ref('Boat')) },
+  };
+  await standIn(paths, { Boat: boat }, async (ask) => {
+    await ask('POST', '/boats', { id: 'one' });
+    await ask('POST', '/boats', { id: 'two' });
+    assert.deepEqual([(await ask('GET', '/boats')).json.length, (await ask('GET', '/boats?limit=-1')).json.length], [2, 2]);
+    assert.equal((await ask('GET', '/boats?limit=1')).json.length, 1);
+    assert.equal((await ask('GET', '/boats?limit=-2')).status, 400);
+  });
+});

@@ -27,11 +27,11 @@ for (const engine of engines) {
 
   it('an event is found by its number and its name, and read in the order in which it was recorded', async (store, again) => {
     const seqs = await store.change(({ outbox }) =>
-      ['x', 'y', 'z'].map((id) => outbox.addEvent(event(id, { image: '{"fields":1}' }))),
+      ['x', 'y', 'z'].map((id) => outbox.addEvent(event(id, { image: '{"fields":1}', trace: `00-${id}` }))),
     );
     const open = await again();
     assert.deepEqual(await look(open, (outbox) => outbox.event(seqs[1]!)), {
-      ...event('y', { image: '{"fields":1}' }),
+      ...event('y', { image: '{"fields":1}', trace: '00-y' }),
       seq: seqs[1],
     });
     assert.equal((await look(open, (outbox) => outbox.eventNamed('z')))?.seq, seqs[2]);

@@ -42,7 +42,7 @@ const isRefused: Judge = (seen) => (seen.status >= 400 ? undefined : { promised:
 
 test('a claim that no other answer could have broken is no evidence', () => {
   const { verdict, why, evidence } = factAfter([
-    claim('field names', 'note', answered(model, 'GET /notes/{id}', { body: row }), () => undefined),
+    claim('identifiers', 'note', answered(model, 'GET /notes/{id}', { body: row }), () => undefined),
   ]);
   assert.equal(verdict, 'not testable');
   assert.equal(why, 'told: no other answer would have been noticed');
@@ -53,14 +53,14 @@ test('a claim that no other answer could have broken is no evidence', () => {
 test('unknown is never evidence, also of an altered answer', () => {
   const seen = answered(model, 'GET /notes/{id}', { body: row });
   const { verdict } = factAfter([
-    claim('field names', 'note', seen, ({ status }) => (status === 200 ? undefined : moot('it is unknown'))),
+    claim('identifiers', 'note', seen, ({ status }) => (status === 200 ? undefined : moot('it is unknown'))),
   ]);
   assert.equal(verdict, 'not testable');
 });
 
 test('a claim that another answer would have broken is evidence, and the alterations are counted', () => {
   const { verdict, evidence } = factAfter([
-    claim('field names', 'note', answered(model, 'GET /notes/{id}', { body: row }), isRow),
+    claim('identifiers', 'note', answered(model, 'GET /notes/{id}', { body: row }), isRow),
   ]);
   assert.equal(verdict, 'held');
   assert.ok((evidence?.alterations.noticed ?? 0) > 1);
@@ -82,7 +82,7 @@ for (const [what, isNoticed] of [
       const isOdd = one.body === undefined || typeof one.body !== 'object' || Array.isArray(one.body) ? false : isNoticed(one);
       return isOdd ? { promised: 'as it was', seen: what } : undefined;
     };
-    assert.equal(factAfter([claim('field names', 'note', seen, judge)]).verdict, 'held');
+    assert.equal(factAfter([claim('identifiers', 'note', seen, judge)]).verdict, 'held');
   });
 }
 
@@ -93,7 +93,7 @@ test('lists are altered: a row that is missing, and one that is there twice', ()
       (body as { items?: readonly unknown[] } | undefined)?.items?.length === count
         ? { promised: 'two', seen: `${count}` }
         : undefined;
-    assert.equal(factAfter([claim('field names', 'note', seen, judge)]).verdict, 'held');
+    assert.equal(factAfter([claim('identifiers', 'note', seen, judge)]).verdict, 'held');
   }
 });
 

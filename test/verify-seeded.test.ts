@@ -297,11 +297,12 @@ for (const seed of isLong ? [1, 2, 3] : [1]) {
     assert.deepEqual(unsteady, []);
     const untested = facts.filter(({ part, verdict }) => only.includes(part) && verdict !== 'held');
     // What nothing can show: words for people, examples, what is promised of later documents, who made a key that was given, a last day
-    // that is still to come, and a connection that is idle for longer than a case may wait.
+    // that is still to come, and a connection that is idle for longer than a case may wait; and totals, at which trials of endpoints look.
     assert.deepEqual(untested.map(({ kind, subject }) => `${kind} (${subject})`).sort(), [
       'compatibility guarantees (service)',
       'credential placeholders (key)',
       'deprecation rules (2)',
+      ...['GET /hooks', 'GET /news', 'GET /notes'].map((list) => `pagination bounds (${list})`),
       'purpose (service)',
       'time-outs (service)',
       'token formats (key)',

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
+import { counters } from './values/counters.ts';
 import { desk } from './values/desk.ts';
 import { desks } from './values/desks.ts';
+import { files } from './values/files.ts';
+import { hooks } from './values/hooks.ts';
+import { invoices } from './values/invoices.ts';
 import { jobs } from './values/jobs.ts';
+import { maps } from './values/maps.ts';
 import { meters } from './values/meters.ts';
 import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
+import { orders } from './values/refused-orders.ts';
 import { register } from './values/register.ts';
 import { tracker } from './values/tracker.ts';
 import { wrapped } from './values/wrapped.ts';
@@ -204,6 +210,73 @@ test('where no order of refusals is stated, nobody is held to one', async () => 
   }
 });
 
+const invoiceRows: readonly Otherwise[] = [
+  [
+    'only one line is shown',
+    'position, minItems',
+    'position, page: 1, minItems',
+    'allowed values:invoice.lines',
+    /children, sent/,
+  ],
+  ['lines stand the other way round', 'order: position', 'order: -position', 'allowed values:invoice.lines', /children, sent/],
+  [
+    'a line may be of nothing',
+    'product: { ref: product }',
+    'product: string',
+    'allowed values:invoice.lines',
+    /children, refused/,
+  ],
+  ['a page is too short', 'page: 2', 'page: 1', 'allowed values:invoice.notes', /children, shown/],
+  ['nobody is told of more', 'page: 2', 'page: 3', 'allowed values:invoice.notes', /children, shown/],
+];
+
+servedOtherwise(
+  invoices,
+  oneOfEach(invoiceRows, ([, , , breaks, reason]) => `${breaks} ${reason}`),
+);
+
+test('a service that shows children in their parents is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(invoices);
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    const verdicts = facts.filter(({ kind, subject }) => kind === 'allowed values' && /invoice.(lines|notes)/.test(subject));
+    assert.deepEqual([...new Set(verdicts.map(({ verdict }) => verdict))], ['held']);
+  } finally {
+    await stand.close();
+  }
+});
+
+const fileRows: readonly Otherwise[] = [
+  ['nothing is kept', 'keep: 30d, restore: undelete', 'keep: 0s, restore: undelete', 'transitions:file', /undelete from deleted/],
+  [
+    'a file comes back locked',
+    'undelete: deleted -> open',
+    'undelete: deleted -> locked',
+    'transitions:file',
+    /undelete from deleted/,
+  ],
+  ['what is gone never was', 'keep: 30d, restore: undelete', 'keep: 0s, restore: undelete', 'conditions:gone', /code/],
+  ['nothing tells of a deleted sheet', 'keep: forever', 'keep: 0s', 'response payload shapes:GET /sheets/{id}', /deleted, told/],
+];
+
+servedOtherwise(
+  files,
+  oneOfEach(fileRows, ([, , , breaks]) => breaks),
+);
+
+test('a service that keeps what is deleted is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(files);
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    const isIt = ({ kind, subject }: (typeof facts)[number]) => `${kind}:${subject}` === 'transitions:file' || subject === 'gone';
+    assert.deepEqual([...new Set(facts.filter(isIt).map(({ verdict }) => verdict))], ['held']);
+  } finally {
+    await stand.close();
+  }
+});
+
 const jobCodes = (state: string, condition: string) =>
   `wrong_state: { status: 409, when: ${state} }\n    not_paid: { status: 402, when: ${condition} }`;
 const [ofState, ofCondition] = ['transition.illegal.state', 'transition.illegal.condition'] as const;
@@ -330,6 +403,191 @@ test('a service that keeps what it answers with an error is found without a faul
   try {
     const { breaches } = await stand.verify();
     assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
+
+/** The codes of two conditions, each given for the other. */
+function swapped(one: string, other: string): readonly [string, string] {
+  const codes = (text: string) =>
+    text
+      .split('\n')
+      .filter(
+        (line) =>
+          line.includes(`when: ${one},`) ||
+          line.includes(`when: ${one} }`) ||
+          line.includes(`when: ${other},`) ||
+          line.includes(`when: ${other} }`),
+      );
+  const stated = codes(orders).join('\n');
+  const served = stated
+    .replace(`when: ${one}`, 'when: *')
+    .replace(`when: ${other}`, `when: ${one}`)
+    .replace('when: *', `when: ${other}`);
+  return [stated, served];
+}
+
+const orderRows: readonly Otherwise[] = [
+  [
+    'what is missing is told as unknown',
+    ...swapped('request.invalid.missing', 'request.invalid.unknown'),
+    'conditions:parameter_missing',
+    /code/,
+  ],
+  [
+    'a wrong type is told as a wrong value',
+    ...swapped('request.invalid.type', 'request.invalid.value'),
+    'conditions:parameter_invalid_type',
+    /code/,
+  ],
+  [
+    'what is read-only is told as a wrong value',
+    ...swapped('request.invalid.value', 'request.invalid.read_only'),
+    'conditions:parameter_fixed',
+    /code/,
+  ],
+  ['no key is told as a bad one', ...swapped('caller.unknown.missing', 'caller.unknown.bad'), 'conditions:key_missing', /code/],
+  [
+    'the user is told as the scope',
+    ...swapped('caller.forbidden.user', 'caller.forbidden.scope'),
+    'conditions:wrong_role',
+    /code/,
+  ],
+];
+
+servedOtherwise(
+  orders,
+  oneOfEach(orderRows, ([, , , breaks]) => breaks),
+);
+
+test('the last thing that is wrong in a body may not name its refusal', { skip: !isLong }, async () => {
+  const backwards = ({ text, method }: { readonly text: string; readonly method: string }) =>
+    method === 'POST' && text.startsWith('{')
+      ? { text: JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text)).reverse())) }
+      : {};
+  const stand = await openStand(orders, { bend: backwards });
+  try {
+    const { breaches } = await stand.verify({ only: ['errors'] });
+    assert.deepEqual([...new Set(breaches.map(({ kind, reason }) => `${kind} ${reason}`))], ['conditions code']);
+  } finally {
+    await stand.close();
+  }
+});
+
+const mapRows: readonly Otherwise[] = [
+  [
+    'everybody has the rate of nobody',
+    'per: address, to: anyone',
+    'per: address',
+    'rate limits:service',
+    /apart|alone|not earlier/,
+  ],
+  [
+    'what is counted together is counted apart',
+    `per: "caller.user + ' ' + operation"`,
+    'per: caller',
+    'rate limits:service',
+    /together/,
+  ],
+  [
+    'what is counted for some is counted for all',
+    `if: "has(caller.user) && caller.user == 'guest'", `,
+    '',
+    'rate limits:service',
+    /alone/,
+  ],
+  ['what is not there counts', ', uncounted: [304, 4XX]', ', uncounted: [304]', 'rate limits:service', /uncounted 404/],
+  ['what has not changed counts', ', uncounted: [304, 4XX]', ', uncounted: [4XX]', 'rate limits:service', /uncounted 304/],
+  ['a quota is of each caller', 'quota: [{ per: caller.user', 'quota: [{ per: caller', 'quotas:service', /together/],
+];
+
+servedOtherwise(maps, mapRows);
+
+test('a service that counts whom and what it says is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(maps, { inPairs: true });
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    const held = facts.filter(({ kind }) => kind === 'rate limits' || kind === 'quotas').map(({ verdict }) => verdict);
+    assert.deepEqual(held, ['held', 'held']);
+  } finally {
+    await stand.close();
+  }
+});
+
+const hookRows: readonly Otherwise[] = [
+  ['there may be one more', 'while: next.is_on, limit: 3', 'while: next.is_on, limit: 4', 'quotas:rows of hook', /kept/],
+  ['there may be any number', '    - { of: folder, limit: 4 }\n', '', 'quotas:rows of folder', /kept/],
+  ['callers are counted together', 'of: hook, per: caller.id', 'of: hook', 'quotas:rows of hook', /apart/],
+];
+
+servedOtherwise(hooks, hookRows);
+
+test('a service that allows a few rows is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(hooks, { inPairs: true });
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    const held = facts.filter(({ subject }) => subject.startsWith('rows of ')).map(({ verdict }) => verdict);
+    assert.deepEqual(held, ['held', 'held']);
+  } finally {
+    await stand.close();
+  }
+});
+
+const counterRows: readonly Otherwise[] = [
+  ['there may be one more', 'on: [create parcel], limit: 3', 'on: [create parcel], limit: 4', 'rate limits:at once', /kept/],
+  ['there may be fewer', 'on: [create parcel], limit: 3', 'on: [create parcel], limit: 2', 'rate limits:at once', /kept/],
+  [
+    'any number may be under way',
+    '  at_once: { per: caller, on: [create parcel], limit: 3 }\n',
+    '',
+    'rate limits:at once',
+    /kept/,
+  ],
+];
+
+servedOtherwise(
+  counters,
+  oneOfEach(counterRows, ([, , , breaks]) => breaks),
+);
+
+test('a service that takes a few requests at once is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(counters, { inPairs: true });
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    assert.equal(facts.find(({ subject }) => subject === 'at once')?.verdict, 'held');
+  } finally {
+    await stand.close();
+  }
+});
+
+test('a service that tells what exactly was wrong is found without a fault, and each way of it is held', {
+  skip: !isLong,
+}, async () => {
+  const stand = await openStand(orders, {
+    inPairs: true,
+    async besides({ administer }) {
+      const add = async (input: { readonly scopes?: string[]; readonly expiresMs?: number }) =>
+        ((await administer('keys add', { user: 'customer', id: 'besides', ...input })) as { readonly secret: string }).secret;
+      return [
+        { user: 'customer', scopes: [], credential: await add({ scopes: [] }) },
+        { user: 'customer', bad: 'expired', credential: await add({ expiresMs: 1 }) },
+      ];
+    },
+  });
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    const left = facts.filter(
+      ({ kind, standing, verdict }) => kind === 'conditions' && standing === 'stated' && verdict !== 'held',
+    );
+    assert.deepEqual(
+      left.map(({ subject }) => subject),
+      [],
+    );
   } finally {
     await stand.close();
   }

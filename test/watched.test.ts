@@ -27,7 +27,9 @@ async function watching(
   const service = await serve(parseDocument(document, 'notes.yaml'), { watch: true, clock: settableClock() });
   assert.ok(service.watched);
   const figures = () => ({ memoryBytes: 2 ** 20, uptimeSeconds: 3 });
-  const door = await openOperations(service.watched, { port: 0, host: '127.0.0.1', figures });
+  const { watched, administer } = service;
+  const log = { level: 'exchanges' as const };
+  const door = await openOperations({ watched, administer, log, port: 0, host: '127.0.0.1', figures });
   try {
     await run(service, (path, init) => fetch(`${door.url}${path}`, init), door.stopping);
   } finally {
@@ -87,10 +89,8 @@ test('who is to stop is not ready and still lives; the door only tells, and tell
     stop();
     const response = await ask('/readyz');
     assert.equal(response.status, 503);
-    assert.deepEqual(await response.json(), {
-      ready: false,
-      checks: { store: 'ok', timers: 'ok', stopping: 'it is being stopped' },
-    });
+    const { code, detail } = (await response.json()) as { code: string; detail: string };
+    assert.deepEqual([code, detail], ['not_ready', 'it is being stopped']);
     assert.equal((await ask('/livez')).status, 200);
   });
 });
@@ -100,8 +100,8 @@ test('a store that cannot be read makes a service unready and says why', async (
     await service.close();
     const response = await ask('/readyz');
     assert.equal(response.status, 503);
-    const { checks } = (await response.json()) as { checks: { store: string } };
-    assert.match(checks.store, /closed/);
+    const { detail } = (await response.json()) as { detail: string };
+    assert.match(detail, /^store: .*closed/);
     assert.equal((await ask('/metrics')).status, 200);
   });
 });

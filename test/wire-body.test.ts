@@ -64,6 +64,15 @@ describe('a body is read by its type', () => {
 
   test('a text is coerced by its shape', () =>
     assert.equal(decode('5', 'text/plain', { accepted: ['text/plain'], shape: { type: 'integer' } }), 5));
+  test('a text that is the JSON of a map or a list is that, where no text may stand', () => {
+    assert.deepEqual(decode('to={"zip":1,"lines":["a"]}&ids=[1,2]&items={"sku":"x"}', form), {
+      to: { zip: 1, lines: ['a'] },
+      ids: [1, 2],
+      items: [{ sku: 'x' }],
+    });
+    assert.deepEqual(decode('tags=["a"]&to={zip', form), { tags: ['["a"]'], to: '{zip' });
+    assert.equal(decode('to={"zip":1}&to={"zip":2}', form), 'malformed /to: 2 values');
+  });
   test('a coding other than identity is not taken', () => {
     assert.equal(decode('{}', 'application/json', parcel, 'gzip'), 'media : the coding gzip');
     assert.deepEqual(decode('{}', 'application/json', parcel, 'Identity'), {});

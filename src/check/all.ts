@@ -1,22 +1,27 @@
 import { permissionRules, reachRules } from './authentication/permissions.ts';
 import { schemeRules, tokenRules } from './authentication/schemes.ts';
+import { brokerRules } from './brokers.ts';
 import { answerRules } from './endpoints/answers.ts';
 import { changeRules } from './endpoints/changes.ts';
+import { choosingRules } from './endpoints/choosing.ts';
 import { effectRules } from './endpoints/effects.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
 import { errorsRules } from './errors.ts';
-import { deliveryRules, kindRules } from './events.ts';
+import { deliveryRules } from './events/delivery.ts';
+import { kindRules } from './events/kinds.ts';
 import { expressionsRules } from './expressions.ts';
 import { limitsRules } from './limits.ts';
 import { proseRules } from './prose.ts';
 import { purposeRules } from './purpose.ts';
+import { childrenRules } from './resources/children.ts';
 import { derivedRules } from './resources/derived.ts';
 import { fieldRules } from './resources/fields.ts';
 import { generatedRules } from './resources/generated.ts';
 import { identifierRules } from './resources/identifiers.ts';
+import { keptRules } from './resources/kept.ts';
 import { referenceRules } from './resources/references.ts';
 import { ruleRules } from './resources/rules.ts';
 import { setRules, suppliedRules } from './resources/set.ts';
@@ -47,6 +52,8 @@ const resourcesRules: readonly Rule[] = [
   ...referenceRules,
   ...setRules,
   ...suppliedRules,
+  ...childrenRules,
+  ...keptRules,
   ...derivedRules,
   ...ruleRules,
 ];
@@ -67,6 +74,7 @@ const endpointsRules: readonly Rule[] = [
   ...keyRules,
   ...effectRules,
   ...parameterRules,
+  ...choosingRules,
   ...listRules,
   ...changeRules,
   ...answerRules,
@@ -76,7 +84,7 @@ const endpointsRules: readonly Rule[] = [
 const authenticationRules: readonly Rule[] = [...schemeRules, ...tokenRules, ...permissionRules, ...reachRules];
 
 /** Events. */
-const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules];
+const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules, ...brokerRules];
 
 /** Versions. */
 const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];

@@ -3,6 +3,7 @@ import { below } from '../document/pointer.ts';
 import { type ErrorCondition, generalCondition, isCondition } from '../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
+import { tellsViolation, unknownMarks } from '../parts/message-template.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
 import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possible-errors.ts';
 import { impossibleStep } from '../parts/refusal-order.ts';
@@ -74,6 +75,12 @@ export const errorsRules: readonly Rule[] = [
     ],
   ),
   warning(
+    'errors/message',
+    'A message says something of a violation that it does not have, or where there is none.',
+    'Write {path}, {name}, {in}, {found} or {expected}, in a message of what is wrong in a request.',
+    (subject) => eachRule(subject, badMessage),
+  ),
+  warning(
     'errors/status',
     'An error answers a condition of the list with a status that is no refusal.',
     'Write a status from 400 to 599, if the interface is not like that.',
@@ -101,6 +108,27 @@ export const errorsRules: readonly Rule[] = [
 function eachRule({ spec }: Subject, find: (rule: ErrorRule, code: ErrorCode) => readonly Wrong[]): Wrong[] {
   return entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules.flatMap((rule) => find(rule, code)));
 }
+
+function badMessage({ message = '', when, at }: ErrorRule): Wrong[] {
+  const place = below(at, 'message');
+  const [word] = unknownMarks(message);
+  if (word !== undefined) return [{ message: `A violation has no \`${word}\`.`, at: place }];
+  if (!tellsViolation(message) || (statedValue(when) ?? []).some(hasViolations)) return [];
+  if (!isStated(when) && (when.standing === 'any' || when.question !== undefined)) return [];
+  return [{ message: 'What it is given for has no violations, so nothing stands in these places.', at: place }];
+}
+
+/** Whether what a condition refuses tells what is wrong, and where. */
+function hasViolations(condition: string): boolean {
+  return condition.startsWith('request.') || violating.has(condition);
+}
+
+const violating: ReadonlySet<string> = new Set<ErrorCondition>([
+  'resource.exists',
+  'reference.missing',
+  'limit.page',
+  'version.unknown',
+]);
 
 /** Every place outside its own part at which an error is named. */
 function namedErrors({ spec, machines, endpoints }: Subject): { readonly code: string; readonly at: string }[] {

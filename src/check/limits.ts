@@ -4,14 +4,18 @@ import { isMap, isStanding } from '../document/values.ts';
 import { isToken } from '../kinds/http-token.ts';
 import { rateKind } from '../kinds/limits/all.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
+import { isCallerKnown } from '../parts/expressions/operation-scope.ts';
 import { statedValue } from '../parts/fact.ts';
-import type { Quota, Rate } from '../parts/limits.ts';
+import type { AtOnce, LimitScope, Quota, Rate } from '../parts/limits.ts';
+import { callableOperations, namesOperation } from '../parts/operations.ts';
 import { pagesRules } from './pages.ts';
+import { rowLimitRules } from './row-limits.ts';
 import { notADuration } from './subject/data.ts';
 import { unstated } from './subject/names.ts';
 import { itemPlace, unknownOperations } from './subject/operation-names.ts';
 import { problemsOf } from './subject/problems.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
+import { isZone } from './subject/zone.ts';
 
 /** Limits: what they count, and how much is nothing. */
 export const limitsRules: readonly Rule[] = [
@@ -92,8 +96,12 @@ export const limitsRules: readonly Rule[] = [
     'State both `limit` and `window`.',
     (subject) =>
       eachLimit(subject, ({ at }) =>
-        ['limit', 'window']
-          .filter((word) => valueAt(subject.spec.document.tree, below(at, word)) === undefined)
+        (at.startsWith(subject.spec.limits.atOnce.at) ? ['limit'] : ['limit', 'window'])
+          .filter(
+            (word) =>
+              isMap(valueAt(subject.spec.document.tree, at)) &&
+              valueAt(subject.spec.document.tree, below(at, word)) === undefined,
+          )
           .map((word) => ({ message: `There is no \`${word}\` here.`, at })),
       ),
   ),
@@ -148,11 +156,17 @@ export const limitsRules: readonly Rule[] = [
     'A rate is to be counted before it is known who calls, and counts callers, users or one user alone.',
     'Take `before` out: rates per address are always counted before, and only those for everyone have the choice.',
     ({ spec }) =>
-      (statedValue(spec.limits.rate) ?? []).flatMap(({ at, per, to, isBeforeCredentials }) =>
-        isBeforeCredentials && (to !== undefined || (per !== 'everyone' && per !== 'address'))
+      (statedValue(spec.limits.rate) ?? []).flatMap(({ at, per, to, if: condition, isBeforeCredentials }) =>
+        isBeforeCredentials && (to !== undefined || condition || (per !== 'everyone' && per !== 'address'))
           ? [{ message: 'Before credentials are looked at nobody knows who calls.', at: below(at, 'before') }]
           : [],
       ),
+  ),
+  warning(
+    'limits/nobody',
+    'A limit is for whoever shows no credential, and whatever it counts asks for one.',
+    'Take `to` out, write a user, or let `anyone` in by a permission.',
+    (subject) => eachLimit(subject, (limit) => (isForNobody(subject, limit) ? [nobody(subject, limit)] : [])),
   ),
   error('limits/proxy', 'A trusted proxy is no address.', 'Write an IP address or a range: `10.0.0.0/8`.', (subject) => {
     const { trustProxies } = subject.spec.limits;
@@ -162,12 +176,27 @@ export const limitsRules: readonly Rule[] = [
     );
   }),
   ...pagesRules,
+  ...rowLimitRules,
 ];
+
+/** Whether a limit is for those alone who show no credential, and none of its operations goes on without. */
+function isForNobody({ spec, names }: Subject, { to = [], on }: LimitScope): boolean {
+  if (!names.operations.closed || to.length === 0 || to.some((user) => user !== 'anyone')) return false;
+  const counted = callableOperations(spec).filter((operation) => on === undefined || namesOperation(on, operation));
+  return counted.length > 0 && counted.every((operation) => isCallerKnown(spec, operation));
+}
+
+function nobody(subject: Subject, { at, to = [] }: Rate | Quota | AtOnce): Wrong {
+  return { message: 'Nobody is counted by it.', at: itemPlace(subject, below(at, 'to'), to, 0) };
+}
 
 const windows: ReadonlySet<string> = new Set(['hour', 'day', 'week', 'month', 'year']);
 
-function eachLimit({ spec }: Subject, find: (limit: Rate | Quota) => readonly Wrong[]): Wrong[] {
-  return [...(statedValue(spec.limits.rate) ?? []), ...(statedValue(spec.limits.quota) ?? [])].flatMap(find);
+function eachLimit({ spec: { limits } }: Subject, find: (limit: Rate | Quota | AtOnce) => readonly Wrong[]): Wrong[] {
+  const all = [limits.rate, limits.quota, limits.atOnce].flatMap(
+    (one): readonly (Rate | Quota | AtOnce)[] => statedValue<readonly (Rate | Quota | AtOnce)[]>(one) ?? [],
+  );
+  return all.flatMap(find);
 }
 
 function eachSize({ spec }: Subject, find: (text: string, at: string) => readonly Wrong[]): Wrong[] {
@@ -191,19 +220,16 @@ function ofNothing(subject: Subject): Wrong[] {
         ? [{ message: 'A window of nothing counts nothing.', at: below(limit.at, 'window') }]
         : []),
     ]),
+    ...rates.flatMap(({ at, uncounted = [] }) =>
+      uncounted.flatMap((status, index) =>
+        status === '2XX' ? [{ message: 'What succeeds counts nothing then.', at: below(below(at, 'uncounted'), index) }] : [],
+      ),
+    ),
     ...rates.flatMap((rate) => problemsOf(rateKind(rate.kind).problems(rate), rate.at, 'limits/of-nothing')),
     ...eachSize(subject, (text, at) => (sizeBytes(text) === 0 ? nothing(at) : [])),
     ...(timeouts?.requestMs === 0 ? nothing(below(limits.timeout.at, 'request')) : []),
     ...(timeouts?.idleMs === 0 ? nothing(below(limits.timeout.at, 'idle')) : []),
   ];
-}
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 function isAddress(word: string): boolean {

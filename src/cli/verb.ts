@@ -35,6 +35,10 @@ export interface VerbCall {
   readonly action: string;
   /** The path of the document, or of what the verb takes in its place; then empty where none was given. */
   readonly document: string;
+  /** What the verb takes. */
+  readonly options: Verb['options'];
+  /** How a person wrote an option: `--port`, or where else its value comes from. */
+  spelt(option: string): string;
   has(option: string): boolean;
   /** The value of an option; the last one where it was given several times. */
   value(option: string): string | undefined;

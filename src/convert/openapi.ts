@@ -1,5 +1,6 @@
 import type { JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
+import { basePath } from '../parts/purpose.ts';
 import type { Spec } from '../parts/spec.ts';
 import { readOwnExport } from './openapi/own/read.ts';
 import { ordersOf, writtenForms } from './openapi/own/source-forms.ts';
@@ -31,6 +32,14 @@ export function toOpenApi(spec: Spec, edition: Edition = '3.1'): JsonMap {
 /** Writes it as OpenAPI 3.2, which also knows streams and methods of one's own. */
 export function toOpenApi32(spec: Spec): JsonMap {
   return toOpenApi(spec, '3.2');
+}
+
+/** The same as a service itself gives it: before the stated addresses stands the one that it was asked at, so that a page that reads it asks there. */
+export function toServedOpenApi(spec: Spec): JsonMap {
+  const written = toOpenApi(spec);
+  const { servers = [] } = written;
+  const here = { url: basePath(spec.purpose) || '/', description: 'This service.' };
+  return { ...written, servers: [here, ...(Array.isArray(servers) ? servers : [])] };
 }
 
 /** Writes it as OpenAPI 3.0 for tools that know no other. */

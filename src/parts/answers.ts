@@ -62,6 +62,11 @@ function readHeaders(source: Source | undefined): Pick<Answer, 'headers' | 'head
   };
 }
 
+/** What a reply may answer with: its example, or one of several. */
+export function repliedWith({ example, examples }: Answer): readonly Json[] {
+  return example ? [example.value] : Object.values(examples);
+}
+
 function readAnswer(status: string, source: Source): Answer {
   // `example` and `if` are words of JSON Schema too: alone among schema words they make no full form.
   const keys = source.entries().map(([key]) => key);

@@ -10,6 +10,8 @@ export interface Authentication {
   readonly schemes: Fact<Named<Scheme>>;
   /** What is accepted: all schemes of one of these sets; absent = every stated one, each alone. */
   readonly accept?: readonly SchemeSet[];
+  /** What is known of a caller beside its identifier, by name, and what each says. */
+  readonly attributes: Named<string>;
   /** Operations at which no credential is looked at. */
   readonly public: readonly string[];
   readonly origins: Fact<readonly string[]>;
@@ -26,7 +28,12 @@ export interface Scheme extends SchemeFacts {
   /** The name of the header, query parameter or cookie that its credential stands in. */
   readonly carrier: Fact<string>;
   readonly placeholder: Fact<string>;
-  readonly caller: { readonly id?: Expression; readonly user?: Expression; readonly scopes?: Expression };
+  readonly caller: {
+    readonly id?: Expression;
+    readonly user?: Expression;
+    readonly scopes?: Expression;
+    readonly attributes: Named<Expression>;
+  };
 }
 
 /** The kind of a scheme; nothing where it is none of them. */
@@ -65,6 +72,12 @@ export function readAuthentication(source: Source): Authentication {
         .get('schemes')
         .fact((value) => named(value.entries().map(([name, entry]) => [name, readScheme(name, entry)] as const))),
     ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),
+    attributes: named(
+      source
+        .get('attributes')
+        .entries()
+        .map(([name, entry]) => [name, entry.text() ?? ''] as const),
+    ),
     public: source.get('public').unstated() ? [] : source.get('public').words(),
     origins: source.get('origins').fact((value) => value.words()),
     permissions: none ?? source.get('permissions').fact((value) => value.items().map(readPermission)),
@@ -109,6 +122,7 @@ function readScheme(name: string, source: Source): Scheme {
       ...(caller.has('id') && { id: caller.get('id').expression() as Expression }),
       ...(caller.has('user') && { user: caller.get('user').expression() as Expression }),
       ...(caller.has('scopes') && { scopes: caller.get('scopes').expression() as Expression }),
+      attributes: caller.get('attributes').expressions(),
     },
     flows: named(
       source

@@ -10,6 +10,7 @@ const generalConditions = [
   'caller.unknown',
   'caller.forbidden',
   'resource.missing',
+  'resource.gone',
   'resource.exists',
   'reference.missing',
   'reference.held',
@@ -35,6 +36,17 @@ type GeneralCondition = (typeof generalConditions)[number];
 const generalOf = {
   'request.missing': 'request.malformed',
   'request.untyped': 'request.media',
+  'request.invalid.missing': 'request.invalid',
+  'request.invalid.unknown': 'request.invalid',
+  'request.invalid.type': 'request.invalid',
+  'request.invalid.value': 'request.invalid',
+  'request.invalid.read_only': 'request.invalid',
+  'caller.unknown.missing': 'caller.unknown',
+  'caller.unknown.bad': 'caller.unknown',
+  'caller.unknown.expired': 'caller.unknown',
+  'caller.forbidden.user': 'caller.forbidden',
+  'caller.forbidden.scope': 'caller.forbidden',
+  'caller.forbidden.row': 'caller.forbidden',
   'transition.illegal.state': 'transition.illegal',
   'transition.illegal.condition': 'transition.illegal',
 } as const satisfies Readonly<Record<string, GeneralCondition>>;
@@ -61,6 +73,24 @@ export function generalCondition(condition: ErrorCondition): GeneralCondition {
   return isNarrow(condition) ? generalOf[condition] : condition;
 }
 
+/** Those whose narrower conditions are all the ways there are of them: where each has a code, the general one is never given. */
+const wholes: ReadonlySet<GeneralCondition> = new Set<GeneralCondition>([
+  'request.invalid',
+  'caller.unknown',
+  'caller.forbidden',
+  'transition.illegal',
+]);
+
+/** The narrower conditions that a general one comes apart into; nothing where it has cases of its own besides. */
+export function partsOf(condition: ErrorCondition): readonly ErrorCondition[] {
+  return isNarrow(condition) || !wholes.has(condition) ? [] : narrowerOf(condition);
+}
+
+/** The narrower conditions below a general one. */
+export function narrowerOf(condition: ErrorCondition): readonly ErrorCondition[] {
+  return conditions.filter((one) => isNarrow(one) && generalOf[one] === condition);
+}
+
 /** HTTP's own status of a condition, and what it means to a client, where the document gives no code for it. */
 export function ownAnswer(condition: ErrorCondition): { readonly status: number; readonly message: string } {
   const general = generalCondition(condition);
@@ -71,6 +101,11 @@ export function ownAnswer(condition: ErrorCondition): { readonly status: number;
 const narrowMessage: Readonly<Partial<Record<ErrorCondition, string>>> = {
   'request.missing': 'A body is needed.',
   'request.untyped': 'The body needs a Content-Type.',
+  'request.invalid.missing': 'Something that is needed is missing in the body.',
+  'request.invalid.unknown': 'The body has something that is not known here.',
+  'request.invalid.type': 'Something in the body is of another type.',
+  'request.invalid.value': 'A value in the body is not allowed.',
+  'request.invalid.read_only': 'The body has something that is not for its caller to write.',
   'transition.illegal.condition': 'Its condition does not hold.',
 };
 
@@ -86,6 +121,7 @@ const ownStatus: Readonly<Record<GeneralCondition, number>> = {
   'caller.unknown': 401,
   'caller.forbidden': 403,
   'resource.missing': 404,
+  'resource.gone': 410,
   'resource.exists': 409,
   'reference.missing': 422,
   'reference.held': 409,
@@ -118,6 +154,7 @@ const ownMessage: Readonly<Record<GeneralCondition, string>> = {
   'caller.unknown': 'A valid credential is needed.',
   'caller.forbidden': 'This caller may not do this.',
   'resource.missing': 'There is no such thing.',
+  'resource.gone': 'It was deleted.',
   'resource.exists': 'Another one holds this value already.',
   'reference.missing': 'Something that the request refers to does not exist.',
   'reference.held': 'Something else still refers to it.',

@@ -5,6 +5,7 @@ import { readSchemeSets, type SchemeSet } from './authentication.ts';
 import { type Effect, readEffect } from './effects.ts';
 import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { type Pagination, readPagination } from './limits.ts';
+import { type Order, readSortWord } from './order.ts';
 import { type Parameter, readParameter } from './parameters.ts';
 import { type PathRow, readKey, readUnder, rowsAlong } from './path-rows.ts';
 import { readShape } from './read-shape.ts';
@@ -63,6 +64,8 @@ export interface Endpoint {
   readonly idempotency?: Idempotency;
   /** A creation that finds: the status of its answer where a row that is there holds the unique values. */
   readonly exists?: 200;
+  /** Whether an update counts as a change also where it changes nothing. */
+  readonly counts?: 'always';
   /** Whether fields that are sent and that the caller cannot write are refused by name; absent = they are ignored. */
   readonly readOnlySent?: 'refuse';
   readonly expand?: { readonly parameter: string; readonly depth: number };
@@ -77,11 +80,6 @@ export interface Idempotency {
   readonly header: string;
   readonly keepMs?: number;
   readonly required: boolean;
-}
-
-export interface Order {
-  readonly field: string;
-  readonly descending: boolean;
 }
 
 export function readEndpoints(source: Source): Endpoints {
@@ -146,12 +144,13 @@ function readEndpoint(key: string, source: Source, under: readonly PathRow[]): E
       .get('order')
       .listed()
       .flatMap((item) => item.text() ?? [])
-      .map(readOrder),
+      .map(readSortWord),
     ...(source.has('in') && { in: source.get('in').words() }),
     ...((ifMatch === 'required' || ifMatch === 'accepted' || ifMatch === 'none') && { ifMatch }),
     ...((etag === 'strong' || etag === 'weak') && { etag }),
     ...(cache !== undefined && { cache }),
     ...(idempotency && { idempotency }),
+    ...(source.get('counts').text() === 'always' && { counts: 'always' as const }),
     ...(source.get('exists').number() === 200 && { exists: 200 as const }),
     ...(source.get('read_only').text() === 'refuse' && { readOnlySent: 'refuse' as const }),
     ...(source.has('expand') &&
@@ -185,10 +184,6 @@ function readProduces(source: Source): Pick<Endpoint, 'produces' | 'acceptIgnore
 
 function operationName(does: string | undefined): string | undefined {
   return does === undefined || does === 'reply' ? undefined : does.trim().replace(/\s+/g, ' ');
-}
-
-function readOrder(word: string): Order {
-  return word.startsWith('-') ? { field: word.slice(1), descending: true } : { field: word, descending: false };
 }
 
 function readIdempotency(source: Source): Idempotency | undefined {

@@ -1,5 +1,7 @@
 import type { Pointer } from '../document/document.ts';
 import { type PullWord, type PushWord, pullKind, pullKinds, pushKinds } from '../kinds/deliveries/all.ts';
+import { type BrokerWord, brokerKind, brokerMembers } from '../kinds/deliveries/all-brokers.ts';
+import type { StatedBroker } from '../kinds/deliveries/broker.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
@@ -18,11 +20,20 @@ export interface Events {
 }
 
 export interface EventKind {
+  /** Its key. */
   readonly name: string;
+  /** What it is called where it is told: its key, unless another name is stated. */
+  readonly called: string;
+  /** What tells it from others that are called the same. */
+  readonly action?: string;
   readonly at: Pointer;
   /** The operations that emit it. */
   readonly on: Fact<readonly string[]>;
   readonly if?: Expression;
+  /** Told by the clock: of rows of a resource, each at its time, once for each. */
+  readonly clock?: { readonly of: string; readonly at: Expression };
+  /** A list: one is emitted for each `item` of it. */
+  readonly each?: Expression;
   readonly payload: Fact<Shape>;
   /** CEL by field of the payload; a lone expression makes the whole. */
   readonly data?: Named<Expression> | Expression;
@@ -36,6 +47,8 @@ export interface Delivery {
   readonly push?: Push;
   /** How they are told over a connection that whoever listens opens. */
   readonly pull?: Pull;
+  /** To what kind of broker they are published. */
+  readonly broker?: Broker;
   readonly envelope: Envelope;
 }
 
@@ -61,7 +74,7 @@ export interface Push {
   readonly timeoutMs?: number;
   readonly disableAfterMs?: number;
   readonly order?: 'any';
-  /** The resource that holds the subscribers, and its fields. */
+  /** The resource that holds the subscribers, and its fields, each the path to it. */
   readonly subscribers?: {
     readonly at: Pointer;
     readonly resource: string;
@@ -69,6 +82,10 @@ export interface Push {
     readonly secret?: string;
     readonly events?: string;
     readonly enabled?: string;
+    /** Whether it is told of anything, where that is no field. */
+    readonly isEnabled?: Expression;
+    /** Whether it is told of one event. */
+    readonly if?: Expression;
   };
 }
 
@@ -82,6 +99,13 @@ export interface Pull {
   /** Its format; nothing for a word that is none. */
   readonly format: StreamWord | undefined;
   readonly keepMs?: number;
+}
+
+/** A broker that events are published to, as it is stated. */
+export interface Broker extends StatedBroker {
+  /** Its kind; nothing for a word that is none. */
+  readonly word: BrokerWord | undefined;
+  readonly at: Pointer;
 }
 
 export function readEvents(source: Source): Events {
@@ -108,14 +132,25 @@ export function readEvents(source: Source): Events {
 
 function readKind(name: string, source: Source): EventKind {
   const condition = source.get('if').expression();
+  const each = source.get('each').expression();
   const to = source.get('to').expression();
   const data = source.get('data');
   const expression = data.isMap ? undefined : data.expression();
+  const action = source.get('action').text();
+  const [of, at] = [source.get('of').text(), source.get('at').expression()];
+  const clock = of !== undefined && at ? { of, at } : undefined;
   return {
     name,
+    called: source.get('name').text() ?? name,
+    ...(action !== undefined && { action }),
     at: source.at,
-    on: source.get('on').fact((value) => value.words()),
+    on:
+      clock && !source.has('on')
+        ? { standing: 'stated', value: [], at: source.at }
+        : source.get('on').fact((value) => value.words()),
+    ...(clock && { clock }),
     ...(condition && { if: condition }),
+    ...(each && { each }),
     payload: source.get('payload').fact((value) => readShape(value)),
     ...(expression ? { data: expression } : data.isMap && { data: data.madeValues() }),
     ...(to && { to }),
@@ -132,9 +167,18 @@ function readDelivery(source: Source): Fact<Delivery> {
       at: value.at,
       ...(push && { push: readPush(push.word, value.get(push.word)) }),
       ...(pull && { pull: readPull(pull.word, value.get(pull.word)) }),
+      ...(value.get('broker').isMap && { broker: readBroker(value.get('broker')) }),
       envelope: readEnvelope(envelope),
     };
   });
+}
+
+function readBroker(source: Source): Broker {
+  return {
+    word: brokerKind(source.get('kind').text())?.word,
+    at: source.at,
+    own: source.members(brokerMembers, ({ value }) => value),
+  };
 }
 
 function readPush(word: PushWord, source: Source): Push {
@@ -142,11 +186,6 @@ function readPush(word: PushWord, source: Source): Push {
   const subscribers = source.get('subscribers');
   const timeoutMs = durationMs(source.get('timeout').text() ?? '');
   const disableAfterMs = durationMs(source.get('disable_after').text() ?? '');
-  const fields: Record<string, string> = {};
-  for (const name of ['url', 'secret', 'events', 'enabled'] as const) {
-    const text = subscribers.get(name).text();
-    if (text !== undefined) fields[name] = text;
-  }
   return {
     word,
     at: source.at,
@@ -159,10 +198,30 @@ function readPush(word: PushWord, source: Source): Push {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(disableAfterMs !== undefined && { disableAfterMs }),
     ...(source.get('order').text() === 'any' && { order: 'any' as const }),
-    ...(subscribers.isMap && {
-      subscribers: { at: subscribers.at, resource: subscribers.get('resource').text() ?? '', ...fields },
-    }),
+    ...(subscribers.isMap && { subscribers: readSubscribers(subscribers) }),
   };
+}
+
+function readSubscribers(source: Source): NonNullable<Push['subscribers']> {
+  const fields: Record<string, string> = {};
+  for (const name of ['url', 'secret', 'events', 'enabled'] as const) {
+    const text = source.get(name).text();
+    if (text !== undefined && (name !== 'enabled' || isPath(text))) fields[name] = text;
+  }
+  const isEnabled = fields.enabled === undefined ? source.get('enabled').expression() : undefined;
+  const condition = source.get('if').expression();
+  return {
+    at: source.at,
+    resource: source.get('resource').text() ?? '',
+    ...fields,
+    ...(isEnabled && { isEnabled }),
+    ...(condition && { if: condition }),
+  };
+}
+
+/** Whether a text is the path to a field, and no expression. */
+function isPath(text: string): boolean {
+  return !text.startsWith('subscriber.') && /^[\w-]+(?:\.[\w-]+)*$/.test(text);
 }
 
 /** By its word, or by its members; `!none` is as good as the word. What is open or left to the service is not stated. */

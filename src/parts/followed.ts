@@ -1,7 +1,8 @@
 import type { Pointer } from '../document/document.ts';
 import type { Effect } from './effects.ts';
-import { type Expression, entriesOf, entryOf } from './fact.ts';
+import { type Expression, entriesOf, entryOf, isStated, statedValue } from './fact.ts';
 import { type FollowedChange, type Following, type FollowingEffect, followedChanges } from './following.ts';
+import { named } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOf, type Transition, transitionsOn } from './states.ts';
 
@@ -17,12 +18,31 @@ export interface Followed {
 export function followedOf(spec: Spec): readonly Followed[] {
   const known = followedBySpec.get(spec);
   if (known) return known;
-  const found = [...followedTransitions(spec), ...followedRows(spec)];
+  const found = [...takenChildren(spec), ...followedTransitions(spec), ...followedRows(spec)];
   followedBySpec.set(spec, found);
   return found;
 }
 
 const followedBySpec = new WeakMap<Spec, readonly Followed[]>();
+
+/** Whoever makes a row with children makes each of these: that comes before anything else that follows. */
+function takenChildren(spec: Spec): Followed[] {
+  return entriesOf(spec.resources.all).flatMap(([resource, { fields, identifier }]) => {
+    const own = statedValue(identifier)?.field;
+    return entriesOf(fields).flatMap(([name, field]): Followed[] => {
+      const { children, readOnly } = field;
+      const child = children && entryOf(spec.resources.all, children.resource);
+      const { at, resource: made, field: tie } = children ?? nothing;
+      const isTied = child && isStated(child.identifier) && entryOf(child.fields, tie)?.ref === resource;
+      if (readOnly || own === undefined || !isTied) return [];
+      const set = named([[tie, { source: `next.${own}`, at }]]);
+      const act: Following = { at, does: { verb: 'create', resource: made }, set, skips: false, children: name };
+      return [{ at, resource, change: 'created', acts: [act] }];
+    });
+  });
+}
+
+const nothing = { at: '', resource: '', field: '' };
 
 function followedTransitions(spec: Spec): Followed[] {
   return entriesOf(spec.states.all).flatMap(([resource]) => {

@@ -17,6 +17,8 @@ export interface Following {
   readonly set: Named<Expression>;
   /** Whether it is passed over where it is refused, and the rest goes on. */
   readonly skips: boolean;
+  /** The field of what was made with which its rows were sent; each of them is what was sent there. */
+  readonly children?: string;
 }
 
 export type FollowingEffect =

@@ -1,4 +1,5 @@
 import { pullKinds, pushKinds } from '../kinds/deliveries/all.ts';
+import { brokerKinds } from '../kinds/deliveries/all-brokers.ts';
 import { envelopeKinds } from '../kinds/envelopes/all.ts';
 import type { EnvelopeKind } from '../kinds/envelopes/kind.ts';
 import { rateKinds } from '../kinds/limits/all.ts';
@@ -26,6 +27,7 @@ interface StatedKind {
 
 /** The lists of kinds that a document may name, each with the definition of their words and that of the statement they stand in. */
 const sorts: readonly { readonly words: string; readonly statement: string; readonly kinds: readonly StatedKind[] }[] = [
+  { words: 'brokerKind', statement: 'broker', kinds: brokerKinds },
   { words: 'rateKind', statement: 'rate', kinds: rateKinds },
   { words: 'schemeType', statement: 'scheme', kinds: schemeKinds },
   {
@@ -68,6 +70,10 @@ function wordOrMembers(kinds: readonly StatedKind[]): FormJson {
 /** The ways of delivery under their words, of each manner one: a service sends in one way, and is listened to in one. */
 function deliveryForm({ properties, anyOf: [first] = [] }: FormJson): FormJson {
   const { envelope } = properties ?? first?.properties ?? {};
+  const broker = {
+    anyOf: [{ $ref: '#/$defs/broker' }, { const: 'none' }, { const: 'any' }, ...standings],
+    description: 'Events are published to a broker, whose address the service is started with.',
+  };
   const way = (manner: string, { word, meaning }: { readonly word: string; readonly meaning: string }) => ({
     [word]: { anyOf: [{ $ref: `#/$defs/${manner}` }, { const: 'none' }, { const: 'any' }, ...standings], description: meaning },
   });
@@ -75,7 +81,7 @@ function deliveryForm({ properties, anyOf: [first] = [] }: FormJson): FormJson {
     pullKinds.map((pull) => ({
       type: 'object',
       additionalProperties: false,
-      properties: { ...way('push', push), ...way('pull', pull), envelope },
+      properties: { ...way('push', push), ...way('pull', pull), broker, envelope },
     })),
   );
   return anyOf.length === 1 ? (anyOf[0] ?? {}) : { anyOf };

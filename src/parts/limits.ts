@@ -6,7 +6,8 @@ import { inOnePiece, isPageWord, type PageWord, pageStyles } from '../kinds/page
 import type { StatedPages } from '../kinds/pages/kind.ts';
 import { tellingOf } from '../kinds/pages/telling.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
-import type { Fact, Named } from './fact.ts';
+import type { Expression, Fact, Named } from './fact.ts';
+import { type RowLimit, readRowLimits } from './row-limits.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 8: how much, how large, how long, how many. */
@@ -17,25 +18,56 @@ export interface Limits {
   readonly timeout: Fact<Timeouts>;
   readonly pagination: Fact<Pagination>;
   readonly quota: Fact<readonly Quota[]>;
+  /** How many requests may be under way at once. */
+  readonly atOnce: Fact<readonly AtOnce[]>;
+  /** How many rows there may be. */
+  readonly rows: Fact<readonly RowLimit[]>;
   /** Under which names rates are told; open = those of the draft standard. */
   readonly headers: Fact<RateHeaders>;
   /** The addresses whose forwarding headers count. */
   readonly trustProxies: Fact<readonly string[]>;
 }
 
-export type Per = 'caller' | 'user' | 'address' | 'everyone';
+/** `value`: what an expression comes to. */
+export type Per = 'caller' | 'user' | 'address' | 'everyone' | 'value';
 
-export interface Rate extends StatedRate {
-  readonly at: Pointer;
-  readonly kind: RateWord;
+/** Whom a limit counts, apart from whom, and of what. */
+export interface LimitScope {
   readonly per: Per;
-  /** Whether what counts everybody counts also those who turn out to be nobody: before credentials are looked at. */
-  readonly isBeforeCredentials?: true;
+  /** What is counted apart, where `per` is an expression. */
+  readonly by?: Expression;
+  /** Of which callers it counts anything. */
+  readonly if?: Expression;
+  /** The users that it is for; `anyone` = whoever shows no credential. Absent = all. */
   readonly to?: readonly string[];
   /** The operations it counts; absent = all. */
   readonly on?: readonly string[];
+}
+
+export interface Rate extends StatedRate, LimitScope {
+  readonly at: Pointer;
+  readonly kind: RateWord;
+  /** Whether what counts everybody counts also those who turn out to be nobody: before credentials are looked at. */
+  readonly isBeforeCredentials?: true;
   /** What an operation counts, where it is not 1. */
   readonly cost: Named<number>;
+  /** Answers that count nothing in the end: statuses such as `304`, and all of a kind such as `5XX`. */
+  readonly uncounted?: readonly string[];
+}
+
+/** What a limit counts apart, for people. */
+export function perName({ per, by }: Pick<LimitScope, 'per' | 'by'>): string {
+  return by?.source ?? per;
+}
+
+/** Whether what was answered with a status counts nothing. */
+export function isUncounted({ uncounted = [] }: Pick<Rate, 'uncounted'>, status: number): boolean {
+  return uncounted.includes(String(status)) || uncounted.includes(`${Math.floor(status / 100)}XX`);
+}
+
+/** Whether a limit is for somebody: whoever shows no credential is `anyone`. */
+export function isLimitFor({ to }: Pick<LimitScope, 'to'>, caller: { readonly user: string } | undefined): boolean {
+  return to === undefined || to.includes(caller === undefined ? 'anyone' : caller.user);
 }
 
 /** Sizes in bytes. */
@@ -67,6 +99,9 @@ export interface Pagination extends StatedPages {
   readonly data: Named<Json>;
 }
 
+/** How many rows a page has where its greatest size is not stated. */
+export const pageRowsMost = 10_000;
+
 /** Whether lists are cut into pages, rather than shown in one piece. */
 export function isCut(pagination: Pagination | undefined): pagination is Pagination {
   return pagination !== undefined && pagination.style !== inOnePiece.word;
@@ -83,11 +118,14 @@ export interface RateHeaders {
 export const resetForms = ['seconds', 'unix', 'http-date'] as const;
 export type ResetForm = (typeof resetForms)[number];
 
-export interface Quota {
+/** How many requests may be under way at once. */
+export interface AtOnce extends LimitScope {
   readonly at: Pointer;
-  readonly per: Per;
-  readonly to?: readonly string[];
-  readonly on?: readonly string[];
+  readonly limit: number;
+}
+
+export interface Quota extends LimitScope {
+  readonly at: Pointer;
   readonly limit: number;
   readonly window: string;
   readonly zone: string;
@@ -100,6 +138,8 @@ export function readLimits(source: Source): Limits {
     size: source.get('size').fact(readSizes),
     timeout: source.get('timeout').fact(readTimeouts),
     pagination: source.get('pagination').fact(readPagination),
+    atOnce: source.get('at_once').fact(readAtOnce),
+    rows: source.get('rows').fact(readRowLimits),
     quota: source.get('quota').fact((value) => value.items().map(readQuota)),
     headers: source.get('headers').fact(readRateHeaders),
     trustProxies: source.get('trust_proxies').fact((value) => value.words()),
@@ -121,13 +161,29 @@ function readRateHeaders(source: Source): RateHeaders | undefined {
   };
 }
 
-function readScope(source: Source): { per: Per; to?: string[]; on?: string[] } {
-  const per = source.get('per').text();
+function readScope(source: Source): LimitScope {
+  const word = source.get('per').text();
+  const per = perWords.find((one) => one === word) ?? (word === undefined ? 'caller' : 'value');
+  const by = per === 'value' ? source.get('per').expression() : undefined;
+  const condition = source.get('if').expression();
   return {
-    per: per === 'user' || per === 'address' || per === 'everyone' ? per : 'caller',
+    per,
+    ...(by && { by }),
+    ...(condition && { if: condition }),
     ...(source.has('to') && { to: source.get('to').words() }),
     ...(source.has('on') && { on: source.get('on').words() }),
   };
+}
+
+/** The words for what is counted apart; anything else is an expression. */
+export const perWords = ['caller', 'user', 'address', 'everyone'] as const;
+
+/** A number alone is of each caller. */
+function readAtOnce(source: Source): readonly AtOnce[] {
+  const number = source.number();
+  if (number !== undefined) return [{ at: source.at, per: 'caller', limit: number }];
+  const all = source.isMap ? [source] : source.items();
+  return all.map((one) => ({ at: one.at, ...readScope(one), limit: one.get('limit').number() ?? Number.NaN }));
 }
 
 /** The words that belong to one kind of rate or another. */
@@ -152,6 +208,12 @@ function readRate(source: Source): Rate[] {
           .entries()
           .map(([name, cost]) => [name, cost.number() ?? 1] as const),
       ),
+      ...(source.has('uncounted') && {
+        uncounted: source
+          .get('uncounted')
+          .items()
+          .map(({ value }) => String(value)),
+      }),
     },
   ];
 }

@@ -18,7 +18,12 @@ export interface Operation {
   readonly by?: 'clock' | 'service' | 'engine' | 'change';
   readonly transition?: Transition;
   /** What follows from a change: what it does, and the fields that it is given each time. */
-  readonly follows?: { readonly verb: FollowingEffect['verb']; readonly gives: readonly string[] };
+  readonly follows?: {
+    readonly verb: FollowingEffect['verb'];
+    readonly gives: readonly string[];
+    /** The resources with which it is sent, where it follows from nothing else: whoever makes one of these makes it too. */
+    readonly sentWith?: readonly string[];
+  };
 }
 
 /** Every operation of a document: its endpoints', the stream, the transitions that no caller fires, what follows from changes, and the engine's own. */
@@ -103,20 +108,22 @@ function uncalledTransitions(spec: Spec): Operation[] {
 /** What acts that follow from changes do, each once. */
 function followingOperations(spec: Spec): Operation[] {
   const acts = Map.groupBy(
-    followedOf(spec).flatMap((followed) => followed.acts.filter(({ does }) => does)),
-    ({ does }) => followingName(does as FollowingEffect),
+    followedOf(spec).flatMap(({ acts: all, resource }) => all.filter(({ does }) => does).map((act) => ({ act, resource }))),
+    ({ act: { does } }) => followingName(does as FollowingEffect),
   );
   return [...acts].map(([name, same]): Operation => {
     // Those without are left out above.
-    const { does } = same[0] as Following & { readonly does: FollowingEffect };
+    const first = same[0]?.act as Following & { readonly does: FollowingEffect };
+    const { does } = first;
     const transition = transitionOf(spec, does);
-    const gives = Object.keys(same[0]?.set ?? {}).filter((field) => same.every(({ set }) => set[field] !== undefined));
+    const gives = Object.keys(first.set).filter((field) => same.every(({ act: { set } }) => set[field] !== undefined));
+    const isSent = same.every(({ act: { children } }) => children !== undefined);
     return {
       name,
       resource: does.resource,
       by: 'change',
       ...(transition && { transition }),
-      follows: { verb: does.verb, gives },
+      follows: { verb: does.verb, gives, ...(isSent && { sentWith: same.map(({ resource }) => resource) }) },
     };
   });
 }

@@ -4,6 +4,7 @@ import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts'
 import { boundRows, keyParameters, ownRow } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
+import { named } from './source.ts';
 import type { Spec } from './spec.ts';
 import { isMovedByUpdate, machineOf } from './states.ts';
 
@@ -34,10 +35,11 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
   const required: string[] = [];
   for (const [name, field] of entriesOf(resource.fields)) {
     const isMoved = optional === 'all' && isStateSent(spec, resource, field);
-    if (!isMoved && !isWritable(spec, resource, field)) continue;
+    const isTaken = optional !== 'all' && takesChildren(field);
+    if (!isMoved && !isTaken && !isWritable(spec, resource, field)) continue;
     const states = isMoved ? statedValue(machineOf(spec.states, resource.name)?.states) : undefined;
     properties[name] = {
-      ...(statedValue(field.shape) ?? {}),
+      ...sentShape(spec, field),
       ...(states && { enum: [...states] }),
       ...(field.default && { default: field.default.value }),
     };
@@ -47,9 +49,26 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
   return { type: 'object', properties, required, ...(!resource.additionalProperties && { additionalProperties: false }) };
 }
 
-/** Whether a caller may write the field at all: not read-only, not the state field, not a generated identifier. */
+/** Whether the rows that a field shows are taken with the one that is made. */
+export function takesChildren({ children, readOnly }: Field): boolean {
+  return children !== undefined && !readOnly;
+}
+
+/** The shape of a field as it is sent: its own, or of one with children a list of what makes each of them. */
+export function sentShape(spec: Spec, { shape, children }: Field): Shape {
+  if (!children) return statedValue(shape) ?? {};
+  const { resource: name, field, least, most } = children;
+  const child = entryOf(spec.resources.all, name);
+  // A child is of the row that it is sent with, and takes no children of its own.
+  const isOwn = (one: Field) => one.name !== field && one.children === undefined;
+  const fields = named(entriesOf(child?.fields).filter(([, one]) => isOwn(one)));
+  const items = child && writableShape(spec, { ...child, fields: { standing: 'stated', value: fields, at: child.at } }, []);
+  return { type: 'array', items: items ?? {}, ...(least > 0 && { minItems: least }), maxItems: most };
+}
+
+/** Whether a caller may write the field at all: not read-only, not the state field, not a generated identifier, no children. */
 export function isWritable(spec: Spec, resource: Resource, field: Field): boolean {
-  if (field.readOnly) return false;
+  if (field.readOnly || field.children) return false;
   if (machineOf(spec.states, resource.name)?.field === field.name) return false;
   const identifier = statedValue(resource.identifier);
   return !(identifier?.field === field.name && identifier.generate !== undefined && identifier.generate !== 'client');
@@ -73,7 +92,7 @@ export function isSuppliedByService(field: Field, change: 'create' | 'replace'):
 
 /** Whether an answer may hold the field at all. */
 export function isEverShown(field: Field): boolean {
-  return field.stored && !field.writeOnly && field.visible?.length !== 0;
+  return (field.stored || field.children !== undefined) && !field.writeOnly && field.visible?.length !== 0;
 }
 
 /** Whether every answer holds the field where it has a value: nothing hides it from some callers or after the first answer. */

@@ -1,4 +1,6 @@
-import { conditions, type ErrorCondition, generalCondition } from './conditions.ts';
+import { acceptedSets } from './accepted.ts';
+import { kindOfScheme, type Permission } from './authentication.ts';
+import { conditions, type ErrorCondition, generalCondition, partsOf } from './conditions.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
 import { actsAfter, comingOf } from './followed.ts';
@@ -6,8 +8,10 @@ import type { Following } from './following.ts';
 import { isCut } from './limits.ts';
 import { callableOperations, namesOperation, type Operation } from './operations.ts';
 import { boundByPath, pathParameters, requestShape } from './payload.ts';
+import { fieldCountedApart, rowLimitsOf } from './row-limits.ts';
 import type { Spec } from './spec.ts';
 import { isMovedByUpdate } from './states.ts';
+import { endOf } from './versioning.ts';
 
 /** The conditions of the closed list that can arise somewhere in a document. */
 export function arisingConditions(spec: Spec): ErrorCondition[] {
@@ -33,6 +37,14 @@ export function arisesAt(spec: Spec, condition: ErrorCondition, operation: Opera
   return !isNever(spec, condition) && mightArise(spec, condition, operation);
 }
 
+/** Whether each way that there is of a general condition has a code of its own, so that it is never given itself. */
+export function isGivenInParts(spec: Spec, condition: ErrorCondition, named: ReadonlySet<string>): boolean {
+  const parts = partsOf(condition);
+  if (!parts.some((part) => named.has(part))) return false;
+  const operations = callableOperations(spec);
+  return parts.every((part) => named.has(part) || !operations.some((operation) => arisesAt(spec, part, operation)));
+}
+
 /** Whether a condition, or the general one that it stands below, is said never to arise. */
 export function isNever({ errors: { conditions: stated } }: Spec, condition: ErrorCondition): boolean {
   return stated[condition]?.standing === 'none' || stated[generalCondition(condition)]?.standing === 'none';
@@ -52,6 +64,7 @@ function followingConditions(spec: Spec, operation: Operation): ReadonlySet<Erro
     if (does.verb === 'transition') found.add('transition.illegal');
     const resource = entryOf(spec.resources.all, does.resource);
     if (resource && does.verb !== 'delete' && resource.unique.length > 0) found.add('resource.exists');
+    if (does.verb !== 'delete' && rowLimitsOf(spec, does.resource).length > 0) found.add('limit.quota');
     if (resource && does.verb === 'create' && entriesOf(resource.fields).some(([, { ref }]) => ref !== undefined))
       found.add('reference.missing');
     if (does.verb === 'delete' && holds(spec, does.resource, new Set())) found.add('reference.held');
@@ -77,14 +90,29 @@ const tests: Readonly<Record<ErrorCondition, Test>> = {
   'request.accept': (_spec, { endpoint }) => endpoint?.acceptIgnored !== true,
   'request.parameter': yes,
   'request.invalid': (spec, operation) => takesBody(spec, operation) || usesSubscriberParents(operation),
+  'request.invalid.missing': (spec, operation) => tests['request.invalid'](spec, operation),
+  'request.invalid.unknown': (spec, operation) => tests['request.invalid'](spec, operation),
+  'request.invalid.type': (spec, operation) => tests['request.invalid'](spec, operation),
+  'request.invalid.value': (spec, operation) => tests['request.invalid'](spec, operation),
+  'request.invalid.read_only': (spec, operation) =>
+    tests['request.invalid'](spec, operation) && operation.endpoint?.readOnlySent !== undefined,
   'route.unknown': yes,
   'method.unsupported': yes,
   'caller.unknown': (spec, operation) =>
     isStated(spec.authentication.schemes) && !namesOperation(spec.authentication.public, operation),
   'caller.forbidden': (spec, operation) =>
     isStated(spec.authentication.permissions) && !namesOperation(spec.authentication.public, operation),
+  'caller.unknown.missing': (spec, operation) => tests['caller.unknown'](spec, operation),
+  'caller.unknown.bad': (spec, operation) => tests['caller.unknown'](spec, operation),
+  'caller.unknown.expired': (spec, operation) => tests['caller.unknown'](spec, operation) && takesTimed(spec, operation),
+  'caller.forbidden.user': (spec, operation) => tests['caller.forbidden'](spec, operation),
+  'caller.forbidden.scope': (spec, operation) =>
+    tests['caller.forbidden'](spec, operation) && rulesFor(spec, operation).some(({ scopes }) => scopes.length > 0),
+  'caller.forbidden.row': (spec, operation) =>
+    tests['caller.forbidden'](spec, operation) && rulesFor(spec, operation).some((rule) => rule.if !== undefined),
   'resource.missing': (_spec, { endpoint }) =>
     endpoint !== undefined && (pathParameters(endpoint.path).length > 0 || endpoint.identity !== undefined),
+  'resource.gone': meetsDeleted,
   'resource.exists': collides,
   'reference.missing': sendsReference,
   'reference.held': isHeld,
@@ -101,22 +129,62 @@ const tests: Readonly<Record<ErrorCondition, Test>> = {
   'idempotency.busy': (_spec, { endpoint }) => endpoint?.idempotency !== undefined,
   'write.conflict': yes,
   'limit.rate': (spec, operation) =>
-    (statedValue(spec.limits.rate) ?? []).some((rate) => rate.on === undefined || namesOperation(rate.on, operation)),
+    [...(statedValue(spec.limits.rate) ?? []), ...(statedValue(spec.limits.atOnce) ?? [])].some(
+      ({ on }) => on === undefined || namesOperation(on, operation),
+    ),
   'limit.quota': (spec, operation) =>
-    (statedValue(spec.limits.quota) ?? []).some((quota) => quota.on === undefined || namesOperation(quota.on, operation)),
+    (statedValue(spec.limits.quota) ?? []).some((quota) => quota.on === undefined || namesOperation(quota.on, operation)) ||
+    mayBeTooMany(spec, operation),
   'limit.size': (spec) => isStated(spec.limits.size),
   'limit.page': (spec, { endpoint }) => endpoint !== undefined && isPaged(spec, endpoint),
   'limit.time': yes,
   'version.unknown': (spec) =>
     isStated(spec.versioning.versions) && isStated(spec.versioning.select) && spec.versioning.select.value.by !== 'pin',
   'version.sunset': (spec) =>
-    entriesOf(spec.versioning.versions).some(([, version]) => statedValue(version.deprecation)?.sunset !== undefined),
+    entriesOf(spec.versioning.versions).some(([, version]) => endOf(statedValue(version.deprecation) ?? version) !== undefined),
   'service.unavailable': yes,
   internal: yes,
 };
 
+/** Whether an operation is about a row that may have been deleted and is kept; reading may answer it, and what brings it back finds it. */
+function meetsDeleted(spec: Spec, { endpoint }: Operation): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  if (!effect || !['read', 'update', 'replace', 'delete', 'transition'].includes(effect.verb) || !('resource' in effect))
+    return false;
+  const kept = entryOf(spec.resources.all, effect.resource)?.kept;
+  if (!kept) return false;
+  return effect.verb === 'read'
+    ? kept.answers === undefined
+    : !(effect.verb === 'transition' && effect.transition === kept.restore);
+}
+
 function takesBody(spec: Spec, { endpoint }: Operation): boolean {
   return endpoint !== undefined && isStated(requestShape(spec, endpoint));
+}
+
+/** Whether an operation may make a row one too many: it makes one, or changes one that may count as another then. */
+function mayBeTooMany(spec: Spec, operation: Operation): boolean {
+  const resource = resourceOf(spec, operation);
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  if (!resource || !writes(operation)) return false;
+  return rowLimitsOf(spec, resource.name).some((rule) => {
+    if (effect?.verb === 'create' || effect?.verb === 'upsert' || rule.while) return true;
+    const field = entryOf(resource.fields, fieldCountedApart(rule, resource) ?? '');
+    return effect?.verb !== 'transition' && field !== undefined && !field.readOnly && !field.immutable;
+  });
+}
+
+/** Whether a credential that is shown at an operation may be one whose time is over: a key or a token. */
+function takesTimed({ authentication }: Spec, { endpoint }: Operation): boolean {
+  const accepted = new Set(acceptedSets(authentication, endpoint).flat());
+  return entriesOf(authentication.schemes).some(([name, scheme]) => {
+    const by = kindOfScheme(scheme)?.proof?.by;
+    return accepted.has(name) && (by === 'key' || by === 'token');
+  });
+}
+
+function rulesFor({ authentication }: Spec, operation: Operation): readonly Permission[] {
+  return (statedValue(authentication.permissions) ?? []).filter(({ allow }) => namesOperation(allow, operation));
 }
 
 function usesSubscriberParents({ endpoint }: Operation): boolean {

@@ -39,6 +39,7 @@ export function basePath(purpose: Purpose): string {
   const url =
     purpose.baseUrls.standing === 'stated' || purpose.baseUrls.standing === 'inferred' ? purpose.baseUrls.value[0] : undefined;
   if (!url) return '';
-  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  // `//host/path` names a host too, and leaves the scheme to whoever reads it (RFC 3986 section 4.2).
+  const path = url.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '');
   return path.replace(/[?#].*$/, '').replace(/\/+$/, '');
 }

@@ -11,6 +11,7 @@ export const fieldWords = [
   'readOnly',
   'writeOnly',
   'immutable',
+  'null',
   'default',
   'set',
   'generate',
@@ -24,6 +25,10 @@ export const fieldWords = [
   'extensible',
   'onDelete',
   'show',
+  'children',
+  'order',
+  'page',
+  'envelope',
   'deprecated',
 ] as const;
 

@@ -1,6 +1,8 @@
 import type { Json, Pointer } from '../document/document.ts';
+import { type Children, childrenShape, readChildren } from './children.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { type FollowedChange, type Following, followedChanges, readFollowing } from './following.ts';
+import { type Kept, readKept } from './kept.ts';
 import { readShape, splitField } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
@@ -31,6 +33,8 @@ export interface Resource {
   readonly additionalProperties: boolean;
   /** What the service does because one is made, changed or deleted, in the same transaction. */
   readonly following?: Readonly<Partial<Record<FollowedChange, readonly Following[]>>>;
+  /** What becomes of its rows once they are deleted; absent = they are gone. */
+  readonly kept?: Kept;
 }
 
 /** What the fields of a row together must not be. */
@@ -71,6 +75,8 @@ export interface Field {
   readonly readOnly: boolean;
   readonly writeOnly: boolean;
   readonly immutable: boolean;
+  /** Whether null is a value of it, which a patch sets. */
+  readonly keepsNull: boolean;
   /** Wrapped, since null is a value. */
   readonly default?: { readonly value: Json };
   /** What sets it, by operation word: `create`, `update`, `replace`, `write`, a transition or an operation. */
@@ -93,6 +99,8 @@ export interface Field {
   readonly ref?: string;
   readonly onDelete?: 'restrict' | 'cascade' | 'clear';
   readonly show?: 'id' | 'expand' | Shape;
+  /** The rows that refer to this one, which it shows. */
+  readonly children?: Children;
   readonly deprecated?: Deprecation;
 }
 
@@ -120,6 +128,7 @@ function readResource(name: string, source: Source): Resource {
     : undefined;
   const shape = source.has('shape') ? source.get('shape').fact((value) => readShape(value), 'tags only') : undefined;
   // What has a shape in place of fields is a value, and has no fields.
+  const kept = readKept(source.get('deleted'));
   const whole = shape && !source.has('fields') ? ({ standing: 'none', at: source.get('shape').at } as const) : undefined;
   return {
     name,
@@ -148,6 +157,7 @@ function readResource(name: string, source: Source): Resource {
       .map((choice) => ({ at: choice.at, fields: choice.words() })),
     additionalProperties: source.get('additionalProperties').flag() ?? false,
     ...readFollowed(source),
+    ...(kept && { kept }),
   };
 }
 
@@ -185,7 +195,7 @@ function readUnique(source: Source): Unique {
 
 function readField(name: string, source: Source, requiredList: ReadonlySet<string> | undefined, listSource: Source): Field {
   const { words, shapeSource } = splitField(source);
-  const shape = shapeSource.fact((value) => readShape(value), 'tags only');
+  const { shape, children } = readFieldShape(words, shapeSource);
   const required: Fact<boolean> =
     source.isMap && source.has('required') && !Array.isArray(source.get('required').value)
       ? source.get('required').fact((value) => value.flag(), 'tags only')
@@ -209,6 +219,7 @@ function readField(name: string, source: Source, requiredList: ReadonlySet<strin
     readOnly: derive !== undefined || (words.get('readOnly').flag() ?? false),
     writeOnly: words.get('writeOnly').flag() ?? false,
     immutable: words.get('immutable').flag() ?? false,
+    keepsNull: words.get('null').text() === 'kept',
     ...(words.has('default') && { default: { value: words.get('default').value as Json } }),
     set: words.get('set').expressions(),
     ...(generate !== undefined && { generate }),
@@ -217,14 +228,25 @@ function readField(name: string, source: Source, requiredList: ReadonlySet<strin
     ...(words.get('reveal').text() === 'once' && { reveal: 'once' as const }),
     ...(words.has('visible') && { visible: visible.unstated()?.standing === 'none' ? [] : visible.words() }),
     ...(words.has('writable') && { writable: writable.unstated()?.standing === 'none' ? [] : writable.words() }),
-    stored: words.get('stored').flag() ?? true,
+    // What refers to the row is kept where it is.
+    stored: !children && (words.get('stored').flag() ?? true),
     ignoreCase: words.get('ignore_case').flag() ?? false,
     extensible: words.get('extensible').flag() ?? false,
     ...(ref !== undefined && { ref }),
     ...(isOnDelete(onDelete) && { onDelete }),
     ...(words.has('show') && { show: readShow(show) }),
+    ...(children && { children }),
     ...(deprecated && { deprecated }),
   };
+}
+
+/** The shape of a field; that of one with children follows from these. */
+function readFieldShape(words: Source, source: Source): { readonly shape: Fact<Shape>; readonly children?: Children } {
+  const shape = source.fact((value) => readShape(value), 'tags only');
+  const stated = shape.standing === 'stated' || shape.standing === 'inferred' ? shape.value : {};
+  const children = readChildren(words, stated);
+  if (!children) return { shape };
+  return { shape: { standing: 'stated', value: childrenShape(children, stated), at: source.at }, children };
 }
 
 function isOnDelete(word: string | undefined): word is 'restrict' | 'cascade' | 'clear' {

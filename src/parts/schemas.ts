@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../document/document.ts';
 import { fragmentStepOf, keyOfFragmentStep } from '../document/pointer.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
-import { isAlwaysShown, isSuppliedByService, isWritable } from './payload.ts';
+import { isAlwaysShown, isSuppliedByService, isWritable, sentShape, takesChildren } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import { mapInner } from './shapes/inner.ts';
@@ -132,7 +132,7 @@ function definitionOf(name: string, writing: Writing): JsonMap {
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [field, entry] of entriesOf(resource.fields)) {
-    if (use === 'sent' && !isWritable(spec, resource, entry)) continue;
+    if (use === 'sent' && !isWritable(spec, resource, entry) && !takesChildren(entry)) continue;
     properties[field] = fieldSchema(resource, entry, writing);
     if (statedValue(entry.required) === true && isRequiredIn(spec, resource, entry, use)) required.push(field);
   }
@@ -148,7 +148,7 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): Json {
   const { spec, use } = writing;
   const machine = machineOf(spec.states, resource.name);
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
-  const shape = statedValue(field.shape) ?? {};
+  const shape = use === 'sent' ? sentShape(spec, field) : (statedValue(field.shape) ?? {});
   const schema = translate(shape, writing, noNames);
   return {
     ...schema,

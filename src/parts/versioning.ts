@@ -20,6 +20,8 @@ export interface Deprecation {
   readonly at: Pointer;
   readonly deprecated?: string;
   readonly sunset?: string;
+  /** Whether its end is announced alone, and it is served all the same. */
+  readonly isAnnouncedOnly?: true;
   readonly alternative?: string;
   readonly link?: string;
 }
@@ -134,7 +136,19 @@ export function readDeprecation(source: Source): Deprecation | undefined {
     const text = source.get(word).text();
     if (text !== undefined) words[word] = text;
   }
-  return { at: source.at, ...words };
+  const sunset = source.get('sunset');
+  const on = sunset.isMap ? sunset.get('on').text() : undefined;
+  return {
+    at: source.at,
+    ...words,
+    ...(on !== undefined && { sunset: on }),
+    ...(sunset.isMap && sunset.get('then').text() === 'serves' && { isAnnouncedOnly: true }),
+  };
+}
+
+/** The date from which something is not served any more; nothing where none is stated, or it is announced alone. */
+export function endOf({ sunset, isAnnouncedOnly }: Deprecation): string | undefined {
+  return isAnnouncedOnly ? undefined : sunset;
 }
 
 function readVersion(name: string, source: Source): Version {

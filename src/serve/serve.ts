@@ -17,7 +17,6 @@ import {
   type Act,
   type AnsweredOutcome,
   type Changing,
-  type Drawn,
   type Found,
   type Hook,
   type Names,
@@ -28,6 +27,7 @@ import {
   type Work,
 } from './resources/act.ts';
 import { withDerived } from './resources/derive.ts';
+import type { Drawn } from './resources/drawn.ts';
 import type { RowModel } from './resources/model.ts';
 import type { FireTransition } from './resources/transition.ts';
 import { compileStatedAsk } from './stated-order.ts';
@@ -47,10 +47,14 @@ export function compileRoad(steps: Steps): AnswerCall {
     const routed = steps.route(call); //                  2. RFC 9110 sections 15.5.5 and 15.5.6
     if (!isReached(routed)) return steps.answerUnrouted(call, routed);
     const exchange = steps.start(call, routed);
-    const refusal =
-      (routed.refusal && steps.version(routed)) ?? //     2. section 5 of the language, versioning
-      steps.ratesOfAddress?.(exchange); //                3. RFC 6585 section 4
-    if (refusal) return steps.finish(exchange, refusalReply(exchange, refusal));
+    const unserved = routed.refusal && steps.version(routed); // 2. section 5 of the language, versioning
+    if (unserved) return steps.finish(exchange, refusalReply(exchange, unserved));
+    if (!steps.ratesOfAddress) return afterFor(exchange, steps.identify(exchange), identified);
+    return afterFor(exchange, steps.ratesOfAddress(exchange), counted); // 3. RFC 6585 section 4
+  }
+
+  function counted(hurried: Refusal | undefined, exchange: Exchange): PromiseOrValue<Reply> {
+    if (hurried) return steps.finish(exchange, refusalReply(exchange, hurried));
     return afterFor(exchange, steps.identify(exchange), identified);
   }
 
@@ -74,9 +78,13 @@ export function compileRoad(steps: Steps): AnswerCall {
   const ask = steps.order ? compileStatedAsk(steps, steps.order, carryOut) : askAsEver;
 
   function askAsEver(exchange: Exchange, unknown: Refusal | undefined): PromiseOrValue<Reply> {
+    if (unknown) return steps.finish(exchange, refusalReply(exchange, unknown));
+    return afterFor(exchange, steps.ratesOfCaller?.(exchange), askOn); // 5. RFC 6585 section 4
+  }
+
+  function askOn(hurried: Refusal | undefined, exchange: Exchange): PromiseOrValue<Reply> {
     const refusal =
-      unknown ??
-      steps.ratesOfCaller?.(exchange) ?? //               5. RFC 6585 section 4
+      hurried ??
       exchange.plan.forbids(exchange) ?? //               6. RFC 9110 section 15.5.4
       steps.openFacts(exchange.plan) ?? //                7. RFC 9110 section 15.6.2
       steps.accept(exchange) ?? //                        8. RFC 9110 section 15.5.7
@@ -222,7 +230,7 @@ export interface Steps {
   /** A version that is not listed, or gone. */
   readonly version: (routed: Routed) => Refusal | undefined;
   /** Rates that count failed logins too: per address, and for everyone where it is stated so. */
-  readonly ratesOfAddress: ((exchange: Exchange) => Refusal | undefined) | undefined;
+  readonly ratesOfAddress: ((exchange: Exchange) => PromiseOrValue<Refusal | undefined>) | undefined;
   readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
   /** Where a call leads in the version that its caller is pinned to; nothing where nobody is. */
   readonly pin: ((call: Call, routed: Routed, who: Identified) => PromiseOrValue<Routed>) | undefined;
@@ -230,7 +238,7 @@ export interface Steps {
   readonly caller: (exchange: Exchange, reached: Reached, who: Identified) => Refusal | undefined;
   /** What is played in a trial: an answer, or nothing where the service goes on. */
   readonly play: ((exchange: Exchange) => PromiseOrValue<Reply | undefined>) | undefined;
-  readonly ratesOfCaller: ((exchange: Exchange) => Refusal | undefined) | undefined;
+  readonly ratesOfCaller: ((exchange: Exchange) => PromiseOrValue<Refusal | undefined>) | undefined;
   /** Facts without which nothing can be done at this endpoint, and handlers that are missing. */
   readonly openFacts: (plan: Plan) => Refusal | undefined;
   /** What the answer may be. */

@@ -5,7 +5,7 @@ import type { Reply } from './http/call.ts';
 
 /** What stands before the transaction of an exchange. */
 interface Asking {
-  readonly ratesOfCaller: ((exchange: Exchange) => Refusal | undefined) | undefined;
+  readonly ratesOfCaller: ((exchange: Exchange) => PromiseOrValue<Refusal | undefined>) | undefined;
   readonly openFacts: (plan: Plan) => Refusal | undefined;
   readonly accept: (exchange: Exchange) => Refusal | undefined;
   readonly parameters: (exchange: Exchange) => Refusal | undefined;

@@ -53,7 +53,7 @@ const ownTables: readonly CopiedTable[] = [
   own('timers', 3, 'resource id name due:i token fired'),
   own('credentials', 2, 'name serial:i scheme lookup user caller doc'),
   own('subscribers', 1, 'id state'),
-  own('events', 1, 'seq:i id kind at:i operation resource row payload image'),
+  own('events', 1, 'seq:i id kind at:i operation resource row payload image trace'),
   own('deliveries', 1, 'seq:i event:i subscriber lane tries:i due:i settled:i outcome'),
   own('attempts', 2, 'delivery:i n:i at:i took:i status:i error response'),
 ];

@@ -14,6 +14,8 @@ export interface NewEvent {
   readonly payload: string;
   /** JSON text of what decides who receives it, where that is not the payload. */
   readonly image: string | null;
+  /** Which trace it came of (`traceparent`), where that was followed. */
+  readonly trace?: string;
 }
 
 export interface StoredEvent extends NewEvent {

@@ -1,3 +1,5 @@
+import type { RateRules, SharedRates } from './shared-rates.ts';
+
 /** What several processes that have one store have to know of each other. */
 
 /** What of a store is remembered in memory by whoever has it. */
@@ -19,4 +21,6 @@ export interface SharedStore {
    * within seconds. Returns what gives the work back, so that another takes it at once.
    */
   share(work: SharedWork, held: (isHeld: boolean) => void): () => Promise<void>;
+  /** Rates that all processes count together; a crash of the database may begin them anew. They are closed with the store. */
+  rates(rulesOf: (kind: string) => RateRules): SharedRates;
 }

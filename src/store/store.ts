@@ -31,10 +31,7 @@ export interface TableSpec {
   readonly columns: readonly ColumnSpec[];
   /** Columns of which no two rows may hold the same value; null is not a value. */
   readonly unique: readonly string[];
-  /**
-   * Column lists to index; creation order, ascending, is appended by the engine. A list read with the same directions, or
-   * with all of them turned round, creation order included, is read off the index.
-   */
+  /** Column lists to index; creation order, ascending, is appended. A list with the same or all turned directions is read off the index. */
   readonly indexes: readonly (readonly IndexColumn[])[];
 }
 
@@ -69,14 +66,18 @@ export interface NewRow {
 export type Condition =
   | { readonly op: 'and' | 'or'; readonly of: readonly Condition[] }
   | { readonly op: 'not'; readonly of: Condition }
-  | { readonly op: '=' | '!=' | '<' | '<=' | '>' | '>='; readonly left: Operand; readonly right: Operand }
-  | { readonly op: 'prefix' | 'contains'; readonly left: Operand; readonly right: Operand }
-  /** `right` is a list parameter: a JSON array text of scalars. */
-  | { readonly op: 'in'; readonly left: Operand; readonly right: Operand }
+  | { readonly op: Compared; readonly left: Operand; readonly right: Operand }
   | { readonly op: 'absent'; readonly of: Operand }
+  /** The row of `table` that the column `to` refers to meets `of`, or one of those whose column `from` refers to this row. */
+  | { readonly op: 'some'; readonly table: string; readonly by: RowLink; readonly of: Condition }
+  | { readonly op: 'any'; readonly column: string; readonly of: Condition } // of one scalar of a JSON array in the column
   | { readonly op: 'true' | 'false' };
+/** `in` is of a list parameter: a JSON array text of scalars. */
+type Compared = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'prefix' | 'contains' | 'in';
+export type RowLink = { readonly to: string } | { readonly from: string };
 export type Operand =
   | { readonly column: string }
+  | { readonly item: ColumnSpec['type'] } // a scalar of the array that an `any` looks into
   /** A column of the row that `via` (a column holding an identifier of `table`) refers to. */
   | { readonly via: string; readonly table: string; readonly then: Operand }
   /** A column of the row of `table` whose columns are these: one at the most. */
@@ -133,6 +134,9 @@ export interface Query {
   count(params: readonly Scalar[]): number;
 }
 
+/** The creation numbers of rows, which may be very many: a list, or what gives parts of one. */
+export type RowNumbers = Pick<readonly number[], 'length' | 'slice'>;
+
 /** Read access to the committed rows; inside a change, to what the change itself sees. */
 export interface Reader {
   get(table: string, id: string): Row | undefined;
@@ -146,7 +150,7 @@ export interface Reader {
   /** How many rows meet `where`, whatever `after`, `limit` and `offset` say. */
   count(query: QuerySpec, params: readonly Scalar[]): number;
   /** The creation numbers of all rows that meet `where`, in their order, whatever `after`, `limit` and `offset` say. */
-  numbers(query: QuerySpec, params: readonly Scalar[]): readonly number[];
+  numbers(query: QuerySpec, params: readonly Scalar[]): RowNumbers;
   /** Those of some rows, by their creation numbers, that meet `where` now, in the order of the question. */
   among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[];
   /** The rows after a creation number, oldest first: all rows of a table, a bounded page at a time. From 0. */
@@ -174,9 +178,7 @@ export interface Transaction extends Reader {
   timerFired(timer: Timer): void;
   /** Makes timers due no more; what they fired for is remembered. */
   clearTimers(resource: string, id: string, name?: string): void;
-  /**
-   * Adds to a named counter and gives what it holds then. It starts at 0, is nothing from `expiresMs` on, and starts anew then.
-   */
+  /** Adds to a named counter and gives what it holds then. It starts at 0, is nothing from `expiresMs` on, and starts anew then. */
   addTo(counter: string, amount: number, nowMs: number, expiresMs: number): number;
   /** The next number of a named sequence, from 1. */
   next(sequence: string): number;
@@ -188,6 +190,7 @@ export interface Transaction extends Reader {
   /** Takes out whatever tells of somebody beside rows: events with their deliveries, kept answers, counters. It looks through all of them. */
   erase(erasure: Erasure): Erased;
   readonly outbox: Outbox;
+  readonly batch: number; // How many changes are brought to disk together, this one among them.
 }
 
 /** What a caller shows who it is with, as it is kept: never the credential itself. */
@@ -243,6 +246,7 @@ export type RenewedRow = Pick<NewRow, 'doc' | 'columns'>;
 export interface Renewal {
   /** Tables that are called otherwise from now on, with their rows and timers. */
   readonly renamed?: readonly { readonly from: string; readonly to: string }[];
+  readonly isTrial?: boolean; // All of it is taken back in the end: nothing may be done before.
   /** Tables that go, with their rows and timers. */
   readonly dropped?: readonly string[];
   /** By table, what each of its rows becomes; nothing where it stays as it is. A row that becomes another gets its next `rev`. */

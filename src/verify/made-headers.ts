@@ -7,7 +7,7 @@ import type { TrialExchange } from './script/exchange.ts';
 
 /** Holds an answer to header fields that expressions make, as far as what they read can be known from outside. */
 export function* observeMadeHeaders(
-  { headers }: Pick<TrialExchange, 'headers'>,
+  { headers, status }: Pick<TrialExchange, 'headers' | 'status'>,
   model: Model,
   { stated, context, fact, operation }: MadeHeaders,
 ): Iterable<Observed> {
@@ -15,6 +15,11 @@ export function* observeMadeHeaders(
     const meant = model.expressions.evaluate(expression, operation, { context });
     const seen = headers[name.toLowerCase()];
     const reason = `header ${name}`;
+    if (typeof meant === 'string' && seen === undefined && comesToSomething(model, expression, { context, operation })) {
+      const promised = `a ${name}, which is ${expression.source}, whatever that is`;
+      yield { fact, reason, judgement: isAtTheDoor(status) ? undefined : { promised, seen: 'none' } };
+      continue;
+    }
     if (typeof meant === 'string' || meant.value === null) {
       if (seen !== undefined) yield { fact, reason, judgement: undefined };
       continue;
@@ -25,10 +30,25 @@ export function* observeMadeHeaders(
   }
 }
 
+/** Whether a field has a value whatever identifier the service gives the request, which nobody else knows. */
+function comesToSomething(
+  { expressions }: Model,
+  expression: Expression,
+  { context, operation }: Pick<MadeHeaders, 'context' | 'operation'>,
+): boolean {
+  const meant = expressions.evaluate(expression, operation, { context: { ...context, request_id: 'nf-request' } });
+  return typeof meant === 'object' && meant.value !== null;
+}
+
+/** What a server answers by itself before it has read a request knows nothing of fields. */
+function isAtTheDoor(status: number): boolean {
+  return status === 408 || status === 431;
+}
+
 interface MadeHeaders {
   readonly stated: Named<Expression>;
   /** What is known of what they read. */
   readonly context: Readonly<Record<string, Json>>;
   readonly fact: FactName;
-  readonly operation?: string;
+  readonly operation?: string | undefined;
 }

@@ -10,6 +10,7 @@ import { computed } from './endpoints/computed.ts';
 import { preconditionsKept } from './endpoints/conditions.ts';
 import { cursors } from './endpoints/cursors.ts';
 import { deleting } from './endpoints/deleting.ts';
+import { firstViolation } from './endpoints/first-violation.ts';
 import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
 import { keysLater } from './endpoints/keys-later.ts';
@@ -37,12 +38,14 @@ import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
+import { childrenInParents } from './resources/children.ts';
 import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
 import { fixedFields } from './resources/fixed.ts';
 import { foundByKey } from './resources/found-by-key.ts';
 import { identifiers } from './resources/identifiers.ts';
+import { keptDeleted } from './resources/kept.ts';
 import { missingRows } from './resources/missing.ts';
 import { notWritable } from './resources/not-writable.ts';
 import { uniqueRaced, uniqueRacedLater } from './resources/raced.ts';
@@ -79,6 +82,8 @@ export const trials: readonly Trial[] = [
   notWritable,
   references,
   derived,
+  childrenInParents,
+  keptDeleted,
   countedFields,
   foundByKey,
   rulesOverFields,
@@ -133,6 +138,7 @@ export const trials: readonly Trial[] = [
   unchangedByRefused,
   takenAgain,
   refusalOrder,
+  firstViolation,
 ];
 
 /** What every answer is held to. */

@@ -92,6 +92,12 @@ function deliveryOf(draw: Draw, envelope: Json | undefined): JsonMap {
         ...(draw(fc.boolean) && { retry: ['5s', '1m'] }),
       },
     }),
+    ...(draw(fc.boolean) && {
+      broker: pick<JsonMap>(draw, [
+        { kind: 'nats', subject: 'the.events' },
+        { kind: 'cloudevents', source: 'https://the.example/' },
+      ]),
+    }),
     ...(draw(fc.boolean) && { stream: { path: 'GET /the/stream', format: 'sse', keep: '1h' } }),
     ...(envelope !== undefined && { envelope }),
   };

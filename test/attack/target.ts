@@ -44,11 +44,11 @@ export interface Target {
 /** A connection for each request: one that was kept may be closed by the other side just as it is used again. */
 const apart = new Agent({ pipelining: 0 });
 
-/** Starts it. */
-export async function startTarget(): Promise<Target> {
+/** Starts it: a service of our own, or a stand-in of a description. */
+export async function startTarget(which: 'vault' | 'shelf' = 'vault'): Promise<Target> {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-attack-'));
   const secret = 'a secret of thirty-two bytes, or so';
-  const child = fork(join(import.meta.dirname, 'child.ts'), [join(folder, 'vault.sqlite')], {
+  const child = fork(join(import.meta.dirname, 'child.ts'), [join(folder, 'store.sqlite'), which], {
     execArgv: ['--max-old-space-size=256', '--expose-gc', '--disable-warning=ExperimentalWarning'],
     env: { ...process.env, VAULT_SECRET: secret },
   });

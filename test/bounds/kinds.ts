@@ -3,6 +3,9 @@ import type { Target } from '../attack/target.ts';
 
 type Send = (target: Target) => Promise<unknown>;
 
+/** How each kind of request that asks for too much is sent, by what it is called. */
+export type Kinds = Readonly<Record<string, Send>>;
+
 const repeat = (text: string, times: number) => text.repeat(times);
 const mebibyte = 1024 * 1024;
 
@@ -231,15 +234,11 @@ const volumes: Readonly<Record<string, Send>> = {
 };
 
 /** Those that are a matter of one request each. */
-export const quickKinds: readonly string[] = Object.keys({ ...bodies, ...patterns, ...patternLists, ...queries, ...headers });
+export const quickKinds: Kinds = { ...bodies, ...patterns, ...patternLists, ...queries, ...headers };
 
 /** Every kind of request that asks for too much. */
-export const kinds: Readonly<Record<string, Send>> = {
-  ...bodies,
-  ...patterns,
-  ...patternLists,
-  ...queries,
-  ...headers,
+export const kinds: Kinds = {
+  ...quickKinds,
   ...connections,
   ...volumes,
 };

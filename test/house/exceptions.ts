@@ -39,7 +39,6 @@ export const upwardArrows: readonly string[] = [
   'src/verify/purpose -> src/verify',
   'src/verify/purpose -> src/verify/versioning',
   'src/verify/resources -> src/verify',
-  'src/verify/resources -> src/verify/authentication',
   'src/verify/resources -> src/verify/states',
   'src/verify/script -> src/verify',
   'src/verify/script -> src/verify/client',

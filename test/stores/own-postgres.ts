@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 
 /** A PostgreSQL that was started for a run of tests. */
 export interface OwnPostgres {
@@ -72,14 +72,4 @@ function installed(): string | undefined {
     ...globSync('/usr/lib/postgresql/*/bin/postgres').sort().reverse(),
   ].find((file) => globSync(file).length > 0 && globSync(join(dirname(file), 'initdb')).length > 0);
   return found === undefined ? undefined : dirname(found);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { readonly port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

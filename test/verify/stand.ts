@@ -68,6 +68,8 @@ export interface StandOptions {
   readonly served?: string;
   /** Whether each user has a second caller, where keys are given out. */
   readonly inPairs?: boolean;
+  /** Callers besides, by credentials that it gives out. */
+  readonly besides?: (service: Service) => Promise<readonly GivenCaller[]>;
   /** The scheme of the second callers, where it is another one. */
   readonly secondScheme?: string;
 }
@@ -97,7 +99,7 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
   const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
   const second = stand.inPairs ? await secondCallers(service, scopes, stand.secondScheme) : [];
-  const callers = [...first, ...second];
+  const callers = [...first, ...second, ...((await stand.besides?.(service)) ?? [])];
   return {
     url,
     clockUrl: clockDoor.url,
@@ -153,7 +155,7 @@ async function openProxy(port: number, { bend, spoil, tell }: Pick<StandOptions,
     const { method: asked = 'GET', url = '/', headers: given } = request;
     const original = { method: asked, target: url, headers: given, text: sent };
     const { method, target, headers: bent, text: body } = { ...original, ...bend?.(original) };
-    const { 'content-length': _given, ...rest } = bent;
+    const { 'content-length': _given, 'transfer-encoding': _coding, ...rest } = bent;
     const sentHeaders = body === '' ? rest : { ...rest, 'content-length': String(Buffer.byteLength(body)) };
     const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: sentHeaders }, async (answer) => {
       if (answer.headers['content-type']?.startsWith('text/event-stream')) return passOn(answer, response, tell);

@@ -6,7 +6,7 @@ import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { isToken } from '../../kinds/http-token.ts';
 import { acceptedNames } from '../../parts/accepted.ts';
-import { kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
+import { type Authentication, kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../subject/data.ts';
 import { listed, unstated } from '../subject/names.ts';
@@ -87,6 +87,12 @@ export const schemeRules: readonly Rule[] = [
         const read = generate === undefined ? undefined : readTemplate(generate);
         return read && 'wrong' in read ? [{ message: read.wrong, at: below(at, 'generate') }] : [];
       }),
+  ),
+  error(
+    'authentication/attribute',
+    'An attribute of callers has a name that expressions cannot read, or is given and not stated.',
+    'Name it with small letters, digits and `_`, otherwise than `id`, `user`, `scopes`, `claims`, `key` and `attributes`, and state it under `attributes`.',
+    ({ spec }) => attributeWrongs(spec.authentication),
   ),
   error(
     'authentication/origin',
@@ -175,7 +181,13 @@ export const tokenRules: readonly Rule[] = [
     'authentication/unverifiable-token',
     'A JWT cannot be verified: its algorithms or its keys are not stated.',
     'State `algorithms`, and `jwks` or `secret_env`.',
-    (subject) => eachScheme(subject.spec, (scheme) => unverifiable(subject, scheme)),
+    (subject) => eachScheme(subject.spec, (scheme) => problemsWith(subject, scheme, 'authentication/unverifiable-token')),
+  ),
+  error(
+    'authentication/introspection',
+    'Nobody can be asked about tokens, or not as it is stated.',
+    'State `introspect: URL`, and `client` with `secret_env` where the server asks who asks.',
+    (subject) => eachScheme(subject.spec, (scheme) => problemsWith(subject, scheme, 'authentication/introspection')),
   ),
   error(
     'authentication/algorithm-none',
@@ -239,11 +251,29 @@ const algorithms: readonly string[] = [
   'ES256K',
 ];
 
-function unverifiable({ spec }: Subject, scheme: Scheme): Wrong[] {
+/** What every caller has, under names of its own. */
+const callerWords: ReadonlySet<string> = new Set(['id', 'user', 'scopes', 'claims', 'key', 'attributes']);
+
+function attributeWrongs({ at, attributes, schemes }: Authentication): Wrong[] {
+  const named = Object.keys(attributes).flatMap((name) => {
+    const place = below(below(at, 'attributes'), name);
+    if (callerWords.has(name)) return [{ message: `Every caller has \`${name}\` already.`, at: place, onKey: true }];
+    return /^[a-z_][a-z0-9_]*$/.test(name) ? [] : [{ message: `\`${name}\` is no name.`, at: place, onKey: true }];
+  });
+  const given = entriesOf(schemes).flatMap(([, { caller }]) =>
+    Object.entries(caller.attributes).flatMap(([name, expression]) =>
+      Object.hasOwn(attributes, name) ? [] : [{ message: `\`${name}\` is no stated attribute.`, at: expression.at, onKey: true }],
+    ),
+  );
+  return [...named, ...given];
+}
+
+/** What the kind of a scheme finds wrong with how it is stated. */
+function problemsWith({ spec }: Subject, scheme: Scheme, code: Rule['code']): Wrong[] {
   const written = valueAt(spec.document.tree, scheme.at);
   const words = isMap(written) ? Object.keys(written) : [];
   const problems = kindOfScheme(scheme)?.problems(scheme, words) ?? [];
-  return problemsOf(problems, scheme.at, 'authentication/unverifiable-token');
+  return problemsOf(problems, scheme.at, code);
 }
 
 function eachAlgorithm(subject: Subject, find: (name: string, at: string, scheme: Scheme) => readonly Wrong[]): Wrong[] {

@@ -1,5 +1,5 @@
 import { below } from '../../document/pointer.ts';
-import type { Answer } from '../../parts/answers.ts';
+import { type Answer, repliedWith } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { dataMisfits, isExpression } from '../subject/data.ts';
@@ -45,11 +45,18 @@ export const answerRules: readonly Rule[] = [
     'The example of an answer does not fit its shape.',
     'Correct the example, or the shape.',
     (subject) =>
-      eachAnswer(subject, ({ at, shape, example }) => {
+      eachAnswer(subject, ({ at, shape, example, examples }, { does }) => {
         const value = statedValue(shape);
-        const why = value && example ? subject.schemas.misfit(value, example.value) : undefined;
-        if (why === undefined) return [];
-        return [{ message: `The example ${shortJson(example?.value)} does not fit: ${why}.`, at: below(at, 'example') }];
+        const all = [
+          ...(example ? [[below(at, 'example'), example.value] as const] : []),
+          ...Object.entries(statedValue(does)?.verb === 'reply' && !example ? examples : {}).map(
+            ([name, one]) => [below(below(at, 'examples'), name), one] as const,
+          ),
+        ];
+        return all.flatMap(([place, one]) => {
+          const why = value && subject.schemas.misfit(value, one);
+          return why === undefined ? [] : [{ message: `The example ${shortJson(one)} does not fit: ${why}.`, at: place }];
+        });
       }),
   ),
   warning(
@@ -57,9 +64,9 @@ export const answerRules: readonly Rule[] = [
     'An endpoint replies with an example, and states none.',
     "Add the answer's `example`.",
     (subject) =>
-      eachAnswer(subject, ({ at, shape, example, data }, { does }) =>
-        statedValue(does)?.verb === 'reply' && isStated(shape) && !example && !data
-          ? [{ message: 'There is no example to reply with.', at, onKey: true }]
+      eachAnswer(subject, (answer, { does }) =>
+        statedValue(does)?.verb === 'reply' && isStated(answer.shape) && repliedWith(answer).length === 0 && !answer.data
+          ? [{ message: 'There is no example to reply with.', at: answer.at, onKey: true }]
           : [],
       ),
   ),

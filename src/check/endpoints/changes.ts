@@ -23,6 +23,20 @@ export const changeRules: readonly Rule[] = [
       }),
   ),
   error(
+    'endpoints/counts-no-update',
+    '`counts` stands on an endpoint other than an update, replace or upsert.',
+    'Take `counts` out: everything else that is done counts.',
+    ({ spec, endpoints }) =>
+      endpoints.flatMap(({ at, does, counts }) => {
+        const { verb } = statedValue(does) ?? {};
+        const place = below(at, 'counts');
+        if (!counts || verb === 'update' || verb === 'replace' || verb === 'upsert') return [];
+        return valueAt(spec.document.tree, place) === undefined
+          ? []
+          : [{ message: 'It changes no row that is there.', at: place }];
+      }),
+  ),
+  error(
     'endpoints/in-without-states',
     '`in` names states of a resource that has none.',
     'Take `in` out, or state the machine of the resource.',

@@ -1,7 +1,9 @@
 import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Parameter } from '../../parts/parameters.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { isTurning } from '../../parts/sorting.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -30,7 +32,11 @@ export const listRules: readonly Rule[] = [
     'Write names of fields under `enum`; a leading `-` turns the order.',
     (subject) =>
       eachList(subject, (resource, { parameters }) =>
-        entriesOf(parameters).flatMap(([, { sorts, shape, at }]) => {
+        entriesOf(parameters).flatMap(([, { sorts, sortNames, shape, at }]) => {
+          if (sortNames)
+            return Object.entries(sortNames).flatMap(([name, field]) =>
+              unstated(fieldVocabulary(resource), field, below(below(at, 'sorts'), name)),
+            );
           const values = sorts ? statedValue(shape)?.enum : undefined;
           if (!Array.isArray(values)) return [];
           return values.flatMap((value, index) =>
@@ -43,6 +49,15 @@ export const listRules: readonly Rule[] = [
               : [],
           );
         }),
+      ),
+  ),
+  error(
+    'endpoints/direction',
+    'A parameter for the direction of a list says nothing of how it is sorted.',
+    'Name the parameter that sorts under `directs`, and take the words `asc` and `desc`.',
+    (subject) =>
+      subject.endpoints.flatMap((endpoint) =>
+        entriesOf(endpoint.parameters).flatMap(([, one]) => directionWrongs(endpoint, one)),
       ),
   ),
   error(
@@ -69,6 +84,9 @@ export const listRules: readonly Rule[] = [
           ...entriesOf(parameters).flatMap(([, parameter]) => [
             ...(parameter.sorts ? [{ word: 'sorts', at: below(parameter.at, 'sorts') }] : []),
             ...(parameter.filters === undefined ? [] : [{ word: 'filters', at: below(parameter.at, 'filters') }]),
+            ...(parameter.chooses
+              ? [{ word: wordOf(parameter.chooses.by), at: below(parameter.at, wordOf(parameter.chooses.by)) }]
+              : []),
           ]),
         ];
         return words.map((word) => ({ message: `\`${word.word}\` says something about lists, and this is none.`, at: word.at }));
@@ -88,6 +106,19 @@ export const listRules: readonly Rule[] = [
       }),
   ),
 ];
+
+function directionWrongs({ parameters }: Endpoint, { at, directs, shape }: Parameter): Wrong[] {
+  if (directs === undefined) return [];
+  if (!entryOf(parameters, directs)?.sorts)
+    return [{ message: `\`${directs}\` is no parameter that sorts.`, at: below(at, 'directs') }];
+  const { enum: words } = statedValue(shape) ?? {};
+  const isEither = Array.isArray(words) && words.length === 2 && words.filter(isTurning).length === 1;
+  return isEither ? [] : [{ message: 'One of two words has to begin with `desc`.', at, onKey: true }];
+}
+
+function wordOf(by: 'path' | 'keeps' | 'search'): string {
+  return by === 'path' ? 'filters' : by;
+}
 
 function eachList(subject: Subject, find: (resource: Resource, endpoint: Endpoint) => readonly Wrong[]): Wrong[] {
   return subject.endpoints.flatMap((endpoint) => {

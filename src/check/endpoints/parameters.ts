@@ -45,8 +45,8 @@ export const parameterRules: readonly Rule[] = [
     '`op` stands on a parameter that filters nothing.',
     'Add `filters: FIELD`, or take `op` out.',
     (subject) =>
-      eachParameter(subject, ({ name, at, filters }) =>
-        filters === undefined && states(subject, at, 'op')
+      eachParameter(subject, ({ name, at, filters, chooses }) =>
+        filters === undefined && chooses?.by !== 'path' && states(subject, at, 'op')
           ? [{ message: `\`${name}\` filters nothing.`, at: below(at, 'op') }]
           : [],
       ),

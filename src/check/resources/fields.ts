@@ -90,6 +90,17 @@ export const fieldRules: readonly Rule[] = [
           : [],
       ),
   ),
+  error(
+    'resources/null-kept',
+    'Null is to be kept in a field that cannot be null.',
+    'Let its type end with `?`, or take `null: kept` out.',
+    (subject) =>
+      eachField(subject, ({ name, at, keepsNull, shape }) => {
+        const stated = statedValue(shape);
+        if (!keepsNull || !stated || subject.schemas.misfit(stated, null) === undefined) return [];
+        return [{ message: `\`${name}\` is never null.`, at: below(at, 'null') }];
+      }),
+  ),
   warning(
     'resources/case-of-no-text',
     'The case of a field is to be ignored, and the field is not text.',

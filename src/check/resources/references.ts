@@ -1,5 +1,6 @@
 import { below } from '../../document/pointer.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { followedOf } from '../../parts/followed.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 import { eachField } from './fields.ts';
 
@@ -50,7 +51,11 @@ export const referenceRules: readonly Rule[] = [
 function unusedResources({ spec, resources, endpoints, endpointsByResource, shapeNodes }: Subject): Wrong[] {
   if (!isStated(spec.endpoints.all) || spec.endpoints.others || spec.resources.others || isAnyOpen(spec)) return [];
   const others = shapeNodes.flatMap(({ names, root }) => names.filter(({ word }) => word !== root.resource?.name));
-  const used = new Set(others.map(({ word }) => word));
+  const children = [...resources.values()].flatMap(({ fields }) =>
+    entriesOf(fields).map(([, field]) => field.children?.resource),
+  );
+  const followed = followedOf(spec).flatMap(({ acts }) => acts.flatMap(({ does }) => does?.resource ?? []));
+  const used = new Set([...others.map(({ word }) => word), ...children, ...followed]);
   const subscribers = statedValue(spec.events.delivery)?.push?.subscribers?.resource;
   const mayBeKept = endpoints.some(({ does }) => !isStated(does) || does.value.verb === 'handler');
   return [...resources.values()]

@@ -133,7 +133,7 @@ export const suppliedRules: readonly Rule[] = [
  * field may be the one that holds the state.
  */
 function isUnset({ spec, endpointsByResource }: Subject, field: Field, resource: Resource): boolean {
-  if (statedValue(field.required) !== true || isWritable(spec, resource, field)) return false;
+  if (statedValue(field.required) !== true || field.children || isWritable(spec, resource, field)) return false;
   const machine = machineOf(spec.states, resource.name);
   if (!machine && knownTransitions(spec, resource.name) === undefined) return false;
   if (machine && fieldOf(resource, machine.field) === undefined) return false;

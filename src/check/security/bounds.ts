@@ -1,7 +1,7 @@
 import { below } from '../../document/pointer.ts';
 import { schemeKind } from '../../kinds/schemes/all.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import { isCut } from '../../parts/limits.ts';
+import { isCut, pageRowsMost } from '../../parts/limits.ts';
 import { callableOperations, namesOperation } from '../../parts/operations.ts';
 import { type Rule, type Wrong, warning } from '../subject/rule.ts';
 import { isPlain } from './callers.ts';
@@ -57,12 +57,16 @@ export const boundsRules: readonly Rule[] = [
   ),
   warning(
     'security/unbounded-page',
-    'A page may be as large as its caller asks.',
-    'State `max` under `pagination`.',
-    ({ spec }) => {
-      const shared = statedValue(spec.limits.pagination);
-      if (isCut(shared) && shared.max === undefined) return [{ message: 'Pages have no greatest size.', at: shared.at }];
-      return [];
+    'A page may be as large as its caller asks, or so large that others wait while it is made.',
+    'State `max` under `pagination`, 10,000 or less.',
+    ({ spec: { limits, endpoints } }) => {
+      const own = entriesOf(endpoints.all).map(([, { pagination }]) => pagination && statedValue(pagination));
+      return [statedValue(limits.pagination), ...own].flatMap((style): Wrong[] => {
+        if (!isCut(style)) return [];
+        if (style.max === undefined) return [{ message: 'Pages have no greatest size.', at: style.at }];
+        if (style.max <= pageRowsMost) return [];
+        return [{ message: `A page may have ${style.max.toLocaleString('en')} rows, which are made at once.`, at: style.at }];
+      });
     },
   ),
   warning(

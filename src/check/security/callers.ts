@@ -10,11 +10,15 @@ import { type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts
 export const callerRules: readonly Rule[] = [
   warning(
     'security/keys-over-http',
-    'The keys that tokens are verified with come without encryption: whoever stands between makes tokens.',
-    'Write an `https:` address, or a file beside the document.',
+    'The keys that tokens are verified with, or what is said of a token, come without encryption: whoever stands between makes tokens.',
+    'Write an `https:` address, or for keys a file beside the document.',
     (subject) =>
-      eachScheme(subject, ({ jwks, at }) =>
-        jwks !== undefined && isPlain(jwks) ? [{ message: `\`${jwks}\` is not encrypted.`, at: below(at, 'jwks') }] : [],
+      eachScheme(subject, ({ jwks, own, at }) =>
+        Object.entries({ jwks, introspect: own.introspect }).flatMap(([word, address]) =>
+          typeof address === 'string' && isPlain(address)
+            ? [{ message: `\`${address}\` is not encrypted.`, at: below(at, word) }]
+            : [],
+        ),
       ),
   ),
   warning(

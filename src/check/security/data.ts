@@ -1,6 +1,8 @@
 import { below } from '../../document/pointer.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { compileExpression } from '../../parts/expressions/compile.ts';
+import type { Variable } from '../../parts/expressions/scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -37,6 +39,12 @@ export const dataRules: readonly Rule[] = [
     (subject) => subject.endpoints.flatMap((endpoint) => hiddenFilters(subject, endpoint)),
   ),
   warning(
+    'security/whole-row',
+    'A row is stored whole in a value that others see, with fields of it that not everybody sees.',
+    'Name the fields that are meant: `{ "id": next.id, "title": next.title }`.',
+    wholeRows,
+  ),
+  warning(
     'security/unsigned-webhook',
     'A receiver cannot tell who sent an event.',
     'Take `signature: none` out, or state another signature.',
@@ -60,6 +68,30 @@ export const dataRules: readonly Rule[] = [
 
 function eachField({ resources }: Subject, find: (field: Field, resource: Resource) => readonly Wrong[]): Wrong[] {
   return [...resources.values()].flatMap((resource) => entriesOf(resource.fields).flatMap(([, field]) => find(field, resource)));
+}
+
+/** What is set to a row as it is, though some of it is not for everybody. */
+function wholeRows({ spec, expressions, resources }: Subject): Wrong[] {
+  return expressions.flatMap(({ use, problems }) => {
+    if (use.role !== 'value' || problems.length > 0 || !/^\/(?:resources|states)\//.test(use.at)) return [];
+    const named = use.scopes.flatMap(({ scope }) => {
+      const whole = compileExpression(spec, { ...use, scope }).reads.filter(({ path, follows }) => path.length === 0 && !follows);
+      return whole.flatMap(({ root }) => rowOf(scope[root]) ?? []);
+    });
+    const hidden = [...new Set(named)].find((name) =>
+      entriesOf(resources.get(name)?.fields).some(([, field]) => !isShown(field)),
+    );
+    return hidden === undefined
+      ? []
+      : [{ message: `A ${hidden} is stored whole, and some of it is not for everybody.`, at: use.at }];
+  });
+}
+
+/** The resource that a variable is a row of. */
+function rowOf(variable: Variable | undefined): string | undefined {
+  if (!variable || !('shape' in variable)) return undefined;
+  const { resource, title } = variable.shape;
+  return typeof resource === 'string' ? resource : typeof title === 'string' ? title : undefined;
 }
 
 function isShown({ writeOnly, reveal, stored, visible }: Field): boolean {
@@ -88,6 +120,11 @@ function hiddenFilters({ spec, resources }: Subject, endpoint: Endpoint): Wrong[
   };
   return [
     ...endpoint.order.flatMap(({ field }) => found(field, below(endpoint.at, 'order'))),
-    ...entriesOf(endpoint.parameters).flatMap(([, { filters, at }]) => found(filters, at)),
+    ...entriesOf(endpoint.parameters).flatMap(([, { filters, chooses, at }]) => [
+      ...found(filters, at),
+      ...(chooses?.by === 'search' ? chooses.fields : chooses?.by === 'path' ? [chooses.path] : []).flatMap((name) =>
+        found(name, at),
+      ),
+    ]),
   ];
 }

@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { type Followed, followedOf, followingName, isFollowedBy, referringRows, transitionOf } from '../../parts/followed.ts';
 import { type Following, type FollowingEffect, followingBounds } from '../../parts/following.ts';
 import { verbOf } from '../../parts/operations.ts';
-import { isSuppliedByService } from '../../parts/payload.ts';
+import { isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
 import { followingScopes, shapeAlong } from '../../parts/uses/following.ts';
@@ -141,15 +141,22 @@ function wrongFields({ spec, resources }: Subject, { does, set, at }: Following)
   });
 }
 
-function lackedFields({ spec, resources }: Subject, { does, set, at }: Following): Wrong[] {
+function lackedFields({ spec, resources }: Subject, { does, set, at, children }: Following): Wrong[] {
   const resource = does?.verb === 'create' ? resources.get(does.resource) : undefined;
   if (!resource) return [];
   const lacked = entriesOf(resource.fields).flatMap(([name, field]) => {
     const isOwn = field.set[`create ${resource.name}`] !== undefined || isSuppliedByService(field, 'create');
-    return statedValue(field.required) !== true || set[name] || isOwn || isMade(spec, resource, name) ? [] : [name];
+    const isSent = children !== undefined && isWritable(spec, resource, field);
+    const isGiven = set[name] || isOwn || isSent || field.children?.least === 0 || isMade(spec, resource, name);
+    return statedValue(field.required) !== true || isGiven ? [] : [name];
   });
   if (lacked.length === 0) return [];
-  return [{ message: `Nothing gives the new \`${resource.name}\` its ${listed(lacked)}.`, at: below(at, 'create') }];
+  return [
+    {
+      message: `Nothing gives the new \`${resource.name}\` its ${listed(lacked)}.`,
+      at: children === undefined ? below(at, 'create') : at,
+    },
+  ];
 }
 
 /** The state that it starts in, and an identifier that the service makes. */
@@ -185,13 +192,13 @@ function endless({ spec }: Subject, act: Following): Wrong[] {
 }
 
 /** Whether it is done wherever the change before it is. */
-function isCertain({ if: condition, each, skips }: Following): boolean {
-  return !condition && !each && !skips;
+function isCertain({ if: condition, each, skips, children }: Following): boolean {
+  return !condition && !each && !skips && children === undefined;
 }
 
 /** What no endpoint, handler, act or clock brings about. A transition that nothing fires is found by `states/never-fired`. */
-function neverComes({ spec, operations, names }: Subject, { resource, change, at }: Followed): Wrong[] {
-  if (typeof change !== 'string' || !names.operations.closed) return [];
+function neverComes({ spec, operations, names }: Subject, { resource, change, at, acts }: Followed): Wrong[] {
+  if (typeof change !== 'string' || !names.operations.closed || acts.every(({ children }) => children !== undefined)) return [];
   const verbs = operations.flatMap((operation) => (operation.resource === resource ? [verbOf(operation)] : []));
   const isHandled = operations.some((operation) => verbOf(operation) === 'handler');
   const wanted: readonly string[] =

@@ -1,5 +1,6 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { stateVocabulary, unstated } from '../subject/names.ts';
@@ -105,7 +106,9 @@ export const stateReachRules: readonly Rule[] = [
 function unreachable(subject: Subject, { resource, states, transitions, initial, others }: Machine): Wrong[] {
   const isOpen = !isStated(transitions) && transitions.standing !== 'none';
   if (!isStated(states) || isOpen || others || initial.length === 0) return [];
-  const reached = new Set(initial.map(({ state }) => state));
+  const stated = subject.resources.get(resource);
+  const deleted = stated && stateOfDeleted(subject.spec, stated);
+  const reached = new Set([...initial.map(({ state }) => state), ...(deleted === undefined ? [] : [deleted])]);
   const all = Object.values(statedValue(transitions) ?? {});
   const targets = [...initial, ...all.flatMap(({ to }) => to)];
   // What a misspelt state was to be is not known, so nothing is said of the others.

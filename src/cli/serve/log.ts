@@ -1,10 +1,14 @@
 import { inspect } from 'node:util';
 import type { AdminAct } from '../../serve/service/admin/command.ts';
+import type { LogLevel } from '../../serve/service/operations-handlers.ts';
 import type { ExchangeEntry } from '../../serve/service/service.ts';
 import { paint, printable, type Terminal, type TextStyle } from '../terminal.ts';
 
-/** What a running service says of itself. Lines are written together, a few times a second, so that logging slows no request. */
+/** What a running service says of itself, of exchanges as many as its level says. Lines are written together, a few times a second, so that logging slows no request. */
 export interface Log {
+  level: LogLevel;
+  /** Whether an exchange of this status is noted down now. */
+  notes(status: number): boolean;
   /** Something in the life of the service: for people as text, for programs as one JSON line. */
   event(name: string, fields: Readonly<Record<string, unknown>>, text: string): void;
   /** Notes one exchange down; absent where nobody reads them. */
@@ -19,7 +23,8 @@ export interface Log {
 /** `pretty`: lines for people. `json`: a JSON line each. `quiet`: lines for people, but none for exchanges. */
 export type LogForm = 'pretty' | 'json' | 'quiet';
 
-export function createLog(form: LogForm, terminal: Terminal): Log {
+/** `isSteered`: its level may become another while the service runs. */
+export function createLog(form: LogForm, terminal: Terminal, stated?: LogLevel, isSteered = false): Log {
   let waiting: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
@@ -36,12 +41,15 @@ export function createLog(form: LogForm, terminal: Terminal): Log {
     else timer ??= setTimeout(flush, flushMs).unref();
   };
   const toLine = form === 'json' ? jsonLine : (entry: ExchangeEntry) => exchangeLine(entry, terminal);
-  return {
+  const level = stated ?? (form === 'quiet' ? 'failures' : 'exchanges');
+  const log: Log = {
+    level,
+    notes: (status) => log.level === 'exchanges' || (log.level === 'refusals' && status >= 400),
     event(name, fields, text) {
       line(form === 'json' ? JSON.stringify({ event: name, ...fields }) : text);
       flush();
     },
-    ...(form !== 'quiet' && { exchange: (entry: ExchangeEntry) => line(toLine(entry)) }),
+    ...((isSteered || level !== 'failures') && { exchange: (entry: ExchangeEntry) => line(toLine(entry)) }),
     administered(act) {
       line(form === 'json' ? JSON.stringify({ event: 'administered', ...act }) : actLine(act, terminal));
       flush();
@@ -52,6 +60,7 @@ export function createLog(form: LogForm, terminal: Terminal): Log {
     },
     flush,
   };
+  return log;
 }
 
 const linesMost = 1_000;

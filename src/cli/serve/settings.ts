@@ -4,17 +4,25 @@ import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-schemes.ts';
 import { isLoopback } from '../../serve/callers/loopback.ts';
 import { keyFlaw } from '../../serve/callers/proofs.ts';
+import { brokerFlaw } from '../../serve/service/broker.ts';
+import { countingFlaw } from '../../serve/service/counting.ts';
 import { inMemory, isDatabase } from '../../serve/service/open-store.ts';
+import { type LogLevel, logLevels } from '../../serve/service/operations-handlers.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall } from '../verb.ts';
 import type { LogForm } from './log.ts';
+import { readWorkers } from './workers.ts';
 
 /** How a document is to be served, as the options say it. */
 export interface ServeSettings {
   readonly port: number;
   readonly host: string;
   readonly store: string;
+  /** Where rates are counted; nothing where the store says it. */
+  readonly limits: string | undefined;
   readonly log: LogForm;
+  /** Which exchanges are noted down at first; nothing = as the form has it. */
+  readonly logLevel: LogLevel | undefined;
   readonly acceptsOpen: boolean;
   /** How a stand-in for somebody else's service is to be; nothing where none is meant. */
   readonly standIn: StandInSettings | undefined;
@@ -28,9 +36,22 @@ export interface ServeSettings {
   /** The port of the workbench of trials. */
   readonly workbenchPort?: number;
   /** Where those who run the service ask how it is. */
-  readonly operations?: { readonly host: string; readonly port: number };
+  readonly operations?: OperationsSettings;
+  /** How many processes serve it together; nothing for this one alone. */
+  readonly workers: number | undefined;
   /** How long, once it is to stop, it says that it is not ready and goes on answering. */
+  readonly drainDelayMs: number;
+  /** How long what is under way then may take. */
   readonly drainMs: number;
+}
+
+/** Where the door of those who run the service is, and who may come in. */
+export interface OperationsSettings {
+  readonly host: string;
+  readonly port: number;
+  /** The file that holds what an operator shows. */
+  readonly tokenFile: string | undefined;
+  readonly hosts: readonly string[];
 }
 
 /** How a stand-in makes up what is open, and what it lets pass. */
@@ -46,20 +67,25 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
   const clock = asked.value('clock');
   const workbench = asked.value('workbench');
   const operations = asked.value('operations');
+  demandOperations(asked);
   return {
-    port: readPort('port', asked.value('port') ?? String(usualPort)),
-    host: readHost(asked.value('host') ?? '127.0.0.1'),
+    port: readPort(asked.spelt('port'), asked.value('port') ?? String(usualPort)),
+    host: readHost(asked.spelt('host'), asked.value('host') ?? '127.0.0.1'),
     store,
+    limits: readLimits(asked),
     log: oneWordOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
+    logLevel: oneWordOf(asked, 'log-level', logLevels),
     acceptsOpen: oneWordOf(asked, 'open', ['accept']) === 'accept',
     standIn,
     relax: oneWordOf(asked, 'relax', ['auth']),
     coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
     isProduction: readProduction(asked),
-    ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
-    ...(workbench !== undefined && { workbenchPort: readPort('workbench', workbench) }),
-    ...(operations !== undefined && { operations: readPlace('operations', operations) }),
-    drainMs: readDrain(asked),
+    ...(clock !== undefined && { clockPort: readPort(asked.spelt('clock'), clock) }),
+    ...(workbench !== undefined && { workbenchPort: readPort(asked.spelt('workbench'), workbench) }),
+    ...(operations !== undefined && { operations: readOperations(asked, operations) }),
+    workers: readWorkers(asked, store),
+    drainDelayMs: readDrainDelay(asked),
+    drainMs: readSeconds(asked, 'drain', '10'),
   };
 }
 
@@ -83,6 +109,13 @@ export function storeOf(asked: VerbCall): string | undefined {
   return asked.value('store') ?? process.env.NINEFOLD_STORE;
 }
 
+function readLimits(asked: VerbCall): string | undefined {
+  const where = asked.value('limits');
+  const flaw = where === undefined ? undefined : countingFlaw(where);
+  if (flaw === undefined) return where;
+  throw new Misuse(`${asked.spelt('limits')}: ${flaw}; or here, for each process by itself.`);
+}
+
 /** Where the record of a run is kept that is given none: beside its data; nothing for data in memory or in a database. */
 function coverageBeside(store: string): string | undefined {
   return store === inMemory || isDatabase(store) ? undefined : `${store}.coverage.json`;
@@ -90,31 +123,50 @@ function coverageBeside(store: string): string | undefined {
 
 const usualPort = 4009;
 
-function readPort(option: string, text: string): number {
+function readPort(spelt: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new Misuse(`--${option} ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
+  throw new Misuse(`${spelt} ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
+}
+
+function demandOperations(asked: VerbCall): void {
+  for (const option of ['operations-token-file', 'operations-hosts'])
+    if (asked.has(option) && !asked.has('operations'))
+      throw new Misuse(`${asked.spelt(option)} is for the door of those who run the service: give --operations too.`);
+}
+
+function readOperations(asked: VerbCall, place: string): OperationsSettings {
+  return {
+    ...readPlace(asked.spelt('operations'), place),
+    tokenFile: asked.value('operations-token-file'),
+    hosts: asked.values('operations-hosts').flatMap((hosts) => hosts.split(',').map((one) => one.trim())),
+  };
 }
 
 /** `9100`, on this machine alone, or `0.0.0.0:9100`. */
-function readPlace(option: string, text: string): { readonly host: string; readonly port: number } {
+function readPlace(spelt: string, text: string): { readonly host: string; readonly port: number } {
   const [, host = '127.0.0.1', port = text] = /^(.+):([^:]*)$/.exec(text) ?? [];
-  return { host: readHost(host), port: readPort(option, port) };
+  return { host: readHost(spelt, host), port: readPort(spelt, port) };
 }
 
-function readDrain(asked: VerbCall): number {
-  const text = asked.value('drain-delay') ?? '0';
-  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(seconds)) throw new Misuse(`--drain-delay ${text}: write whole seconds, from 0 to 9999.`);
-  if (seconds > 0 && !asked.has('operations'))
-    throw new Misuse('--drain-delay: only who asks /readyz can know of it; give --operations too.');
-  return seconds * 1000;
+function readDrainDelay(asked: VerbCall): number {
+  const ms = readSeconds(asked, 'drain-delay', '0');
+  if (ms > 0 && !asked.has('operations'))
+    throw new Misuse(`${asked.spelt('drain-delay')}: only who asks /readyz can know of it; give --operations too.`);
+  return ms;
 }
 
-function readHost(text: string): string {
+/** Whole seconds, in milliseconds. */
+function readSeconds(asked: VerbCall, option: string, usual: string): number {
+  const text = asked.value(option) ?? usual;
+  if (/^\d{1,4}$/.test(text)) return Number(text) * 1000;
+  throw new Misuse(`${asked.spelt(option)} ${text}: write whole seconds, from 0 to 9999.`);
+}
+
+function readHost(spelt: string, text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1');
   if (/^[\w.:%-]+$/.test(host)) return host;
-  throw new Misuse(`--host ${text}: write an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them.`);
+  throw new Misuse(`${spelt} ${text}: write an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them.`);
 }
 
 function oneWordOf<const Word extends string>(asked: VerbCall, option: string, words: readonly Word[]): Word | undefined {
@@ -123,7 +175,9 @@ function oneWordOf<const Word extends string>(asked: VerbCall, option: string, w
   const word = words.find((one) => one === value);
   if (word !== undefined) return word;
   const meant = nearest(value, words);
-  throw new Misuse(`--${option} ${value}: ${meant === undefined ? `write ${words.join(' or ')}.` : `did you mean ${meant}?`}`);
+  throw new Misuse(
+    `${asked.spelt(option)} ${value}: ${meant === undefined ? `write ${words.join(' or ')}.` : `did you mean ${meant}?`}`,
+  );
 }
 
 /**
@@ -155,6 +209,13 @@ export function checkKeys(
     if (flaw !== undefined)
       throw new Misuse(`--production: tokens of the scheme ${one.scheme.name} could not be verified: ${flaw}.`);
   }
+}
+
+/** @throws {Misuse} for the address of a broker that the document does not state, or of another kind. */
+export function checkBroker(asked: VerbCall, spec: Spec): void {
+  const address = asked.value('broker');
+  const flaw = address === undefined ? undefined : brokerFlaw(spec, address);
+  if (flaw !== undefined) throw new Misuse(`${asked.spelt('broker')}: ${flaw}.`);
 }
 
 /** @throws {Misuse} for a user that the document does not state, or where callers have to show who they are. */

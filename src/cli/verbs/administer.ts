@@ -82,7 +82,7 @@ export const runKeys: VerbRun = async (asked, terminal) =>
 
 /** The options that each action takes, besides `--store` and `--json`. */
 const taken: Readonly<Record<string, readonly string[]>> = {
-  add: ['user', 'id', 'scopes', 'scheme', 'expires', 'secret-stdin'],
+  add: ['user', 'id', 'scopes', 'attribute', 'scheme', 'expires', 'secret-stdin'],
   list: ['user', 'id'],
   revoke: ['key', 'user', 'id'],
   rotate: ['key', 'keep', 'secret-stdin'],
@@ -103,10 +103,22 @@ async function inputOf(asked: VerbCall): Promise<JsonMap> {
   return {
     ...Object.fromEntries(words),
     ...(scopes.length > 0 && { scopes: scopes.map((scope) => scope.trim()).filter((scope) => scope !== '') }),
+    ...(asked.has('attribute') && { attributes: attributesOf(asked.values('attribute')) }),
     ...(asked.has('expires') && { expiresMs: msOf(asked, 'expires') }),
     ...(asked.has('keep') && { keepMs: msOf(asked, 'keep') }),
     ...(asked.has('secret-stdin') && { secret: await standardInput() }),
   };
+}
+
+/** `tenant=acme` as a map. */
+function attributesOf(values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    values.map((value) => {
+      const at = value.indexOf('=');
+      if (at < 1) throw new Misuse(`--attribute ${value}: write NAME=VALUE.`);
+      return [value.slice(0, at), value.slice(at + 1)];
+    }),
+  );
 }
 
 function msOf(asked: VerbCall, option: string): number {

@@ -1,5 +1,6 @@
 import type { Verb } from '../verb.ts';
 import { exportFormats } from './export-formats.ts';
+import { serveOptions } from './serve-options.ts';
 
 /** The verbs of the command line, in the order of the help. */
 export const verbs: readonly Verb[] = [
@@ -30,68 +31,11 @@ export const verbs: readonly Verb[] = [
     summary: 'be the service that a document describes',
     about: [
       'Serves the document until SIGINT or SIGTERM; then takes no new connections, finishes what is under way and exits with',
-      '0. Exits with 1 if the document is not sound or stored rows do not fit it, and with 2 if the command is misspelt, a',
-      'file cannot be read or the port is taken.',
+      '0. Exits with 1 if the document is not sound, stored rows do not fit it or requests were cut off, and with 2 if the command is misspelt, a',
+      'file cannot be read or the port is taken. Each option may also come from the environment, as NINEFOLD_DRAIN_DELAY does for',
+      '--drain-delay, or from the file of --settings.',
     ].join('\n'),
-    options: {
-      port: { value: 'PORT', help: 'listen on this port (4009; 0 takes a free one)' },
-      host: {
-        value: 'HOST',
-        help: 'listen on this address (127.0.0.1); on others than loopback ones only where the document states its schemes',
-      },
-      store: {
-        value: 'FILE',
-        help: 'keep the data in this SQLite file, or in postgres://… (:memory:, which forgets it at the end; or NINEFOLD_STORE)',
-      },
-      handlers: { value: 'FILE', help: "a TypeScript or JavaScript module with the document's handlers" },
-      rows: { value: 'FILE', help: 'rows to start with: a YAML or JSON map from resource to list' },
-      production: { help: 'make no credentials, and refuse a document or an environment that leaves open who may call' },
-      as: { value: 'USER', help: 'take every caller for this user (the first one stated), where no scheme is stated' },
-      webhook: {
-        value: 'URL',
-        many: true,
-        help: 'send every event to this address, for development; its secret is told at the start',
-      },
-      'allow-private-webhooks': { help: 'send webhooks to addresses of this machine and its network too' },
-      'webhook-hosts': {
-        value: 'HOSTS',
-        many: true,
-        help: 'send webhooks of subscribers to these hosts alone, as in --webhook-hosts hooks.example.com,*.partner.example',
-      },
-      'https-webhooks': { help: 'send webhooks of subscribers by https alone' },
-      open: { value: 'accept', help: 'let requests in doubt pass, naming the open facts in Ninefold-Open' },
-      sample: {
-        help: "be a stand-in for somebody else's service: make up what only open facts leave undetermined, named in Ninefold-Sampled",
-      },
-      'seed-value': { value: 'TEXT', help: '--sample: what is made up follows from this' },
-      strict: { help: '--sample: refuse what the document refuses, also where its own clients are known to break it' },
-      relax: { value: 'auth', help: 'take any credential of the declared form' },
-      coverage: { value: 'FILE', help: 'note down here what clients touch (a stand-in does so beside its --store)' },
-      'no-cache': { help: 'take a document in another language over anew' },
-      'accept-misfits': { help: 'serve although stored rows do not fit the document' },
-      watch: { help: 'serve the new document whenever a file of it, or the handlers, changes; rows stay' },
-      clock: {
-        value: 'PORT',
-        help: 'for trials: open a door on this port of 127.0.0.1 by which the clock is set forward (0 takes a free one); never in production',
-      },
-      scenarios: {
-        value: 'FILE',
-        help: 'for trials: play these, a YAML or JSON list of answers, delays and faults; never in production',
-      },
-      workbench: {
-        value: 'PORT',
-        help: 'for trials: open the workbench on this port of 127.0.0.1: scenarios, rows, reset, events, clock (0 takes a free one)',
-      },
-      operations: {
-        value: '[HOST:]PORT',
-        help: 'answer /livez, /readyz and /metrics on this port, of 127.0.0.1 unless a host is given (0 takes a free one)',
-      },
-      'drain-delay': {
-        value: 'SECONDS',
-        help: 'once it is to stop, say so in /readyz for so long before connections are closed',
-      },
-      log: { value: 'FORM', help: 'pretty or json (pretty in a terminal; elsewhere only failures)' },
-    },
+    options: serveOptions,
     load: async () => (await import('./serve.ts')).runServe,
   },
   {

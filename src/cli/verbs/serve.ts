@@ -25,17 +25,32 @@ import { openAdminFile } from '../serve/admin-file.ts';
 import { announce } from '../serve/announcement.ts';
 import { keepCoverage } from '../serve/coverage-file.ts';
 import { loadHandlers } from '../serve/handlers-file.ts';
+import { withSettings } from '../serve/layers.ts';
+import { listeningOn } from '../serve/listening-on.ts';
 import { createLog, type Log } from '../serve/log.ts';
+import { readOperationsToken } from '../serve/operations-token.ts';
 import { liveCode, startReload } from '../serve/reload.ts';
-import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
+import { checkBroker, checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
+import { startTraces } from '../serve/traces.ts';
+import { leaveSupervisor, ownPlace, supervise } from '../serve/workers.ts';
 import { onStop } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
 /** `ninefold serve DOC`. */
-export const runServe: VerbRun = async (asked, terminal) => {
+export const runServe: VerbRun = async (given, terminal) => {
+  const asked = await withSettings(given, process.env);
   const settings = readSettings(asked, terminal);
-  const log = createLog(settings.log, terminal);
+  const log = createLog(settings.log, terminal, settings.logLevel, settings.operations !== undefined);
+  if (settings.workers !== undefined && !ownPlace()) return supervise(settings.workers, log);
+  try {
+    return await serveHere(asked, terminal, settings, log);
+  } finally {
+    leaveSupervisor();
+  }
+};
+
+async function serveHere(asked: VerbCall, terminal: Terminal, settings: ServeSettings, log: Log): Promise<number> {
   const readMs = Date.now();
   const cache = asked.has('no-cache') ? undefined : new ImportCache(process.env);
   const report = await reportOnServed(asked.document, cache);
@@ -46,6 +61,7 @@ export const runServe: VerbRun = async (asked, terminal) => {
   }
   const means = { environment: process.env, readFile: (path: string) => readBeside(asked.document, path) };
   checkUser(asked.value('as'), report.spec);
+  checkBroker(asked, report.spec);
   checkExposure(settings, report.spec, asked.document);
   checkKeys(settings, report.spec, means);
   const handlers = asked.value('handlers');
@@ -65,6 +81,7 @@ export const runServe: VerbRun = async (asked, terminal) => {
     ...means,
     ...optionsOf(asked, settings, log),
   };
+  if (asked.has('traces')) await startTraces();
   return overStore(settings.store, async (store) => {
     const service = await started(
       serveSpec(report.spec, { ...options, store, migration: migrationOf(store, settings, log) }),
@@ -73,8 +90,9 @@ export const runServe: VerbRun = async (asked, terminal) => {
     );
     if (service === undefined) return 1;
     const coverage = settings.coverage === undefined ? undefined : keepCoverage(service, asked.document, settings.coverage);
+    let cut = 0;
     try {
-      await runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock });
+      cut = await runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock });
     } finally {
       try {
         coverage?.close();
@@ -83,10 +101,16 @@ export const runServe: VerbRun = async (asked, terminal) => {
         log.flush();
       }
     }
-    log.event('stopped', {}, 'Stopped.');
-    return 0;
+    tellStopped(log, cut, settings);
+    return cut === 0 ? 0 : 1;
   });
-};
+}
+
+function tellStopped(log: Log, cut: number, { drainMs }: ServeSettings): void {
+  const was = cut === 1 ? 'One request was' : `${cut} requests were`;
+  const text = cut === 0 ? 'Stopped.' : `Stopped. ${was} not finished in ${drainMs / 1000} s and cut off.`;
+  log.event('stopped', { cut }, text);
+}
 
 /** A service that is to be run, and what it was made of. */
 interface Running extends Pick<Parameters<typeof startReload>[0], 'report' | 'readMs' | 'code' | 'service' | 'settings'> {
@@ -96,9 +120,24 @@ interface Running extends Pick<Parameters<typeof startReload>[0], 'report' | 're
   readonly clock: ReturnType<typeof settableClock> | undefined;
 }
 
-/** Listens, tells so, and waits for the signal to stop; what is under way then is finished. */
-async function runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock }: Running): Promise<void> {
-  const server = await listen(service, settings);
+/** Listens, tells so, and waits for the signal to stop; what is under way then is finished, and how many requests were not is told. */
+async function runUntilStopped({
+  asked,
+  terminal,
+  settings,
+  log,
+  report,
+  readMs,
+  code,
+  service,
+  clock,
+}: Running): Promise<number> {
+  let cut = 0;
+  // Before it listens: whoever supervises it may stop it from then on.
+  const stopped = new Promise<NodeJS.Signals>(onStop);
+  const server = await listen(service, settings, (requests) => {
+    cut = requests;
+  });
   const { url } = server;
   const { basePath, notes, credentials } = service;
   const admin = await openAdminFile(service, settings.store);
@@ -107,8 +146,7 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
       ? await openClockDoor({ clock, settled: () => service.settled() }, settings)
       : undefined;
   const workbench = await openBench(service, settings);
-  const operations = await openWatch(service, settings);
-  const stopped = new Promise<NodeJS.Signals>(onStop);
+  const operations = await openWatch(service, settings, log);
   giveBackMemory();
   const served = { report, document: asked.document, store: shownStore(settings.store), url, basePath, notes, credentials };
   const doors = {
@@ -116,19 +154,19 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
     ...(workbench && { workbench: workbench.url }),
     ...(operations && { operations: operations.url }),
   };
-  announce({ ...served, ...doors }, log, terminal);
+  if (ownPlace()?.isFirst !== false) announce({ ...served, ...doors }, log, terminal);
   const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
   const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
   const signal = await stopped;
   watch?.close();
   operations?.stopping();
-  if (settings.drainMs > 0) {
+  if (settings.drainDelayMs > 0) {
     log.event(
       'draining',
-      { signal, seconds: settings.drainMs / 1000 },
-      `Stopping in ${settings.drainMs / 1000} s: /readyz says so.`,
+      { signal, seconds: settings.drainDelayMs / 1000 },
+      `Stopping in ${settings.drainDelayMs / 1000} s: /readyz says so.`,
     );
-    await delay(settings.drainMs);
+    await delay(settings.drainDelayMs);
   }
   log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
   await server.close();
@@ -136,17 +174,20 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
   await clockDoor?.close();
   await workbench?.close();
   await operations?.close();
+  return cut;
 }
 
 function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOptions {
-  const { acceptsOpen, standIn, relax, coverage, isProduction } = settings;
-  const user = asked.value('as');
+  const { acceptsOpen, standIn, relax, coverage, isProduction, limits } = settings;
+  const [user, broker] = [asked.value('as'), asked.value('broker')];
   return {
     ...(user !== undefined && { as: user }),
+    ...(limits !== undefined && { limits }),
     ...(acceptsOpen && { open: 'accept' }),
     ...(standIn && { sample: true, seedValue: standIn.seedValue, strict: standIn.isStrict }),
     ...(relax && { relax }),
     ...(coverage !== undefined && { coverage: true }),
+    ...(broker !== undefined && { broker }),
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
     ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
     ...(asked.has('webhook-hosts') && {
@@ -155,9 +196,9 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     ...(asked.has('https-webhooks') && { httpsWebhooks: true }),
     development: !isProduction,
     production: isProduction,
-    openapi: async (spec) => JSON.stringify((await import('../../convert/openapi.ts')).toOpenApi(spec)),
+    openapi: async (spec) => JSON.stringify((await import('../../convert/openapi.ts')).toServedOpenApi(spec)),
     ...(asked.has('accept-misfits') && { acceptMisfits: true }),
-    ...(log.exchange && { onExchange: log.exchange }),
+    ...(log.exchange && { onExchange: log.exchange, notes: log.notes }),
     onAdministered: log.administered,
     onFailure: log.failure,
   };
@@ -210,8 +251,12 @@ async function started(starting: Promise<Service>, rows: string | undefined, log
   }
 }
 
-function listen(service: Service, { port, host }: ServeSettings): ReturnType<Service['listen']> {
-  return listeningOn(`${host}:${port}`, () => service.listen({ port, host }));
+function listen(
+  service: Service,
+  { port, host, drainMs: graceMs }: ServeSettings,
+  onCut: (requests: number) => void,
+): ReturnType<Service['listen']> {
+  return listeningOn(`${host}:${port}`, () => service.listen({ port, host, graceMs, onCut }));
 }
 
 function openClockDoor(moved: Moved, { clockPort = 0 }: ServeSettings): ReturnType<typeof openClock> {
@@ -227,30 +272,20 @@ async function openBench(
   return listeningOn(`127.0.0.1:${workbenchPort}`, () => openWorkbench(administer, workbenchPort));
 }
 
-async function openWatch({ watched }: Service, { operations }: ServeSettings): Promise<OperationsDoor | undefined> {
+async function openWatch(service: Service, { operations }: ServeSettings, log: Log): Promise<OperationsDoor | undefined> {
+  const { watched } = service;
   if (!watched || !operations) return undefined;
-  const { host, port } = operations;
-  return listeningOn(`${host}:${port}`, () => openOperations(watched, { host, port, figures }));
+  const { host, tokenFile, hosts } = operations;
+  // Each of several workers has a port of its own.
+  const port = operations.port === 0 ? 0 : operations.port + (ownPlace()?.place ?? 0);
+  const administer = (command: string, input: JsonMap) => service.administer(command, input);
+  const token = tokenFile === undefined ? undefined : readOperationsToken(tokenFile);
+  return listeningOn(`${host}:${port}`, () =>
+    openOperations({ watched, administer, log, figures, host, port, hosts, token, onFailure: log.failure }),
+  );
 }
 
 const figures = (): ProcessFigures => ({ memoryBytes: process.memoryUsage.rss(), uptimeSeconds: process.uptime() });
-
-async function listeningOn<Door>(address: string, open: () => Promise<Door>): Promise<Door> {
-  try {
-    return await open();
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? listenReasons.get(String(error.code)) : undefined;
-    if (reason === undefined) throw error;
-    throw new Misuse(`${address} ${reason}`, { cause: error });
-  }
-}
-
-const listenReasons: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'is in use; stop what listens there, or choose another port with --port (0 takes a free one).'],
-  ['EADDRNOTAVAIL', 'is no address of this machine; choose another with --host.'],
-  ['ENOTFOUND', 'is no address of this machine; choose another with --host.'],
-  ['EACCES', 'is not allowed to this user; choose a port above 1023 with --port.'],
-]);
 
 /** How long after the start: the first requests are not made to wait. */
 const afterMs = 1000;

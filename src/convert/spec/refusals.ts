@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { conditions, type ErrorCondition, generalCondition, ownAnswer } from '../../parts/conditions.ts';
+import { conditions, type ErrorCondition, generalCondition, ownAnswer, partsOf } from '../../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, type Named, statedValue } from '../../parts/fact.ts';
 import { followingName, transitionOf } from '../../parts/followed.ts';
@@ -14,6 +14,7 @@ export interface PossibleRefusal {
   readonly status: number;
   /** Absent where no code is stated for the condition. */
   readonly code?: string;
+  /** With `{name}` and the like where it tells of a violation. */
   readonly message: string;
   /** The condition that it answers; absent for the service's own errors. */
   readonly when?: ErrorCondition;
@@ -24,7 +25,13 @@ export interface PossibleRefusal {
 /** Every refusal that can arise at one operation, in the order of the list of conditions, then the service's own. */
 export function refusalsOf(spec: Spec, operation: Operation): PossibleRefusal[] {
   const general = conditions
-    .filter((when) => !elsewhere.has(when) && arisesAt(spec, when, operation) && !isReplaced(when, operation))
+    .filter(
+      (when) =>
+        !elsewhere.has(when) &&
+        arisesAt(spec, when, operation) &&
+        !isReplaced(when, operation) &&
+        !isAnsweredApart(spec, when, operation),
+    )
     .map((when) => ofCondition(spec, when, operation));
   const own = ownCodes(spec, operation).map((code) => ofCode(spec, code, operation));
   const seen = new Set<string>();
@@ -36,6 +43,14 @@ export function refusalsOf(spec: Spec, operation: Operation): PossibleRefusal[] 
 
 /** Where an operation was reached, its path and method are there. */
 const elsewhere: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>(['route.unknown', 'method.unsupported']);
+
+/** Whether each way that there is of a condition at an operation has a code of its own. */
+function isAnsweredApart(spec: Spec, when: ErrorCondition, operation: Operation): boolean {
+  const parts = partsOf(when).filter((part) => arisesAt(spec, part, operation));
+  const has = (part: ErrorCondition) => ruleFor(spec.errors, part, operation);
+  const general = ruleFor(spec.errors, when, operation);
+  return parts.length > 0 && parts.every((part) => has(part) !== undefined && has(part)?.rule !== general?.rule);
+}
 
 /** A transition that names its own errors for every way in which it is blocked is never plainly illegal. */
 function isReplaced(when: ErrorCondition, { transition, endpoint }: Operation): boolean {

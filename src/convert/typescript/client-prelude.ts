@@ -151,7 +151,7 @@ function present(outgoing: Outgoing, scheme: string, value: unknown): void {
   const found = service.schemes[scheme];
   if (found === undefined || value === undefined) return;
   const isPair = typeof value === 'object' && value !== null && 'name' in value && 'password' in value;
-  const text = isPair ? base64(\`\${String(value.name)}:\${String(value.password)}\`) : String(value);
+  const text = isPair ? base64(\`\${String(value.name)}:\${String(value.password)}\`) : found.isName === true ? base64(\`\${String(value)}:\`) : String(value);
   const whole = found.prefix === undefined || found.prefix === '' ? text : \`\${found.prefix} \${text}\`;
   carry(outgoing, found.name, whole, { in: found.in });
 }

@@ -55,7 +55,7 @@ export function clientSection(operations: readonly OperationTypes[], types: Reso
   readonly baseUrl?: string;
   readonly codeAt?: readonly string[];
   readonly version?: { readonly in: string; readonly name: string; readonly current: string };
-  readonly schemes: { readonly [name: string]: { readonly in: string; readonly name: string; readonly prefix?: string } };
+  readonly schemes: { readonly [name: string]: { readonly in: string; readonly name: string; readonly prefix?: string; readonly isName?: boolean } };
 } = ${constant(serviceConstant(spec), '')};`,
     `const operations: { readonly [name: string]: Operation } = {\n${table.map(([name, row]) => `  ${propertyName(name)}: ${constant(row, '  ')},`).join('\n')}\n};`,
     clientPrelude,
@@ -153,7 +153,9 @@ function serviceConstant(spec: Spec): JsonMap {
     const carrier = statedValue(scheme.carrier);
     if (carrier === undefined) continue;
     const prefix = schemePrefix(scheme);
-    schemes[name] = { in: scheme.in, name: carrier, ...(prefix !== undefined && { prefix }) };
+    const proof = kindOfScheme(scheme)?.proof;
+    const isName = proof?.by === 'key' && proof.write !== undefined;
+    schemes[name] = { in: scheme.in, name: carrier, ...(prefix !== undefined && { prefix }), ...(isName && { isName }) };
   }
   const select = statedValue(spec.versioning.select);
   const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];

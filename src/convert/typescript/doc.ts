@@ -1,4 +1,4 @@
-import type { Deprecation } from '../../parts/versioning.ts';
+import { type Deprecation, endOf } from '../../parts/versioning.ts';
 
 /** The columns of a line, by the project's own formatter settings. */
 const columns = 130;
@@ -18,7 +18,8 @@ export function docLines(paragraphs: readonly string[], indent: string, deprecat
 /** What is said of something that is given up. */
 export function deprecationText(deprecation: Deprecation | undefined): string | undefined {
   if (!deprecation) return undefined;
-  const { deprecated, sunset, alternative } = deprecation;
+  const { deprecated, alternative } = deprecation;
+  const sunset = endOf(deprecation);
   return [
     ...(deprecated === undefined ? [] : [`Since ${deprecated}.`]),
     ...(sunset === undefined ? [] : [`Gone after ${sunset}.`]),

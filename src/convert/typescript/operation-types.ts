@@ -150,6 +150,8 @@ function responseOf(endpoint: Endpoint, types: ResourceTypes): ResponseType {
   if (effect.verb === 'delete') return { type: undefinedType, doc: [] };
   const shown = types.named(effect.resource, 'shown') ?? unknownType;
   if (effect.verb === 'list') return { type: pageType(endpoint, shown, types), doc: [] };
+  const kept = effect.verb === 'read' ? (entryOf(types.reading.spec.resources.all, effect.resource)?.kept?.answers ?? []) : [];
+  if (kept.length > 0) return { type: union([shown, ...kept.map((answer) => bodyOf(answer, endpoint, types))]), doc: [] };
   const made = effect.verb === 'create' ? withSecrets(effect.resource, shown, types) : shown;
   // What is found is shown without what was shown once.
   return { type: endpoint.exists && made !== shown ? union([made, shown]) : made, doc: [] };

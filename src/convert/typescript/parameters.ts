@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { pageStyle } from '../../kinds/pages/all.ts';
 import { parametersOf } from '../../kinds/pages/kind.ts';
+import { choosingShape } from '../../parts/choosing-shape.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
@@ -30,7 +31,7 @@ export function filledParameters(endpoint: Endpoint): string[] {
 
 function statedMember(parameter: Parameter, endpoint: Endpoint, reading: ShapeReading): ObjectMember {
   const { name, filters, deprecated } = parameter;
-  const own = statedValue(parameter.shape);
+  const own = parameter.chooses ? choosingShape(reading.spec, endpoint, parameter) : statedValue(parameter.shape);
   const shape: Shape = own ?? (filters === undefined ? { type: 'string' } : filterShape(parameter, filters, endpoint, reading));
   const unsettled = isFollowing(parameter.shape) || isStated(parameter.shape) ? undefined : parameter.shape;
   const gone = deprecationText(deprecated);

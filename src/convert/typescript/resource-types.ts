@@ -1,5 +1,5 @@
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import { isSuppliedByService, isWritable, writableShape } from '../../parts/payload.ts';
+import { isEverShown, isSuppliedByService, isWritable, sentShape, writableShape } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { isPlainMap } from '../../parts/source.ts';
@@ -194,6 +194,7 @@ function isSent(view: TypeView): boolean {
 }
 
 function isThere(field: Field, view: TypeView): boolean {
+  if (field.children) return view === 'shown' && isEverShown(field);
   if (view === 'next') return true;
   if (!field.stored) return false;
   return view === 'row' || !(field.writeOnly || field.visible?.length === 0);
@@ -235,7 +236,7 @@ function fieldType(resource: Resource, field: Field, view: TypeView, reading: Fi
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
   const inner: ShapeReading = { ...reading, view };
   if (states && states.length > 0) return union(states.map((state) => word(literal(state))));
-  const shape = statedValue(field.shape);
+  const shape = field.children && isSent(view) ? sentShape(spec, field) : statedValue(field.shape);
   const identifier = statedValue(resource.identifier);
   if (!shape && identifier?.field === field.name)
     return word(identifierType(spec, resource.name) === 'integer' ? 'number' : 'string');

@@ -49,6 +49,35 @@ export const bucket = {
   mostWithin: (stated, spreadMs) => capacity(stated) + perMs(stated) * spreadMs,
   // It may be refilled step by step.
   memoryMs: (stated) => capacity(stated) / perMs(stated) + stated.windowMs,
+  lua: `
+local function debtAt(use, now, limit)
+  if #use == 0 then return 0 end
+  return math.max(0, use[2] - math.max(0, now - use[1]) * limit)
+end
+local function keep(use, now, debt)
+  if debt == 0 then use[2], use[1] = nil, nil else use[1], use[2] = now, debt end
+end
+return {
+  decide = function(facts, use, now, cost)
+    local window, limit = facts.window, facts.limit
+    local whole = facts.capacity * window
+    local debt = debtAt(use, now, limit)
+    local taken = debt + cost * window
+    local fits = taken <= whole
+    local left = fits and taken or debt
+    keep(use, now, left)
+    local remaining = math.max(0, math.floor((whole - left) / window))
+    local more = window
+    if left ~= 0 then more = math.ceil((left + (remaining + 1) * window - whole) / limit) end
+    if fits then return true, remaining, more, 0, debt end
+    return false, remaining, more, cost > facts.capacity and math.huge or math.ceil((taken - whole) / limit), debt
+  end,
+  giveBack = function(facts, use, now, at, cost, before)
+    local debt = debtAt(use, now, facts.limit)
+    local wasted = math.max(0, (now - at) * facts.limit - before)
+    keep(use, now, math.max(0, debt - math.max(0, cost * facts.window - wasted)))
+  end
+}`,
   compare: (before, after) =>
     compareBy(before, after, (inner, outer) => capacity(inner) <= capacity(outer) && perMs(inner) <= perMs(outer)),
 } as const satisfies RateKind;

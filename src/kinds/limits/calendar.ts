@@ -31,6 +31,15 @@ export function compileCalendar(window: CalendarWindow, zone: string): (nowMs: n
   };
 }
 
+/** The day of a time zone that has this date, `2026-03-29`. */
+export function compileDays(zone: string): (date: string) => TimeWindow {
+  const offset = compileOffset(zone);
+  return (date) => {
+    const midnight = Date.parse(`${date}T00:00:00Z`);
+    return { startMs: instantOf(midnight, offset), endMs: instantOf(midnight + dayMs, offset) };
+  };
+}
+
 /** The midnights around a local time, as the zone's clocks would show them, written as if in UTC. */
 function datesAround(window: Exclude<CalendarWindow, 'hour'>, local: number): [number, number] {
   const date = new Date(local);

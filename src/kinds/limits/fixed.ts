@@ -45,6 +45,34 @@ export const fixed = {
     return spreadMs > windowMs / 50 ? 2 * limit : limit;
   },
   memoryMs: ({ windowMs }) => windowMs * (1 + 1 / 32),
+  lua: `
+local function startOf(use, now, window)
+  if #use == 0 then return nil end
+  if now < use[1] then return now end
+  if now - use[1] < window then return use[1] end
+  return nil
+end
+local function keep(use, start, used)
+  if used == 0 then use[2], use[1] = nil, nil else use[1], use[2] = start, used end
+end
+return {
+  decide = function(facts, use, now, cost)
+    local start = startOf(use, now, facts.window)
+    local used = start and use[2] or 0
+    local ends = (start or now) + facts.window - now
+    if used + cost <= facts.limit then
+      keep(use, start or now, used + cost)
+      return true, facts.limit - used - cost, ends, 0, used
+    end
+    keep(use, start or now, used)
+    return false, math.max(0, facts.limit - used), ends, cost > facts.limit and math.huge or ends, used
+  end,
+  giveBack = function(facts, use, now, at, cost)
+    local start = startOf(use, now, facts.window)
+    if start == nil or at < start then return end
+    keep(use, use[1], math.max(0, use[2] - cost))
+  end
+}`,
   compare: (before, after) => compareBy(before, after, isWithin),
 } as const satisfies RateKind;
 

@@ -80,6 +80,12 @@ export interface RateKind {
   mostWithin(stated: StatedRate, spreadMs: number): number;
   /** After how long without a request everything is forgotten. */
   memoryMs(stated: StatedRate): number;
+  /**
+   * `decide` and `giveBack` once more in Lua 5.1, for rates that are counted inside Redis: a function body that returns a table of the two.
+   * `decide(facts, use, now, cost)` gives allowed, remaining, more, wait and before; `giveBack(facts, use, now, at, cost, before)` nothing.
+   * `use` is a list of numbers that is written in place. A kind without it is not counted there.
+   */
+  readonly lua?: string;
   /** How a later rate of this kind stands to an earlier one. */
   compare(before: StatedRate, after: StatedRate): Comparison;
 }

@@ -4,6 +4,62 @@ import { type RateFacts, type RateKind, refusedDecision, type StatedRate, type U
 /** How many moments are remembered apart. */
 export const momentsMax = 64;
 
+const slidingLua = `
+local moments = ${momentsMax}
+local function forget(use, first, count)
+  for at = first, #use - count do use[at] = use[at + count] end
+  for _ = 1, count do use[#use] = nil end
+end
+local function age(use, now, window)
+  local gone = 0
+  while gone < #use and use[gone + 1] + window <= now do gone = gone + 2 end
+  if gone > 0 then forget(use, 1, gone) end
+  local used = 0
+  for at = 1, #use, 2 do
+    if use[at] > now then use[at] = now end
+    used = used + use[at + 1]
+  end
+  return used
+end
+local function add(facts, use, now, cost)
+  local part = facts.limit <= moments and 1 or facts.window / moments
+  local last = #use - 1
+  if last >= 1 and math.floor(use[last] / part) == math.floor(now / part) then
+    use[last], use[last + 1] = now, use[last + 1] + cost
+  else
+    use[last + 2] = now
+    use[last + 3] = cost
+  end
+end
+local function waitFor(facts, use, now, units)
+  for at = 1, #use, 2 do
+    units = units - use[at + 1]
+    if units <= 0 then return use[at] + facts.window - now end
+  end
+  return math.huge
+end
+return {
+  decide = function(facts, use, now, cost)
+    local used = age(use, now, facts.window)
+    local fits = used + cost <= facts.limit
+    if fits and cost > 0 then add(facts, use, now, cost) end
+    local more = #use == 0 and facts.window or use[1] + facts.window - now
+    if fits then return true, facts.limit - used - cost, more, 0, used end
+    return false, math.max(0, facts.limit - used), more, waitFor(facts, use, now, used + cost - facts.limit), used
+  end,
+  giveBack = function(facts, use, now, at, cost)
+    age(use, now, facts.window)
+    if at + facts.window <= now then return end
+    for place = 1, #use, 2 do
+      if use[place] >= at then
+        use[place + 1] = math.max(0, use[place + 1] - cost)
+        if use[place + 1] == 0 then forget(use, place, 2) end
+        return
+      end
+    end
+  end
+}`;
+
 /**
  * The window that ends now: a log of when how much was used, as pairs of a time and units, oldest first. Up to 64 units
  * are remembered to the millisecond each. Beyond that, those of one 64th of the window are remembered together, at the time of the
@@ -52,6 +108,7 @@ export const sliding = {
   mostWithin: ({ limit, windowMs }, spreadMs) => (spreadMs >= windowMs ? Number.POSITIVE_INFINITY : limit),
   // Moments may be remembered a little together.
   memoryMs: ({ windowMs }) => windowMs * (1 + 1 / 32),
+  lua: slidingLua,
   compare: (before, after) => compareBy(before, after, isWithin),
 } as const satisfies RateKind;
 

@@ -1,6 +1,8 @@
 import { type Comparison, together } from '../comparison.ts';
 import { apiKey } from './api-key.ts';
 import { basic } from './basic.ts';
+import { basicKey } from './basic-key.ts';
+import { introspection } from './introspection.ts';
 import { jwt } from './jwt.ts';
 import type { PlacedScheme, SchemeKind } from './kind.ts';
 import { oauth2 } from './oauth2.ts';
@@ -8,7 +10,16 @@ import { signature } from './signature.ts';
 import { unverifiable } from './unverifiable.ts';
 
 /** Every kind of scheme that can be stated. */
-export const schemeKinds = [apiKey, basic, jwt, oauth2, signature, unverifiable] as const satisfies readonly SchemeKind[];
+export const schemeKinds = [
+  apiKey,
+  basic,
+  basicKey,
+  introspection,
+  jwt,
+  oauth2,
+  signature,
+  unverifiable,
+] as const satisfies readonly SchemeKind[];
 
 /** What is stated of a scheme of which nothing is known: nobody can show it. */
 export const unknownScheme = { type: unverifiable.word } as const;

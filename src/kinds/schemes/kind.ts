@@ -68,8 +68,16 @@ export interface SchemeKind {
   compare(before: SchemeFacts, after: SchemeFacts): Comparison;
 }
 
-/** That a credential was given out and is kept, hashed; a name and a password kept in the same way; or its own signature. */
-export type Proof = { readonly by: 'key' } | PasswordProof | { readonly by: 'token' };
+/** That a credential was given out and is kept, hashed; a name and a password kept in the same way; its own signature; or that the server that gave it out says so. */
+export type Proof = KeyProof | PasswordProof | { readonly by: 'token' | 'asking' };
+
+export interface KeyProof {
+  readonly by: 'key';
+  /** The key in what stands behind the prefix, where that is not the key itself; nothing where there is none. */
+  read?(text: string): string | undefined;
+  /** What stands behind the prefix for a key. */
+  write?(key: string): string;
+}
 
 export interface PasswordProof {
   readonly by: 'password';

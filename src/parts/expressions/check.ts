@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
+import { levelOf } from '../shape-level.ts';
 import type { Spec } from '../spec.ts';
-import { fitsType, typeName } from './cel-type.ts';
+import { type CelType, fitsType, typeName } from './cel-type.ts';
 import { compileNode } from './compile.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import { nearestRemedy } from './member.ts';
@@ -51,10 +52,41 @@ function gathered(found: readonly Found[]): ExpressionProblem[] {
   );
 }
 
-/** What comes out has to fit where it goes. */
+/** What comes out has to fit where it goes, and so has what is inside it, as far as that is written out. */
 function resultProblems(spec: Spec, expected: Expected, node: Node, inferred: Inferred): ExpressionProblem[] {
+  const whole = wholeProblems(spec, expected, node, inferred.types.get(node) ?? inferred.type);
+  if (whole.length > 0) return whole;
+  return partsOf(spec, expected, node).flatMap(([part, inside]) => resultProblems(spec, inside, part, inferred));
+}
+
+/** The parts of what comes out that are written out, each with what is wanted in its place. */
+function partsOf(spec: Spec, expected: Expected, node: Node): readonly (readonly [Node, Expected])[] {
+  switch (node.op) {
+    case 'choose':
+      return [node.yes, node.no].map((part) => [part, expected] as const);
+    case 'let':
+      return [[node.body, expected]];
+    case 'list':
+    case 'loop': {
+      const { items: shape } = levelOf(spec, expected.shape);
+      if (!shape || (node.op === 'loop' && node.kind !== 'map')) return [];
+      return (node.op === 'list' ? node.items : [node.body]).map((part) => [part, { shape }] as const);
+    }
+    case 'map': {
+      const { members } = levelOf(spec, expected.shape);
+      // Whether one is there often hangs on what stands around it, such as a page's token on whether there are more.
+      return node.entries.flatMap(([key, value]) => {
+        const member = key.op === 'literal' ? members.find(({ name }) => name === key.value) : undefined;
+        return member ? [[value, { shape: member.shape, optional: true }] as const] : [];
+      });
+    }
+    default:
+      return [];
+  }
+}
+
+function wholeProblems(spec: Spec, expected: Expected, node: Node, type: CelType): ExpressionProblem[] {
   const wanted = typeOfShape(spec, expected.shape);
-  const { type } = inferred;
   const mayBeNull = type.is === 'null' || type.is === 'nullable';
   const whole = { offset: node.start, length: node.end - node.start };
   if (mayBeNull && !expected.optional && wanted.is !== 'nullable' && wanted.is !== 'dyn' && wanted.is !== 'null') {
@@ -84,7 +116,6 @@ function castFor(actual: string, wanted: string): string | undefined {
 
 /** A text written out that the shape's list of values does not hold. */
 function disallowed(node: Node, { shape }: Expected): ExpressionProblem[] {
-  if (node.op === 'choose') return [...disallowed(node.yes, { shape }), ...disallowed(node.no, { shape })];
   const values: readonly Json[] | undefined = Array.isArray(shape.enum)
     ? shape.enum
     : shape.const === undefined

@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
+import { choosingShape } from '../choosing-shape.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
-import { namesOperation, type Operation, resourceOfEffect } from '../operations.ts';
+import { callableOperations, namesOperation, type Operation, resourceOfEffect } from '../operations.ts';
 import type { Parameter } from '../parameters.ts';
 import type { PathRow } from '../path-rows.ts';
 import { identifierParameter, pathParameters, requestShape } from '../payload.ts';
@@ -17,14 +18,21 @@ const changing = ['create', 'update', 'replace', 'upsert', 'transition'];
 export function operationScope(spec: Spec, operation: Operation): Scope {
   const row: Variable | undefined = operation.resource === undefined ? undefined : { shape: { resource: operation.resource } };
   if (operation.follows) {
-    const { verb } = operation.follows;
-    return scopeOf({ ...everywhere, resource: verb === 'create' ? undefined : row, next: verb === 'delete' ? undefined : row });
+    const { verb, sentWith } = operation.follows;
+    const resource = verb === 'create' ? undefined : row;
+    const next = verb === 'delete' ? undefined : row;
+    return scopeOf({
+      ...everywhere,
+      resource,
+      next,
+      ...(sentWith && { caller: callerVariable(spec, isMakerKnown(spec, sentWith)) }),
+    });
   }
   if (operation.by !== undefined && (operation.by !== 'engine' || row)) {
     return scopeOf({ ...everywhere, resource: row, next: row });
   }
   const { endpoint } = operation;
-  const caller = callerVariable(isCallerKnown(spec, operation));
+  const caller = callerVariable(spec, isCallerKnown(spec, operation));
   if (!endpoint) return scopeOf({ ...everywhere, caller });
   const verb = statedValue(endpoint.does)?.verb ?? '';
   return scopeOf({
@@ -42,6 +50,14 @@ export function isCallerKnown(spec: Spec, operation: Operation): boolean {
   if (!isStated(spec.authentication.schemes) || namesOperation(spec.authentication.public, operation)) return false;
   const rules = statedValue(spec.authentication.permissions) ?? [];
   return !rules.some((rule) => rule.to === 'anyone' && namesOperation(rule.allow, operation));
+}
+
+/** Whether it is known who makes rows of these, whichever way. */
+function isMakerKnown(spec: Spec, resources: readonly string[]): boolean {
+  const making = callableOperations(spec).filter(
+    ({ resource, endpoint }) => resources.includes(resource ?? '') && statedValue(endpoint?.does)?.verb === 'create',
+  );
+  return making.every((operation) => isCallerKnown(spec, operation));
 }
 
 function requestVariable(spec: Spec, endpoint: Endpoint): Variable {
@@ -93,7 +109,8 @@ function fieldOf(spec: Spec, resource: string | undefined, field: string) {
 }
 
 /** A filter without a schema has its field's; `in` takes a list of them. */
-function parameterShape(spec: Spec, endpoint: Endpoint, parameter: Parameter): Shape {
+export function parameterShape(spec: Spec, endpoint: Endpoint, parameter: Parameter): Shape {
+  if (parameter.chooses) return choosingShape(spec, endpoint, parameter);
   const shape =
     statedValue(parameter.shape) ??
     fieldShape(spec, endpoint, parameter.filters ?? parameter.name) ??

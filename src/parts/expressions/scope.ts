@@ -33,12 +33,24 @@ const text: Shape = { type: 'string' };
 /** `now`, `operation` and `version`, which are everywhere. */
 export const everywhere: Scope = scopeOf({ now: { clock: true }, operation: { shape: text }, version: { shape: text } });
 
-const callerShape: Shape = {
-  title: 'caller',
-  type: 'object',
-  properties: { id: text, user: text, scopes: { type: 'array', items: text }, claims: {}, key: text },
-  required: ['id', 'user', 'scopes'],
-};
+const callerProperties = { id: text, user: text, scopes: { type: 'array', items: text }, claims: {}, key: text };
+const callerRequired = ['id', 'user', 'scopes'];
+const callerShape: Shape = { title: 'caller', type: 'object', properties: callerProperties, required: callerRequired };
+
+/** A caller has every attribute that is stated: who has not is nobody. */
+function callerShapeOf({ authentication }: Spec): Shape {
+  const names = Object.keys(authentication.attributes);
+  if (names.length === 0) return callerShape;
+  const known = callerShapes.get(authentication) ?? {
+    ...callerShape,
+    properties: { ...callerProperties, ...named(names.map((name) => [name, text] as const)) },
+    required: [...callerRequired, ...names],
+  };
+  callerShapes.set(authentication, known);
+  return known;
+}
+
+const callerShapes = new WeakMap<Spec['authentication'], Shape>();
 
 const rateShape: Shape = {
   title: 'rate',
@@ -66,12 +78,13 @@ export function tellingScope(spec: Spec): Scope {
     status: { shape: { type: 'integer' } },
     path: { shape: text },
     request_id: { shape: text },
-    caller: callerVariable(false),
+    caller: callerVariable(spec, false),
     ...rateVariable(spec),
   });
 }
 
 /** The caller: known for certain, or to be asked for with `has`. */
-export function callerVariable(known: boolean): Variable {
-  return known ? { shape: callerShape } : { shape: callerShape, maybeAbsent: true };
+export function callerVariable(spec: Spec, known: boolean): Variable {
+  const shape = callerShapeOf(spec);
+  return known ? { shape } : { shape, maybeAbsent: true };
 }

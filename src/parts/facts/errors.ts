@@ -1,6 +1,6 @@
 import { isNarrow } from '../conditions.ts';
 import { isStated } from '../fact.ts';
-import { arisingConditions } from '../possible-errors.ts';
+import { arisingConditions, isGivenInParts } from '../possible-errors.ts';
 import type { Spec } from '../spec.ts';
 import { type FactInstance, type FactKind, instance, stated } from './kind.ts';
 
@@ -47,7 +47,11 @@ function conditions(spec: Spec): FactInstance[] {
   const perCode = Object.values(codes.value).map((code) => stated(code.name, code.at));
   const settled = spec.errors.conditions;
   const unanswered = arisingConditions(spec).filter(
-    (condition) => !named.has(condition) && !isNarrow(condition) && !Object.hasOwn(settled, condition),
+    (condition) =>
+      !named.has(condition) &&
+      !isNarrow(condition) &&
+      !Object.hasOwn(settled, condition) &&
+      !isGivenInParts(spec, condition, named),
   );
   return [
     ...perCode,

@@ -1,13 +1,21 @@
 import { type Fact, isStated, statedValue } from '../fact.ts';
 import type { Limits } from '../limits.ts';
 import type { Spec } from '../spec.ts';
-import { type FactInstance, type FactKind, instance } from './kind.ts';
+import { type FactInstance, type FactKind, instance, stated } from './kind.ts';
 
 const unlimited = 'Nothing: there is no such limit but those that protect the process, printed at start.';
 
-/** Rates, sizes, time-outs and quotas once each; pagination bounds per list. */
+/** Rates, sizes, time-outs and quotas once each, quotas of rows per limit of them, and requests at once; pagination bounds per list. */
 export const limitFacts: readonly FactKind[] = [
-  once('rate limits', (limits) => limits.rate),
+  {
+    part: 'limits',
+    kind: 'rate limits',
+    arises: ({ limits }) => [
+      instance('service', limits.rate),
+      ...(isStated(limits.atOnce) ? [stated('at once', limits.atOnce.at)] : []),
+    ],
+    whenOpen: unlimited,
+  },
   once('size limits', (limits) => limits.size),
   once('time-outs', (limits) => limits.timeout),
   {
@@ -16,7 +24,15 @@ export const limitFacts: readonly FactKind[] = [
     arises: paginationBounds,
     whenOpen: 'A list of more than 100 rows answers 501; a shorter one is a bare array.',
   },
-  once('quotas', (limits) => limits.quota),
+  {
+    part: 'limits',
+    kind: 'quotas',
+    arises: ({ limits }) => [
+      instance('service', limits.quota),
+      ...(statedValue(limits.rows) ?? []).map(({ of, at }) => stated(`rows of ${of}`, at)),
+    ],
+    whenOpen: unlimited,
+  },
 ];
 
 function once(kind: string, pick: (limits: Limits) => Fact<unknown>): FactKind {

@@ -15,6 +15,7 @@ export const SchemeForm = keys({
     id: cel('the caller’s identifier, over claims'),
     user: cel('which user it is'),
     scopes: cel('its scopes, a list'),
+    attributes: namedForm(cel('an attribute of the caller; of a token, the claim of its name unless said')),
   }),
   scopes: namedForm(text),
   format: value(text, 'What the credential looks like.'),
@@ -36,6 +37,10 @@ export const AuthenticationForm = fact(
   keys({
     schemes: fact(namedForm(value(ref<unknown>('scheme'))), 'How a caller shows who it is.'),
     accept: fact(AcceptForm, 'What is accepted: one scheme, or all schemes of a list inside the list.'),
+    attributes: namedForm(
+      text,
+      'What is known of a caller beside its identifier, as texts: `{ tenant: The firm that it works for. }`.',
+    ),
     public: fact(Words, 'Operations at which no credential is looked at.'),
     origins: fact(Words, 'The origins that browsers may call from (CORS).'),
     permissions: fact(Type.Array(value(PermissionForm)), 'Who may do what. What no rule allows is refused.'),

@@ -3,7 +3,7 @@ import { withKinds } from '../kind-forms.ts';
 import { AuthenticationForm, SchemeForm } from './authentication.ts';
 import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
-import { EnvelopeForm, EventsForm, PullForm, PushForm } from './events.ts';
+import { BrokerForm, EnvelopeForm, EventsForm, PullForm, PushForm } from './events.ts';
 import { FollowingForm } from './following.ts';
 import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
 import { PurposeForm } from './purpose.ts';
@@ -56,6 +56,7 @@ export function documentSchema(): Record<string, unknown> {
       any: plain(AnyForm),
       others: plain(OthersForm),
       answer: plain(FullAnswerForm),
+      broker: plain(BrokerForm),
       delivery: { properties: { envelope: plain(EnvelopeForm) } },
       deprecation: plain(DeprecationForm),
       endpoint: plain(EndpointForm),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { separators } from '../choosing.ts';
 import { AcceptForm } from './authentication.ts';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
@@ -13,10 +14,28 @@ const ParameterForm = Type.Union([
     required: Type.Boolean(),
     default: Type.Unknown(),
     filters: Type.String({
-      description: 'The field that it filters by; `none` where it is called like a field and filters by none.',
+      description:
+        'The field that it filters by, or a path: through references (`customer.email`), and by `RESOURCE.FIELD` to the rows that refer to this one (`line.invoice.price`). `none` where it is called like a field and filters by none.',
     }),
+    keeps: cel('which rows are shown: a condition over `value`, what was sent, and `resource`'),
+    search: Type.Union([Words], {
+      description: 'The fields in which all words that are sent have to stand, whatever their case.',
+    }),
+    split: Type.Union(
+      separators.map((one) => Type.Literal(one)),
+      { description: 'What stands between several values in one parameter.' },
+    ),
+    match: Type.Union([Type.Literal('any'), Type.Literal('all')], {
+      description: 'Whether one of several values is enough, or all have to be there; `any` unless said.',
+    }),
+    ignore_case: Type.Boolean({ description: 'Texts are compared whatever their case.' }),
+    zone: Type.String({ description: 'The time zone (an IANA name) in which a date that is sent is meant.' }),
     op: Type.Union(['=', '!=', '<', '<=', '>', '>=', 'in', 'prefix', 'contains'].map((op) => Type.Literal(op))),
-    sorts: Type.Boolean({ description: 'It names the field to sort by; a leading - turns the order.' }),
+    sorts: Type.Union([Type.Boolean(), Type.Record(Type.String(), Type.String())], {
+      description:
+        'It names the field to sort by; a leading - turns the order. Or the fields by names of its own: `{ created: created_at }`.',
+    }),
+    directs: Type.String({ description: 'The parameter that sorts, whose order `desc` turns and `asc` leaves.' }),
     style: Type.Union(
       ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'].map((style) => Type.Literal(style)),
     ),
@@ -105,6 +124,9 @@ const endpointWords = {
   }),
   exists: Type.Literal(200, {
     description: 'Where a row that is there holds the unique values, a creation answers with it, and changes nothing.',
+  }),
+  counts: Type.Literal('always', {
+    description: 'An update is a change also where it changes nothing: it stores, sets and emits.',
   }),
   expand: fact(
     keys({ parameter: Type.String(), depth: Type.Integer({ minimum: 1, maximum: 8 }) }),

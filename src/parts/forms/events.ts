@@ -16,7 +16,14 @@ export const PushForm = keys({
   disable_after: value(text, 'Of nothing but failures.'),
   order: Type.Union([Type.Literal('any'), Type.Literal('resource')]),
   subscribers: fact(
-    keys({ resource: text, url: text, secret: text, events: text, enabled: text }),
+    keys({
+      resource: text,
+      url: text,
+      secret: text,
+      events: text,
+      enabled: Type.String({ description: 'A field, or CEL over subscriber: whether it is told of anything.' }),
+      if: cel('over subscriber and event: whether it is told of this one'),
+    }),
     'The resource that holds the subscribers.',
   ),
 });
@@ -28,8 +35,16 @@ export const PullForm = keys({
   keep: value(text),
 });
 
+/** What may stand under `broker`, without the words that belong to its kinds. */
+export const BrokerForm = keys({ kind: ref<string>('brokerKind') });
+
 const KindForm = keys({
+  name: Type.String({ description: 'What it is called where it is told; its key unless stated. Several kinds may share one.' }),
+  action: Type.String({ description: 'What tells it from others of its name: closed.' }),
   on: fact(Words, 'The operations that emit it.'),
+  of: Type.String({ description: 'The resource of whose rows the clock tells it.' }),
+  at: cel('over resource: the time at which it is told of a row; null = never'),
+  each: cel('a list, for each `item` of which one is emitted'),
   if: cel('when it is emitted'),
   payload: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of what it carries.'),
   data: DataForm,

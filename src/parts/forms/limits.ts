@@ -1,9 +1,15 @@
 import { Type } from 'typebox';
-import { resetForms } from '../limits.ts';
-import { fact, keys, namedForm, ref, value, Words } from './standing.ts';
+import { perWords, resetForms } from '../limits.ts';
+import { cel, fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
-const per = Type.Union([Type.Literal('caller'), Type.Literal('user'), Type.Literal('address'), Type.Literal('everyone')]);
+const per = Type.Union(
+  [
+    ...perWords.map((word) => Type.Literal(word)),
+    Type.String({ pattern: '[^A-Za-z_]', description: 'CEL: what is counted apart' }),
+  ],
+  { description: 'What is counted apart: caller, user, address, everyone, or what an expression over the caller comes to.' },
+);
 const size = value(Type.Union([Type.Integer({ minimum: 0 }), text]), 'A size: 64KiB, 5MiB, 512.');
 
 /** Pagination without the words that belong to its styles. */
@@ -25,7 +31,12 @@ export const PaginationForm = fact(
   'How lists are cut into pages.',
 );
 
-const scope = { per, to: Words, on: Words };
+const scope = { per, to: Words, on: Words, if: cel('of which callers it counts anything') };
+
+const status = Type.Union([
+  Type.Integer({ minimum: 200, maximum: 599 }),
+  ...['2XX', '3XX', '4XX', '5XX'].map((word) => Type.Literal(word)),
+]);
 
 /** A rate without the words that belong to its kinds. */
 export const RateForm = keys({
@@ -35,7 +46,17 @@ export const RateForm = keys({
   limit: Type.Number({ minimum: 0 }),
   window: value(text, 'A duration: 1s, 5m, 24h.'),
   cost: namedForm(Type.Number({ minimum: 0 }), 'What an operation counts.'),
+  uncounted: Type.Array(status, { description: 'Answers that count nothing in the end: 304, 4XX.' }),
 });
+
+const rows = keys({
+  of: value(text, 'The resource whose rows are counted.'),
+  per: value(text, 'What is counted apart: a field, or what a field is set to where a row is made, such as caller.id.'),
+  while: cel('which rows count'),
+  limit: Type.Integer({ minimum: 0 }),
+});
+
+const atOnce = keys({ ...scope, limit: Type.Integer({ minimum: 1 }) });
 
 export const LimitsForm = fact(
   keys({
@@ -54,6 +75,11 @@ export const LimitsForm = fact(
       ),
       'How much in a calendar window.',
     ),
+    at_once: fact(
+      Type.Union([Type.Integer({ minimum: 1 }), atOnce, Type.Array(atOnce)]),
+      'How many requests may be under way at once.',
+    ),
+    rows: fact(Type.Union([rows, Type.Array(rows)]), 'How many rows there may be.'),
     headers: fact(
       keys({
         limit: value(text, 'The header field that tells how many.'),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { followedForm } from './following.ts';
+import { followedForm, thenForm } from './following.ts';
 import { fieldWordForms, schemaWords } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
 
@@ -43,7 +43,18 @@ const ResourceForm = keys({
   additionalProperties: Type.Boolean({ description: 'Whether fields that are not stated pass.' }),
   created: followedForm('What follows where one is made.'),
   updated: followedForm('What follows where one is changed, other than by a transition.'),
-  deleted: followedForm('What follows where one is deleted.'),
+  deleted: keys(
+    {
+      ...thenForm,
+      keep: value(Type.String(), 'How long one is kept, such as 30d, or forever.'),
+      read: value(
+        Type.Union([Type.Literal(410), namedForm(Type.Unsafe<unknown>({ $ref: '#/$defs/answer' }))]),
+        'What reading one answers: 410, that it is gone; or an answer of success, by status.',
+      ),
+      restore: value(Type.String(), 'The transition that brings one back.'),
+    },
+    'What follows where one is deleted, and whether it is kept.',
+  ),
   deprecated: fieldWordForms.deprecated,
 });
 

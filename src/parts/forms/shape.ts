@@ -98,6 +98,7 @@ export const fieldWordForms = {
   readOnly: Type.Boolean({ description: 'Never taken from a request.' }),
   writeOnly: Type.Boolean({ description: 'Taken, kept, and never shown.' }),
   immutable: Type.Boolean({ description: 'Set when the resource is made, and never changed.' }),
+  null: Type.Literal('kept', { description: 'A patch with null stores null, and takes nothing away.' }),
   default: jsonValue,
   set: Type.Record(text, Type.Union([cel('the value to set'), Type.Number(), Type.Boolean()]), {
     description: 'What sets it, by create, update, replace, write, a transition or an operation.',
@@ -121,6 +122,19 @@ export const fieldWordForms = {
     anyOf: [{ enum: ['id', 'expand'] }, { $ref: '#/$defs/shape' }],
     description: 'How a reference is shown.',
   }),
+  children: Type.String({
+    description: 'The rows that refer to this one, shown in it: `line.invoice`, those of line by their field invoice.',
+  }),
+  order: Type.Union([Words], { description: 'What its children are sorted by; a leading - turns the order.' }),
+  page: Type.Integer({ minimum: 1, maximum: 1000, description: 'How many of its children are shown at most.' }),
+  envelope: keys(
+    {
+      items: Type.String({ description: 'The member that holds them.' }),
+      has_more: Type.String({ description: 'The member that says whether there are more.' }),
+      data: Type.Record(text, jsonValue, { description: 'Constants beside them.' }),
+    },
+    'What stands around its children; nothing = they are a bare list.',
+  ),
   deprecated: deprecation,
 };
 

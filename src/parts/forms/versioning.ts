@@ -7,7 +7,17 @@ const text = Type.String();
 const VersionForm = keys({
   current: Type.Boolean({ description: 'Whether it is the newest.' }),
   deprecated: fact(Type.Union([text, Type.Boolean()]), 'The date from which it is deprecated.'),
-  sunset: value(text, 'The date from which it is gone.'),
+  sunset: value(
+    Type.Union([
+      text,
+      keys({
+        on: value(text, 'The date that is announced.'),
+        // biome-ignore lint/suspicious/noThenProperty: a form of a document's own word.
+        then: Type.Literal('serves', { description: 'It is announced, and served all the same.' }),
+      }),
+    ]),
+    'The date from which it is gone.',
+  ),
   alternative: value(text),
   link: value(text),
 });

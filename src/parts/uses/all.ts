@@ -6,6 +6,7 @@ import { authenticationUses } from './authentication.ts';
 import { endpointUses } from './endpoints.ts';
 import { errorUses } from './errors.ts';
 import { eventUses } from './events.ts';
+import { limitUses } from './limits.ts';
 import { resourceUses } from './resources.ts';
 import { stateUses } from './states.ts';
 
@@ -17,6 +18,7 @@ const usesByPart: Readonly<Record<string, (spec: Spec) => ExpressionUse[]>> = {
   authentication: authenticationUses,
   events: eventUses,
   errors: errorUses,
+  limits: limitUses,
   versioning: versioningUses,
 };
 

@@ -20,10 +20,12 @@ export const claimsScope: Scope = scopeOf({ ...everywhere, claims: { shape: {} }
 
 function callerUses(spec: Spec): ExpressionUse[] {
   return entriesOf(spec.authentication.schemes).flatMap(([, scheme]) =>
-    (['id', 'user', 'scopes'] as const).flatMap((word): ExpressionUse[] => {
-      const expression = scheme.caller[word];
+    [
+      ...(['id', 'user', 'scopes'] as const).map((word) => [word, scheme.caller[word]] as const),
+      ...Object.entries(scheme.caller.attributes),
+    ].flatMap(([word, expression]): ExpressionUse[] => {
       if (!expression) return [];
-      const expected = word === 'id' ? text : word === 'user' ? textOrTexts : texts;
+      const expected = expression === scheme.caller.user ? textOrTexts : expression === scheme.caller.scopes ? texts : text;
       const name = `the ${word} of the caller by the scheme ${scheme.name}`;
       const { at, source } = expression;
       return [{ at, source, name, role: 'value', expected, failure: 'unknown caller', scopes: [{ scope: claimsScope }] }];
@@ -43,7 +45,7 @@ function permissionUses(spec: Spec): ExpressionUse[] {
         const known = hasSchemes && rule.to !== 'anyone' && !namesOperation(spec.authentication.public, operation);
         return {
           operation: operation.name,
-          scope: scopeOf({ ...operationScope(spec, operation), caller: callerVariable(known) }),
+          scope: scopeOf({ ...operationScope(spec, operation), caller: callerVariable(spec, known) }),
         };
       });
     const { at, source } = rule.if;

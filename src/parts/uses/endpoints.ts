@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
 import type { Answer } from '../answers.ts';
 import type { Endpoint } from '../endpoints.ts';
-import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
+import { operationScope, parameterShape, resourceShape } from '../expressions/operation-scope.ts';
 import { type Scope, scopeOf, tellingScope, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
-import { type Expression, entryOf, isStated, type Named, statedValue } from '../fact.ts';
+import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../fact.ts';
 import { type Operation, operationsOf } from '../operations.ts';
+import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
 import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
@@ -22,10 +23,22 @@ export function endpointUses(spec: Spec): ExpressionUse[] {
     ]);
     return [
       ...identityUse(spec, operation, endpoint),
+      ...keepsUses(spec, operation, endpoint),
       ...told,
-      ...answers.flatMap((answer) => answerUses(answer, operation.name, scope)),
+      ...answers.flatMap((answer) => answerUses(answer, operation.name, [{ operation: operation.name, scope }])),
     ];
   });
+}
+
+/** What reading tells of rows that were deleted and are kept. */
+export function deletedUses(spec: Spec, operations: readonly Operation[], { name, kept }: Resource): ExpressionUse[] {
+  if (!kept?.answers) return [];
+  const scopes = operations.flatMap((operation) => {
+    const { endpoint, resource } = operation;
+    if (!endpoint || resource !== name || statedValue(endpoint.does)?.verb !== 'read') return [];
+    return [{ operation: operation.name, scope: answerScope(spec, operation, endpoint) }];
+  });
+  return scopes.length === 0 ? [] : kept.answers.flatMap((answer) => answerUses(answer, `a deleted ${name}`, scopes));
 }
 
 function identityUse(spec: Spec, operation: Operation, { identity }: Endpoint): ExpressionUse[] {
@@ -47,10 +60,30 @@ function identityUse(spec: Spec, operation: Operation, { identity }: Endpoint): 
   ];
 }
 
+/** The conditions of parameters that choose rows: of each row, and of the value that was sent. */
+function keepsUses(spec: Spec, operation: Operation, endpoint: Endpoint): ExpressionUse[] {
+  return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
+    if (parameter.chooses?.by !== 'keeps') return [];
+    const scope = { ...operationScope(spec, operation), value: { shape: parameterShape(spec, endpoint, parameter) } };
+    const { source, at } = parameter.chooses.condition;
+    return [
+      {
+        at,
+        source,
+        name: `what ${name} of ${operation.name} keeps`,
+        role: 'condition',
+        expected: aBoolean,
+        failure: 'refused',
+        scopes: [{ operation: operation.name, scope: scopeOf(scope) }],
+      } as const,
+    ];
+  });
+}
+
 /** What the making of an answer reads: the operation's scope, and what came out. */
 function answerScope(spec: Spec, operation: Operation, endpoint: Endpoint): Scope {
   const verb = statedValue(endpoint.does)?.verb;
-  const row: Shape = operation.resource === undefined ? {} : answeredShape(spec, operation.resource);
+  const row: Shape = operation.resource === undefined ? {} : answeredShape(spec, operation.resource, endpoint);
   const text: Variable = { shape: { type: 'string' } };
   const scope = { ...operationScope(spec, operation), path: text };
   if (verb === 'delete') return scopeOf(scope);
@@ -71,18 +104,30 @@ function isCounted(spec: Spec, { pagination }: Endpoint): boolean {
   return statedValue(pagination ?? spec.limits.pagination)?.total !== undefined;
 }
 
-/** A resource as an answer shows it: what not everyone may see may be absent. */
-function answeredShape(spec: Spec, name: string): Shape {
+/** A resource as an answer shows it: what not everyone may see may be absent, and what it refers to may stand there whole. */
+function answeredShape(spec: Spec, name: string, endpoint: Endpoint): Shape {
   const resource = entryOf(spec.resources.all, name);
   const fields = resource && statedValue(resource.fields);
-  return resourceShape(spec, name, (field) => {
+  const shape = resourceShape(spec, name, (field) => {
     const stated = fields?.[field];
     return stated?.visible !== undefined || stated?.writeOnly === true || stated?.reveal !== undefined;
   });
+  if (!isPlainMap(shape.properties)) return shape;
+  const shown = entriesOf(resource?.fields).flatMap(([field, stated]) => {
+    const as = stated.ref === undefined ? undefined : shownAs(stated, stated.ref, endpoint);
+    return as ? [[field, as] as const] : [];
+  });
+  return shown.length === 0 ? shape : { ...shape, properties: { ...shape.properties, ...Object.fromEntries(shown) } };
 }
 
-function answerUses(answer: Answer, operation: string, scope: Scope): ExpressionUse[] {
-  const scopes = [{ operation, scope }];
+/** What stands in the place of a reference; nothing where that is its identifier. */
+function shownAs({ show }: Field, ref: string, { expand }: Endpoint): Shape | undefined {
+  if (show !== undefined && show !== 'id') return show === 'expand' ? { resource: ref } : show;
+  // Its caller may ask for either.
+  return expand && {};
+}
+
+function answerUses(answer: Answer, operation: string, scopes: ExpressionUse['scopes']): ExpressionUse[] {
   const place = `the answer ${answer.status} of ${operation}`;
   return [
     ...(answer.if

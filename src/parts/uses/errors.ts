@@ -5,7 +5,7 @@ import { everywhere, rateVariable, type Scope, scopeOf, type Variable } from '..
 import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation, operationsOf } from '../operations.ts';
-import { arisingConditions } from '../possible-errors.ts';
+import { arisingConditions, isGivenInParts } from '../possible-errors.ts';
 import type { Shape } from '../shape.ts';
 import type { Spec } from '../spec.ts';
 import { headerUses, valueUses } from './endpoints.ts';
@@ -67,7 +67,8 @@ export function errorScope(spec: Spec): Scope {
     codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))),
   );
   const isCodeThere = arisingConditions(spec).every(
-    (condition) => answered.has(condition) || answered.has(generalCondition(condition)),
+    (condition) =>
+      answered.has(condition) || answered.has(generalCondition(condition)) || isGivenInParts(spec, condition, answered),
   );
   const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
   const constants = [...names].map((name): [string, Variable] => {

@@ -1,13 +1,17 @@
 import { timeFormat } from '../../kinds/formats/all.ts';
-import type { EventKind } from '../events.ts';
+import { altersInSight } from '../altered.ts';
+import { clockOperation } from '../event-names.ts';
+import type { EventKind, Push } from '../events.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
 import { callerVariable, everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse, type UseScope } from '../expressions/use.ts';
-import { entriesOf, isStated, statedValue } from '../fact.ts';
+import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../operations.ts';
 import type { Shape } from '../shape.ts';
+import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { headerUses, valueUses } from './endpoints.ts';
+import { aList, itemShape } from './following.ts';
 
 /** The expressions of part 6: when an event is emitted, what it says, who receives it, and how it is wrapped. */
 export function eventUses(spec: Spec): ExpressionUse[] {
@@ -17,30 +21,94 @@ export function eventUses(spec: Spec): ExpressionUse[] {
   return [
     ...entriesOf(spec.events.kinds).flatMap(([, kind]) => kindUses(spec, kind)),
     ...(delivery?.push ? headerUses(delivery.push.headers, place, scopes) : []),
+    ...subscriberUses(spec, delivery?.push?.subscribers),
     ...valueUses(delivery?.envelope.expressions, {}, 'the envelope of events', [
-      { scope: scopeOf({ ...everywhere, event: eventVariable({}) }) },
+      { scope: scopeOf({ ...everywhere, event: eventVariable({ payload: {}, action: actionOfAny(spec) }) }) },
     ]),
   ];
 }
 
+/** Whether a subscriber is told of anything, and of one event. */
+function subscriberUses(spec: Spec, subscribers: Push['subscribers']): ExpressionUse[] {
+  const subscriber = subscriberVariable(spec);
+  const event = eventVariable({ payload: {}, action: actionOfAny(spec) });
+  return [
+    ...(subscribers?.isEnabled
+      ? [condition(subscribers.isEnabled, 'whether a subscriber is enabled', 'unsent', [{ scope: scopeOf({ subscriber }) }])]
+      : []),
+    ...(subscribers?.if
+      ? [condition(subscribers.if, 'what a subscriber is told of', 'unsent', [{ scope: scopeOf({ subscriber, event }) }])]
+      : []),
+  ];
+}
+
+/** The expressions of an event that the clock tells: all over the row as it is then. */
+function clockUses(spec: Spec, kind: EventKind, { of, at }: NonNullable<EventKind['clock']>): ExpressionUse[] {
+  const payload = statedValue(kind.payload) ?? {};
+  const operation = clockOperation(kind.name);
+  const resource: Variable = { shape: { resource: of } };
+  const scopesOf = (more: Readonly<Record<string, Variable>>): UseScope[] => [
+    { operation, scope: scopeOf({ ...everywhere, resource, ...more }) },
+  ];
+  const own = scopesOf({ event: eventVariable({ action: actionOf(kind) }) });
+  const name = `the event ${kind.name}`;
+  const time = { shape: { type: 'string', format: timeFormat }, optional: true };
+  return [
+    { ...condition(at, `the time of ${name}`, 'internal', [{ scope: scopeOf({ resource }) }]), role: 'value', expected: time },
+    ...(kind.if ? [condition(kind.if, `the condition of ${name}`, 'internal', own)] : []),
+    ...valueUses(kind.data, payload, `the payload of ${name}`, own),
+    ...(kind.to ? [condition(kind.to, `who receives ${name}`, 'unsent', scopesOf(receiverVariables(spec, kind, payload)))] : []),
+  ];
+}
+
 function kindUses(spec: Spec, kind: EventKind): ExpressionUse[] {
+  if (kind.clock) return clockUses(spec, kind, kind.clock);
   const all = operationsOf(spec);
   const named = all.filter((operation) => namesOperation(statedValue(kind.on) ?? [], operation, 'event'));
   // An event that no operation is named for can only be a handler's.
   const operations = named.length > 0 ? named : all.filter(isHandler);
-  const scopesOf = (more: Readonly<Record<string, Variable>>): UseScope[] =>
+  const scopesOf = (more: (operation: Operation) => Readonly<Record<string, Variable>>): UseScope[] =>
     operations.map((operation) => ({
       operation: operation.name,
-      scope: scopeOf({ ...operationScope(spec, operation), ...more }),
+      scope: scopeOf({ ...operationScope(spec, operation), ...more(operation) }),
     }));
   const payload = statedValue(kind.payload) ?? {};
-  const bare = scopesOf({ event: eventVariable() });
+  const making = (hasId: boolean) =>
+    scopesOf(({ resource }) => ({
+      event: eventVariable({ before: alteredShape(spec, resource), action: actionOf(kind), hasId }),
+    }));
+  const bare = making(true);
   const name = `the event ${kind.name}`;
+  const { each } = kind;
+  const own = each ? bare.map((use) => ({ ...use, scope: withItem(spec, use.scope, each) })) : bare;
   return [
-    ...(kind.if ? [condition(kind.if, `the condition of ${name}`, 'internal', bare)] : []),
-    ...valueUses(kind.data, payload, `the payload of ${name}`, bare),
-    ...(kind.to ? [condition(kind.to, `who receives ${name}`, 'unsent', scopesOf(receiverVariables(spec, payload)))] : []),
+    ...(each
+      ? [
+          {
+            ...condition(each, `the list for which ${name} is emitted`, 'internal', making(false)),
+            role: 'value' as const,
+            expected: aList,
+          },
+        ]
+      : []),
+    ...(kind.if ? [condition(kind.if, `the condition of ${name}`, 'internal', own)] : []),
+    ...valueUses(kind.data, payload, `the payload of ${name}`, own),
+    ...(kind.to
+      ? [
+          condition(
+            kind.to,
+            `who receives ${name}`,
+            'unsent',
+            scopesOf(() => receiverVariables(spec, kind, payload)),
+          ),
+        ]
+      : []),
   ];
+}
+
+/** The scope with what stands in the list for each of whose items one is emitted. */
+function withItem(spec: Spec, scope: Scope, { source }: Expression): Scope {
+  return scopeOf({ ...scope, item: { shape: itemShape(spec, scope, source) } });
 }
 
 function isHandler({ endpoint }: Operation): boolean {
@@ -58,16 +126,59 @@ function condition(
 
 const text: Shape = { type: 'string' };
 
-/** An event; while its payload is being made it has none. */
-function eventVariable(payload?: Shape): Variable {
-  const properties = { id: text, kind: text, at: { type: 'string', format: timeFormat }, ...(payload && { payload }) };
-  return { shape: { title: 'event', type: 'object', properties, required: Object.keys(properties) } };
+/** What an event has besides its identifier, kind and time. */
+interface EventMembers {
+  readonly payload?: Shape;
+  /** What its change altered, as it was. */
+  readonly before?: Shape | undefined;
+  readonly action?: 'always' | 'maybe' | undefined;
+  /** False while it is reckoned how many there are. */
+  readonly hasId?: boolean;
+}
+
+/** An event; while its payload is being made it has none, and what its change altered is there. */
+function eventVariable({ payload, before, action, hasId = true }: EventMembers): Variable {
+  const certain = {
+    ...(hasId && { id: text }),
+    kind: text,
+    at: { type: 'string', format: timeFormat },
+    ...(action === 'always' && { action: text }),
+    ...(payload && { payload }),
+    ...(before && { before }),
+  };
+  const properties = { ...certain, ...(action === 'maybe' && { action: text }) };
+  return { shape: { title: 'event', type: 'object', properties, required: Object.keys(certain) } };
+}
+
+function actionOf({ action }: EventKind): EventMembers['action'] {
+  return action === undefined ? undefined : 'always';
+}
+
+/** Whether an event of any kind has an action. */
+function actionOfAny(spec: Spec): EventMembers['action'] {
+  const kinds = entriesOf(spec.events.kinds).map(([, kind]) => actionOf(kind));
+  if (spec.events.others === undefined && kinds.length > 0 && kinds.every((action) => action === 'always')) return 'always';
+  return kinds.includes('always') ? 'maybe' : undefined;
+}
+
+/** What a change altered of a row, as it was: any of the fields that everybody sees. */
+function alteredShape(spec: Spec, resource: string | undefined): Shape | undefined {
+  const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields);
+  if (fields.length === 0) return undefined;
+  const seen = fields.filter(([, field]) => altersInSight(field));
+  return {
+    title: 'before',
+    type: 'object',
+    properties: named(seen.map(([name, { shape }]) => [name, statedValue(shape) ?? {}] as const)),
+    required: [],
+    additionalProperties: false,
+  };
 }
 
 /** Who receives is asked once for each subscriber; the caller is then its maker. */
-function receiverVariables(spec: Spec, payload: Shape): Readonly<Record<string, Variable>> {
-  const caller = callerVariable(isStated(spec.authentication.schemes));
-  return { event: eventVariable(payload), subscriber: subscriberVariable(spec), caller };
+function receiverVariables(spec: Spec, kind: EventKind, payload: Shape): Readonly<Record<string, Variable>> {
+  const caller = callerVariable(spec, isStated(spec.authentication.schemes));
+  return { event: eventVariable({ payload, action: actionOf(kind) }), subscriber: subscriberVariable(spec), caller };
 }
 
 function subscriberVariable(spec: Spec): Variable {
@@ -77,5 +188,9 @@ function subscriberVariable(spec: Spec): Variable {
 
 /** What the headers of a delivery read. */
 function deliveryScope(spec: Spec): Scope {
-  return scopeOf({ ...everywhere, event: eventVariable({}), subscriber: subscriberVariable(spec) });
+  return scopeOf({
+    ...everywhere,
+    event: eventVariable({ payload: {}, action: actionOfAny(spec) }),
+    subscriber: subscriberVariable(spec),
+  });
 }

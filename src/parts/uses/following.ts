@@ -54,7 +54,9 @@ function actUses(spec: Spec, act: Following, scopes: readonly UseScope[]): Expre
   ];
 }
 
-const aList: Expected = { shape: { type: 'array' }, optional: true };
+/** A list, or nothing. */
+export const aList: Expected = { shape: { type: 'array' }, optional: true };
+
 /** What acts can read: what the change itself could, and the row before it and as it was stored. */
 export function followingScopes(spec: Spec, operations: readonly Operation[], followed: Followed): UseScope[] {
   const { resource, change } = followed;
@@ -92,8 +94,9 @@ function withItem(spec: Spec, scope: Scope, each: Expression): Scope {
   return scopeOf({ ...scope, item });
 }
 
-function itemShape(spec: Spec, scope: Scope, source: string): JsonMap {
-  const shape = shapeAlong(spec, scope, source);
+/** The shape of what stands in a list that a path leads to, also where only some of it is taken. */
+export function itemShape(spec: Spec, scope: Scope, source: string): JsonMap {
+  const shape = shapeAlong(spec, scope, source.split('.filter(', 1)[0] ?? source);
   const items = shape && levelOf(spec, shape).items;
   return isMap(items) ? items : {};
 }

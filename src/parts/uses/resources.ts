@@ -10,6 +10,7 @@ import { isWritable } from '../payload.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Spec } from '../spec.ts';
 import { machineOf } from '../states.ts';
+import { deletedUses } from './endpoints.ts';
 import { followingUses } from './following.ts';
 
 /** The expressions of part 2: what sets fields, and for which rows a value is unique. */
@@ -21,6 +22,7 @@ export function resourceUses(spec: Spec): ExpressionUse[] {
       ...entriesOf(resource.fields).flatMap(([, field]) => setUses(spec, operations, resource, field)),
       ...uniqueUses(resource),
       ...ruleUses(spec, resource),
+      ...deletedUses(spec, operations, resource),
       ...derivationsOf(spec)
         .of(resource.name)
         .flatMap((derivation) => derivedUses(spec, derivation)),
@@ -108,7 +110,7 @@ function handledScope(spec: Spec, resource: string): Scope {
     ...everywhere,
     resource: { ...row, maybeAbsent: true },
     next: row,
-    caller: callerVariable(isStated(spec.authentication.schemes)),
+    caller: callerVariable(spec, isStated(spec.authentication.schemes)),
   });
 }
 

@@ -151,6 +151,7 @@ function removedField(name: string, at: string, shape: Shape): Field {
     readOnly: false,
     writeOnly: false,
     immutable: false,
+    keepsNull: false,
     set: named([]),
     stored: true,
     ignoreCase: false,

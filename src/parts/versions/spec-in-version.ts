@@ -1,7 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import type { Endpoint, Order } from '../endpoints.ts';
+import type { Endpoint } from '../endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { resourceOfEffect } from '../operations.ts';
+import type { Order } from '../order.ts';
 import type { Parameter } from '../parameters.ts';
 import { fieldParameters } from '../payload.ts';
 import type { Shape } from '../shape.ts';
@@ -157,6 +158,7 @@ export function olderParameterName(
 /** A parameter of the older version; nothing where it filters by what was not there, or by what cannot be compared so. */
 function olderParameter(carry: ResourceCarry, parameter: Parameter, endpoint: Endpoint): Parameter | undefined {
   const name = olderParameterName(carry, parameter);
+  if (parameter.sortNames) return parameter;
   if (parameter.sorts)
     return {
       ...parameter,

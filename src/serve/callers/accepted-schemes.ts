@@ -34,6 +34,8 @@ export function unsupportedBy(
 ): string | undefined {
   if (kind.proof === undefined)
     return `Credentials of the scheme "${scheme.name}" (${kind.word}) cannot be verified by this service.`;
+  if (kind.proof.by === 'asking' && scheme.own.introspect === undefined)
+    return `Nobody can be asked about tokens of the scheme "${scheme.name}".`;
   if (kind.proof.by !== 'token') return undefined;
   // A stand-in gives out tokens of its own where nobody else could.
   if (signsAll && scheme.jwks === undefined && scheme.secretEnv === undefined) return undefined;

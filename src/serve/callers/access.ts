@@ -2,11 +2,12 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { OpenFact, OpenFacts } from '../exchange/open.ts';
+import { compileChoices, type RowChoice } from './chosen.ts';
 import { type RuleColumn, RuleColumns } from './columns.ts';
-import { compileListing, compileListRule, type ListAccess, type ListRule, wholeListing } from './list-access.ts';
+import { compileListing, compileListRule, type ListAccess, type ListRule, shownBy, wholeListing } from './list-access.ts';
 import { compilePassing, freeAccess, type OperationAccess } from './operation-access.ts';
 import { compileReading, freeReading, type RowAccess } from './row-access.ts';
-import { operationsOn, type Prepare, rulesOf } from './rules.ts';
+import { operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
 
 /** Who may do what (section 5 of the language, authentication): first the user, then scopes, then conditions. What no rule allows is refused. */
 export interface Access {
@@ -18,6 +19,10 @@ export interface Access {
   listing(operation: Operation, user: string | undefined): ListAccess;
   /** Which rows of a resource a user may read. */
   reading(resource: string, user: string | undefined): RowAccess;
+  /** What the parameters of a list choose its rows by, where they compare more than one field as it is. */
+  choices(operation: string): readonly RowChoice[];
+  /** The rows of a resource that a user may read, as a database decides it: those of which it cannot are not shown. */
+  seen(resource: string, user: string | undefined): ListAccess;
   /** The columns that the rules of lists need of a resource: plain fields, and columns of their own. */
   columnsOf(resource: string): AskedColumns;
   /** The columns of a list's rows that have to equal something for one of its rules. */
@@ -38,11 +43,13 @@ export function compileAccess(spec: Spec, facts: OpenFacts, prepare: Prepare): A
   const inDoubt =
     schemes.standing === 'open' ? permissions.standing !== 'open' : isStated(schemes) && permissions.standing === 'open';
   const asks = isStated(permissions) || (permissions.standing === 'none' && schemes.standing !== 'none');
-  return inDoubt || !asks ? freeAccessOf(spec, facts, inDoubt) : compileRules(spec, prepare);
+  return inDoubt || !asks ? freeAccessOf(spec, facts, inDoubt, prepare) : compileRules(spec, prepare);
 }
 
 /** Nothing is asked of anybody, or it is not decided what. */
-function freeAccessOf(spec: Spec, facts: OpenFacts, inDoubt: boolean): Access {
+function freeAccessOf(spec: Spec, facts: OpenFacts, inDoubt: boolean, prepare: Prepare): Access {
+  const columns = new RuleColumns(spec);
+  const choices = allChoices(spec, prepare, columns);
   return {
     doubts(operation) {
       if (!inDoubt || namesOperation(spec.authentication.public, operation)) return [];
@@ -52,14 +59,19 @@ function freeAccessOf(spec: Spec, facts: OpenFacts, inDoubt: boolean): Access {
     of: () => freeAccess,
     listing: () => wholeListing,
     reading: () => freeReading,
-    columnsOf: () => ({ fields: [], own: [], sought: [] }),
-    equalIn: () => [],
+    choices: (operation) => choices.get(operation) ?? [],
+    seen: () => wholeListing,
+    columnsOf: (resource) => askedColumns(columns, resource),
+    equalIn: (operation) => leadingOf(choices, operation),
   };
 }
 
 function compileRules(spec: Spec, prepare: Prepare): Access {
   const columns = new RuleColumns(spec);
-  const listRules = compileListRules(spec, prepare, columns);
+  const choices = allChoices(spec, prepare, columns);
+  const through = new Set([...choices.values()].flat().flatMap((choice) => choice.through));
+  const listRules = compileListRules(spec, prepare, columns, through);
+  const seen = new Map<string, ListAccess>();
   const passings = new Map<string, OperationAccess>();
   const listings = new Map<string, ListAccess>();
   const readings = new Map<string, RowAccess>();
@@ -81,13 +93,52 @@ function compileRules(spec: Spec, prepare: Prepare): Access {
       });
     },
     reading,
-    columnsOf: (resource) => ({
-      fields: columns.fieldsOf(resource),
-      own: columns.ownOf(resource),
-      sought: columns.soughtOf(resource),
-    }),
-    equalIn: (operation) => [...listRules].flatMap(([key, { equal }]) => (key.endsWith(`\n${operation}`) ? equal : [])),
+    choices: (operation) => choices.get(operation) ?? [],
+    seen: (resource, user) =>
+      remembered(seen, [resource], user, () => {
+        const operations = decidedReads(spec, resource);
+        if (operations.some((operation) => namesOperation(spec.authentication.public, operation))) return wholeListing;
+        const rules = operations.flatMap((operation) => rulesOf(spec, [operation], user, prepare)).filter(readsRowAlone);
+        return shownBy(rules, (rule) => listRules.get(rule.key));
+      }),
+    columnsOf: (resource) => askedColumns(columns, resource),
+    equalIn: (operation) => [
+      ...[...listRules].flatMap(([key, { equal }]) => (key.endsWith(`\n${operation}`) ? equal : [])),
+      ...leadingOf(choices, operation),
+    ],
   };
+}
+
+function askedColumns(columns: RuleColumns, resource: string): AskedColumns {
+  return { fields: columns.fieldsOf(resource), own: columns.ownOf(resource), sought: columns.soughtOf(resource) };
+}
+
+/** The choices of every list, by its operation. */
+function allChoices(spec: Spec, prepare: Prepare, columns: RuleColumns): ReadonlyMap<string, readonly RowChoice[]> {
+  const all = new Map<string, readonly RowChoice[]>();
+  for (const [resource] of entriesOf(spec.resources.all)) {
+    for (const operation of operationsOn(spec, resource, 'list')) {
+      const choices = compileChoices(spec, operation, prepare, columns);
+      if (choices.length > 0) all.set(operation.name, choices);
+    }
+  }
+  return all;
+}
+
+function leadingOf(choices: ReadonlyMap<string, readonly RowChoice[]>, operation: string): readonly string[] {
+  return (choices.get(operation) ?? []).flatMap(({ leading }) => leading);
+}
+
+/** The operations that show rows of a resource, whose rules a database can decide for a row: their own path says which row is meant. */
+function decidedReads(spec: Spec, resource: string): Operation[] {
+  const reads = operationsOn(spec, resource, 'read');
+  const operations = reads.length > 0 ? reads : operationsOn(spec, resource, 'list');
+  return operations.filter(({ endpoint }) => !endpoint?.identity);
+}
+
+/** Whether a rule asks nothing of the request that would read the row. */
+function readsRowAlone({ condition }: UserPermission): boolean {
+  return !condition?.reads().some(({ root }) => root === 'params' || root === 'request' || root === 'operation');
 }
 
 /** The operations whose rules an operation goes by. */
@@ -98,11 +149,17 @@ function meant(spec: Spec, operation: Operation, as: 'create' | 'replace' | unde
   return [operation, ...verbs.flatMap((verb) => operationsOn(spec, effect.resource, verb))];
 }
 
-/** The rules of every list for whatever user, in the words of the store. */
-function compileListRules(spec: Spec, prepare: Prepare, columns: RuleColumns): ReadonlyMap<string, ListRule> {
+/** The rules of every list for whatever user, in the words of the store, and those for reading what lists are chosen through. */
+function compileListRules(
+  spec: Spec,
+  prepare: Prepare,
+  columns: RuleColumns,
+  through: ReadonlySet<string>,
+): ReadonlyMap<string, ListRule> {
   const compiled = new Map<string, ListRule>();
   for (const [resource] of entriesOf(spec.resources.all)) {
-    for (const operation of operationsOn(spec, resource, 'list')) {
+    const reads = through.has(resource) ? decidedReads(spec, resource) : [];
+    for (const operation of new Set([...operationsOn(spec, resource, 'list'), ...reads])) {
       for (const user of ['anyone', ...Object.keys(statedValue(spec.purpose.users) ?? {})]) {
         for (const { key, condition, readsRow } of rulesOf(spec, [operation], user, prepare)) {
           if (!condition || !readsRow || compiled.has(key)) continue;

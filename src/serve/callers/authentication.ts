@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
 import { isCallerKnown } from '../../parts/expressions/operation-scope.ts';
@@ -8,6 +9,7 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller, Identified, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
+import { madeUpAttributes, withAttributes } from './attributes.ts';
 import { usersOf } from './callers.ts';
 import { type Challenges, compileChallenges } from './challenges.ts';
 import { isGood, type Proven, withCompanions } from './companions.ts';
@@ -40,7 +42,7 @@ export function compileAuthentication(engine: AuthenticationSetting): Identify {
 /** No credential is looked at where an operation is public; nobody may call where each rule is for callers that are known. */
 function identifiedBy(caller: Caller | undefined, operation: Operation, { spec }: Compilation): Identified {
   if (namesOperation(spec.authentication.public, operation)) return nobody;
-  if (!caller && isCallerKnown(spec, operation)) return { refusal: { when: 'caller.unknown' } };
+  if (!caller && isCallerKnown(spec, operation)) return { refusal: { when: 'caller.unknown.missing' } };
   return { caller };
 }
 
@@ -50,7 +52,7 @@ function identifiedBy(caller: Caller | undefined, operation: Operation, { spec }
  */
 function withoutSchemes({ spec, facts, user }: Compilation, isProduction: boolean): Identify {
   const { schemes, permissions } = spec.authentication;
-  const local: Identified = { caller: { id: 'local', user: user ?? '', scopes: [] } };
+  const local: Identified = { caller: withAttributes({ id: 'local', user: user ?? '', scopes: [] }, madeUpAttributes(spec)) };
   const origins = statedOrigins(spec.authentication);
   const isUndecided = schemes.standing === 'open' && permissions.standing === 'open';
   return (call, { operation }) => {
@@ -66,7 +68,7 @@ function withoutSchemes({ spec, facts, user }: Compilation, isProduction: boolea
 
 const foreignName: Identified = {
   refusal: {
-    when: 'caller.forbidden',
+    when: 'caller.forbidden.user',
     message: 'From this machine the service answers to localhost; start it with --production to answer to any name.',
   },
 };
@@ -160,7 +162,7 @@ function refusalOfDoor(names: readonly string[], accepted: readonly Accepted[], 
   const stated = new Set(entriesOf(spec.authentication.schemes).map(([name]) => name));
   const unplaced = names.find((name) => stated.has(name));
   return unplaced === undefined
-    ? { when: 'caller.unknown' }
+    ? { when: 'caller.unknown.missing' }
     : unsupported(`There are no means here for the scheme "${unplaced}".`);
 }
 
@@ -209,8 +211,16 @@ function compileConclusion(engine: Means): Conclude {
     const { challenges, sets, missing } = asks.door;
     const proven = engine.takesCompanions ? withCompanions(presented, settled, sets) : settled;
     const outcomes = proven.map(({ outcome }) => outcome);
-    const bad = presented.filter((_one, index) => outcomes[index] === undefined);
-    if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
+    const bad = presented.filter((_one, index) => isBad(outcomes[index]));
+    if (bad.length > 0) {
+      const isOver = !outcomes.includes(undefined);
+      return {
+        refusal: challenges.bad(
+          bad.flatMap(({ around }) => around),
+          isOver,
+        ),
+      };
+    }
     if (outcomes.includes('unsupported'))
       return refuseUnsupported(
         presented.flatMap(({ schemes }) => schemes),
@@ -230,18 +240,25 @@ function compileConclusion(engine: Means): Conclude {
   };
 }
 
+function isBad(outcome: ProofOutcome): boolean {
+  return outcome === undefined || outcome === 'expired';
+}
+
 const hurried: Identified = { refusal: { when: 'limit.rate', headers: { 'retry-after': '60' } } };
 
 const foreignWrite: Identified = {
   refusal: {
-    when: 'caller.forbidden',
+    when: 'caller.forbidden.user',
     message: 'A page of another site may not change anything here; the service can state its origin.',
   },
 };
 
-/** Whether a browser sends a credential by itself, whatever page asks for it: a cookie, and a name with its password. */
+/** Whether a browser sends a credential by itself, whatever page asks for it: a cookie, and what it asked for as a name and a password. */
 function isAmbient({ schemes }: Presented): boolean {
-  return schemes.some((one) => one.in === 'cookie' || one.kind.proof?.by === 'password');
+  return schemes.some(
+    ({ in: place, kind: { proof } }) =>
+      place === 'cookie' || proof?.by === 'password' || (proof?.by === 'key' && proof.write !== undefined),
+  );
 }
 
 /** How many credentials one request may carry. */
@@ -252,11 +269,12 @@ function together(callers: readonly Caller[]): Caller | undefined {
   const [first, ...others] = callers;
   if (!first || others.length === 0) return first;
   const { id, user } = first;
-  if (others.some((other) => other.id !== id || other.user !== user)) return undefined;
+  const { attributes } = first;
+  if (others.some((other) => other.id !== id || other.user !== user || !isSame(other.attributes, attributes))) return undefined;
   const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
   const claims = callers.find((caller) => caller.claims)?.claims;
   const key = callers.find((caller) => caller.key !== undefined)?.key;
-  return { id, user, scopes, ...(claims && { claims }), ...(key !== undefined && { key }) };
+  return withAttributes({ id, user, scopes, ...(claims && { claims }), ...(key !== undefined && { key }) }, attributes);
 }
 
 /** Where any credential is good, several of them are one caller: the one of the first that shows all of them. */

@@ -3,6 +3,7 @@ import type { Scheme } from '../../parts/authentication.ts';
 import { type Named, statedValue } from '../../parts/fact.ts';
 import { type Compilation, isFailed } from '../exchange/compilation.ts';
 import type { Caller, Value } from '../exchange/exchange.ts';
+import { compileAttributes, withAttributes } from './attributes.ts';
 
 /** Who a token's claims are about; nothing where the mapping fails or comes to no stated user. */
 export type CallerOf = (claims: JsonMap, nowMs: number) => Caller | undefined;
@@ -17,6 +18,7 @@ export function compileCaller(scheme: Scheme, compilation: Compilation): CallerO
     const expression = scheme.caller[word];
     return expression && compilation.expression(expression);
   };
+  const attributesOf = compileAttributes(scheme, compilation);
   const [id, user, scopes] = [evaluate('id'), evaluate('user'), evaluate('scopes')];
   return (claims, nowMs) => {
     const scope = { claims, now: nowMs, operation: '', version: '' };
@@ -26,7 +28,8 @@ export function compileCaller(scheme: Scheme, compilation: Compilation): CallerO
     if (typeof callerId !== 'string' || callerId === '' || name === undefined || (!user && (users?.length ?? 0) > 1))
       return undefined;
     if (isFailed(words) || !Array.isArray(words) || !words.every((word) => typeof word === 'string')) return undefined;
-    return deeplyFrozen({ id: callerId, user: name, scopes: [...words], claims: structuredClone(claims) });
+    const caller = { id: callerId, user: name, scopes: [...words], claims: structuredClone(claims) };
+    return deeplyFrozen(withAttributes(caller, attributesOf(claims, scope)));
   };
 }
 

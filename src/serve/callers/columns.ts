@@ -3,8 +3,9 @@ import { instantOf } from '../../parts/expressions/instant.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { ColumnSpec, Scalar } from '../../store/store.ts';
-import { fieldCode } from '../exchange/column.ts';
+import { type ColumnCode, fieldCode } from '../exchange/column.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
+import { toJson } from '../http/json.ts';
 
 /** What a rule needs of a row in a column: a value as conditions compare it, the id that a reference holds, or whether something is there. */
 export type ColumnUse = Exclude<FilterKind, 'any'> | 'presence';
@@ -54,6 +55,25 @@ export class RuleColumns {
     const { type, encode } = codes[use];
     const read = (fields: Fields) => encode(valueAt(fields, path));
     entry(this.#own, resource, () => new Map<string, RuleColumn>()).set(name, { name, type, made: `rule ${use}`, read });
+    return name;
+  }
+
+  /** The name of the column that holds what a parameter compares: one value, or all that stand along a list, as a JSON array. */
+  chosen(resource: string, names: readonly string[], code: ColumnCode, isList: boolean): string {
+    const [first = ''] = names;
+    const stated = entryOf(this.#spec.resources.all, resource);
+    const field = names.length === 1 && !isList ? stated && entryOf(stated.fields, first) : undefined;
+    if (field && fieldCode(this.#spec, field).made === code.made) {
+      entry(this.#fields, resource, () => new Set<string>()).add(first);
+      return first;
+    }
+    const made = `${isList ? 'chosen list' : 'chosen'} ${code.made}`;
+    const name = `${made} ${names.join('.')}`;
+    const read = isList
+      ? (fields: Fields) => listAlong(fields, names, code)
+      : (fields: Fields) => code.encode(valueAt(fields, names));
+    const type = isList ? 'text' : code.type;
+    entry(this.#own, resource, () => new Map<string, RuleColumn>()).set(name, { name, type, made, read });
     return name;
   }
 
@@ -113,6 +133,18 @@ function valueAt(fields: Fields, path: readonly string[]): Value {
     at = (at as Fields)[name];
   }
   return at;
+}
+
+/** All values that stand along a path with lists in it; null where there are none. Texts that hold U+0000 are in no array of PostgreSQL. */
+function listAlong(fields: Fields, names: readonly string[], code: ColumnCode): string | null {
+  let values: readonly Value[] = [fields];
+  for (const name of names) values = values.flatMap((value) => valueAt(isFields(value) ? value : {}, [name]) ?? []);
+  const encoded = values.map((value) => code.encode(value)).filter((one) => one !== null && !String(one).includes('\0'));
+  return encoded.length === 0 ? null : toJson(encoded);
+}
+
+function isFields(value: Value): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function entry<T>(map: Map<string, T>, key: string, make: () => T): T {

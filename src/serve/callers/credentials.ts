@@ -5,10 +5,13 @@ import type { Reader, Store, StoredCredential } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
+import { withAttributes } from './attributes.ts';
 
 /** What is kept of a credential besides what it is found by. */
 export interface KeptSecret {
   readonly scopes: readonly string[];
+  /** What is known of its caller besides. */
+  readonly attributes?: Readonly<Record<string, string>>;
   readonly createdMs: number;
   readonly expiresMs?: number;
   /** What is shown of a key to those who know it: its fixed beginning and its last four characters. */
@@ -47,12 +50,12 @@ export class Credentials {
     this.#salt = Buffer.from(chance.bytes(32)).toString('base64url');
   }
 
-  /** Who shows this key. */
-  ofKey(scheme: string, secret: string, nowMs: number): PromiseOrValue<Good | undefined> {
+  /** Who shows this key; `expired` where its time is over. */
+  ofKey(scheme: string, secret: string, nowMs: number): PromiseOrValue<Good | undefined | 'expired'> {
     const lookup = hashOfKey(secret);
     const mark = `${scheme}\n${lookup}`;
     const known = this.#good.get(mark);
-    if (known) return valid(known, nowMs);
+    if (known) return valid(known, nowMs) ?? 'expired';
     if (this.#bad.get(mark)) return undefined;
     const temporary = this.#temporary.get(mark);
     if (temporary) return temporary;
@@ -62,7 +65,8 @@ export class Credentials {
       ([credential]) => {
         // It may have been revoked while it was read.
         if (changes !== this.#changes) return this.ofKey(scheme, secret, nowMs);
-        return valid(this.#remember(mark, credential), nowMs);
+        const good = this.#remember(mark, credential);
+        return good && (valid(good, nowMs) ?? 'expired');
       },
     );
   }
@@ -99,6 +103,11 @@ export class Credentials {
   isHeld(rows: Reader, user: string, id: string, nowMs: number): boolean {
     for (const { caller } of this.#temporary.values()) if (caller.user === user && caller.id === id) return true;
     return rows.credentials({ user, caller: id }).some((credential) => !hasExpired(keptOf(credential), nowMs));
+  }
+
+  /** Who shows a key that this process has lent. */
+  ofLent(scheme: string, secret: string): Good | undefined {
+    return this.#temporary.get(`${scheme}\n${hashOfKey(secret)}`);
   }
 
   /** A key or password for as long as this process runs; it is never stored. */
@@ -160,9 +169,12 @@ export function hasExpired({ expiresMs }: KeptSecret, nowMs: number): boolean {
 }
 
 function goodOf(credential: StoredCredential): Good {
-  const { scopes, expiresMs } = keptOf(credential);
+  const { scopes, attributes, expiresMs } = keptOf(credential);
   const caller = { id: credential.caller, user: credential.user, scopes: Object.freeze([...scopes]), key: credential.name };
-  return { caller: Object.freeze(caller), untilMs: expiresMs ?? Number.POSITIVE_INFINITY };
+  return {
+    caller: Object.freeze(withAttributes(caller, attributes && Object.freeze(attributes))),
+    untilMs: expiresMs ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 function valid(good: Good | undefined, nowMs: number): Good | undefined {

@@ -9,6 +9,7 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
+import { madeUpAttributes, withAttributes } from './attributes.ts';
 import { type CallerOf, compileCaller, usersOf } from './callers.ts';
 import { type Credentials, newKey } from './credentials.ts';
 import { fixedKeys, type KeySet } from './key-set.ts';
@@ -119,7 +120,8 @@ export class Development {
 
   async #credentialOf(user: string, one: Accepted, compilation: Compilation): Promise<DevelopmentCredential | undefined> {
     const id = user === '' ? 'dev' : `dev-${user}`;
-    const caller: Caller = { id, user, scopes: scopesOf(compilation.spec, one.scheme) };
+    const scopes = scopesOf(compilation.spec, one.scheme);
+    const caller = withAttributes({ id, user, scopes }, madeUpAttributes(compilation.spec));
     const text = await this.#textFor(one, caller, compilation);
     if (text === undefined) return undefined;
     const value = `${one.prefix ?? ''}${one.prefix !== undefined && /\w$/.test(one.prefix) ? ' ' : ''}${text}`;
@@ -138,11 +140,16 @@ export class Development {
   async #textFor(one: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
     const { scheme, kind } = one;
     const key = Object.freeze({ ...caller, key: 'development' });
+    if (kind.proof?.by === 'asking') {
+      const token = newKey({}, this.#chance, this.#clock.now());
+      this.#credentials.lendKey(scheme.name, token, key);
+      return token;
+    }
     if (kind.proof?.by === 'key') {
       const secret = newKey(scheme, this.#chance, this.#clock.now());
       for (const alike of this.signsAll ? carriedAlike(one, compilation.spec) : [one])
         this.#credentials.lendKey(alike.scheme.name, secret, key);
-      return secret;
+      return kind.proof.write?.(secret) ?? secret;
     }
     if (kind.proof?.by === 'password') {
       const password = newKey({}, this.#chance, this.#clock.now());
@@ -208,7 +215,11 @@ export function lendingTo(credentials: Credentials, spec: Spec, as: string | und
     if (lent.has(token) || lent.size >= lentMost) return;
     lent.add(token);
     for (const { scheme } of schemes)
-      credentials.lendKey(scheme.name, token, { id: 'dev', user, scopes: scopesOf(spec, scheme), key: 'given' });
+      credentials.lendKey(
+        scheme.name,
+        token,
+        withAttributes({ id: 'dev', user, scopes: scopesOf(spec, scheme), key: 'given' }, madeUpAttributes(spec)),
+      );
   };
 }
 
@@ -235,12 +246,16 @@ function claimsFor(scheme: Scheme, callerOf: CallerOf, caller: Caller, nowMs: nu
   const users = pathsIn(scheme.caller.user?.source ?? '');
   const scopes = pathsIn(scheme.caller.scopes?.source ?? 'claims.scope');
   const none = caller.scopes.length === 0 ? [undefined] : [];
+  const attributes = Object.entries(caller.attributes ?? {}).flatMap(([name, value]) =>
+    pathsIn(scheme.caller.attributes[name]?.source ?? `claims.${name}`).map((path) => [path, value] as const),
+  );
   for (const words of [...none, caller.scopes.join(' '), [...caller.scopes]]) {
     for (const user of [caller.user, [caller.user]]) {
       const claims: JsonTree = {};
       if (words !== undefined) for (const path of scopes) put(claims, path, words);
       for (const path of users) put(claims, path, user);
       for (const path of ids) put(claims, path, caller.id);
+      for (const [path, value] of attributes) put(claims, path, value);
       const made = callerOf(claims, nowMs);
       const has = new Set(made?.scopes);
       if (made?.id === caller.id && made.user === caller.user && caller.scopes.every((scope) => has.has(scope))) return claims;

@@ -22,7 +22,9 @@ export type Throttled = <Good>(
 
 /** Slows down who guesses passwords. A document that counts every request of an address sees to it itself. */
 export function throttleLogins({ limits }: Spec): Throttled {
-  if ((statedValue(limits.rate) ?? []).some(({ per, on, to }) => per === 'address' && on === undefined && to === undefined))
+  if (
+    (statedValue(limits.rate) ?? []).some((rate) => rate.per === 'address' && !rate.on && !rate.to && !rate.if && !rate.uncounted)
+  )
     return (_from, _nowMs, look) => look();
   const failed = new Remembered<Failures>(addressesMost);
   return (from, nowMs, look) => {

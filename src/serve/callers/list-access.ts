@@ -38,7 +38,11 @@ export function compileListing(
   rules: readonly UserPermission[],
   listRule: (rule: UserPermission) => ListRule | undefined,
 ): ListAccess {
-  if (namesOperation(spec.authentication.public, operation)) return wholeListing;
+  return namesOperation(spec.authentication.public, operation) ? wholeListing : shownBy(rules, listRule);
+}
+
+/** The rows for which one of these rules holds. */
+export function shownBy(rules: readonly UserPermission[], listRule: (rule: UserPermission) => ListRule | undefined): ListAccess {
   return {
     filter(scope) {
       const caller = callerOf(scope);
@@ -60,6 +64,25 @@ export function compileListing(
       const caller = callerOf(scope);
       const own = { ...scope, resource: row };
       return rules.some(({ condition, scopes }) => hasScopes(caller, scopes) && (!condition || holds(condition, own)));
+    },
+  };
+}
+
+/** The rows that all of these show. */
+export function allFilters(filters: readonly RowFilter[]): RowFilter | undefined {
+  if (filters.length < 2) return filters[0];
+  return {
+    form: filters.map(({ form }) => form).join('\n\n'),
+    values: filters.flatMap(({ values }) => values),
+    bound: filters.map(({ bound }) => bound).join('\n\n'),
+    where(first) {
+      let next = first;
+      const of = filters.map(({ where, values }) => {
+        const condition = where(next);
+        next += values.length;
+        return condition;
+      });
+      return { op: 'and', of };
     },
   };
 }
@@ -196,6 +219,9 @@ function moved(condition: Condition, by: number): Condition {
       return { op: 'not', of: moved(condition.of, by) };
     case 'absent':
       return { op: 'absent', of: movedOperand(condition.of, by) };
+    case 'some':
+    case 'any':
+      return { ...condition, of: moved(condition.of, by) };
     default:
       return { op: condition.op, left: movedOperand(condition.left, by), right: movedOperand(condition.right, by) };
   }

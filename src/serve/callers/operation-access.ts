@@ -1,5 +1,6 @@
 import { acceptedSets } from '../../parts/accepted.ts';
 import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
+import { type ErrorCondition, narrowerOf } from '../../parts/conditions.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -108,12 +109,13 @@ function compileDenial(spec: Spec, operation: Operation, rules: readonly UserPer
   return {
     outright(caller) {
       const own = orElse(caller, false);
-      if (own || rules.length === 0 || prefix === undefined || caller?.key !== undefined)
-        return own ?? { when: 'caller.forbidden' };
+      if (own) return own;
+      if (rules.length === 0) return { when: 'caller.forbidden.user' };
+      if (prefix === undefined || caller?.key !== undefined) return { when: 'caller.forbidden.scope' };
       const challenge = `${prefix} error="insufficient_scope", scope="${scopes.join(' ')}"`;
-      return { when: 'caller.forbidden', headers: { 'www-authenticate': challenge } };
+      return { when: 'caller.forbidden.scope', headers: { 'www-authenticate': challenge } };
     },
-    of: (caller, isReadable) => orElse(caller, true) ?? { when: isReadable ? 'caller.forbidden' : 'resource.missing' },
+    of: (caller, isReadable) => orElse(caller, true) ?? { when: isReadable ? 'caller.forbidden.row' : 'resource.missing' },
   };
 }
 
@@ -131,12 +133,14 @@ function bearerPrefix({ authentication }: Spec, { endpoint }: Operation): string
 
 /** A code that also answers for what is missing must look just like it, its message too. */
 function refusalOf(spec: Spec, operation: Operation, code: string): Refusal {
-  const same = (['resource.missing', 'caller.forbidden'] as const).find((when) => codeOf(spec, operation, when) === code);
+  const same = (['resource.missing', 'caller.forbidden', ...narrowerOf('caller.forbidden')] as const).find(
+    (when) => codeOf(spec, operation, when) === code,
+  );
   return same ? { when: same } : { code };
 }
 
 /** The code that answers a condition at an operation: the one that names it before the one for all. */
-function codeOf(spec: Spec, operation: Operation, when: 'resource.missing' | 'caller.forbidden'): string | undefined {
+function codeOf(spec: Spec, operation: Operation, when: ErrorCondition): string | undefined {
   const candidates = entriesOf(spec.errors.codes).flatMap(([name, { rules }]) =>
     rules.filter((rule) => statedValue(rule.when)?.includes(when)).map(({ on }) => ({ name, on })),
   );

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
+import { introspectionCacheMs } from '../../kinds/schemes/introspection.ts';
 import { tokenDemands } from '../../kinds/schemes/token.ts';
+import { after } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
@@ -7,15 +9,25 @@ import type { Clock } from '../http/clock.ts';
 import { cookiePairs } from '../http/cookies.ts';
 import { decodeFormText, splitQuery } from '../http/target.ts';
 import { type Accepted, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
+import { compileComplete, madeUpAttributes, withAttributes } from './attributes.ts';
 import { compileCaller } from './callers.ts';
 import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
 import { throttleLogins } from './failed-logins.ts';
+import { fetchJson } from './fetched.ts';
+import { compileIntrospection } from './introspection.ts';
 import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
 import { compileTokens, lifetimeMsOf } from './tokens.ts';
 
-/** Who shows a credential: nobody where it is not good; or why nobody can tell. */
-export type ProofOutcome = { readonly caller: Caller } | undefined | 'unavailable' | 'busy' | 'hurried' | 'unsupported';
+/** Who shows a credential: nobody where it is not good; `expired`: somebody whose time is over; or why nobody can tell. */
+export type ProofOutcome =
+  | { readonly caller: Caller }
+  | undefined
+  | 'expired'
+  | 'unavailable'
+  | 'busy'
+  | 'hurried'
+  | 'unsupported';
 export type Prove = (text: string, nowMs: number, call: Call) => ProofOutcome | Promise<ProofOutcome>;
 
 /** What credentials are looked at with. */
@@ -39,12 +51,27 @@ export interface Means {
   readonly limits: { readonly addressOf: (call: Call) => string };
 }
 
-/** Compiles what shows that a credential of a scheme is good. */
-export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
+/** Compiles what shows that a credential of a scheme is good: whoever lacks an attribute that the document states is nobody. */
+export function compileProof(accepted: Accepted, means: Means): Prove {
+  const prove = compileShowing(accepted, means);
+  const isComplete = compileComplete(means.compilation.spec);
+  if (!isComplete) return prove;
+  const whole = (outcome: ProofOutcome): ProofOutcome =>
+    typeof outcome === 'object' && !isComplete(outcome.caller) ? undefined : outcome;
+  return (text, nowMs, call) => after(prove(text, nowMs, call), whole);
+}
+
+function compileShowing({ scheme, kind }: Accepted, means: Means): Prove {
   const { credentials } = means;
   if (means.relaxesAuth) return compileRelaxedProof({ scheme, kind }, means.compilation);
   const { proof } = kind;
-  if (proof?.by === 'key') return (text, nowMs) => credentials.ofKey(scheme.name, text, nowMs);
+  if (proof?.by === 'key') {
+    const { read } = proof;
+    return (text, nowMs) => {
+      const key = read ? read(text) : text;
+      return key === undefined ? undefined : credentials.ofKey(scheme.name, key, nowMs);
+    };
+  }
   if (proof?.by === 'password') {
     const throttled = throttleLogins(means.compilation.spec);
     return (text, nowMs, call) => {
@@ -53,6 +80,7 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
       return sent && throttled(from, nowMs, () => credentials.ofPassword(scheme.name, sent, nowMs, from));
     };
   }
+  if (proof?.by === 'asking') return compileAsking(scheme, means);
   if (proof === undefined || unsupportedBy({ scheme, kind }, means) !== undefined) return () => 'unsupported';
   const [shared, published] = [sharedSecret(scheme, means), keySetOf(scheme, means)];
   return compileTokens({
@@ -71,6 +99,23 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
   });
 }
 
+/** Tokens that this run has lent are known here; its server is asked about every other one. */
+function compileAsking(scheme: Accepted['scheme'], means: Means): Prove {
+  const { own, secretEnv, issuer, audience } = scheme;
+  const secret = secretEnv === undefined ? undefined : means.environment[secretEnv];
+  if (secretEnv !== undefined && !secret) return () => 'unavailable';
+  const ask = compileIntrospection({
+    address: String(own.introspect),
+    client: secret === undefined ? undefined : { id: String(own.client), secret },
+    issuer,
+    audience,
+    cacheMs: introspectionCacheMs(scheme),
+    callerOf: compileCaller(scheme, means.compilation),
+    onFailure: (failure) => means.onFailure(failure, 'authentication'),
+  });
+  return (text, nowMs) => (means.development && means.credentials.ofLent(scheme.name, text)) || ask(text, nowMs);
+}
+
 function sharedSecret({ secretEnv }: Accepted['scheme'], { environment }: Means): KeySet {
   const secret = secretEnv === undefined ? undefined : environment[secretEnv];
   if (secret === undefined || secret === '') {
@@ -87,7 +132,12 @@ function withoutName(keys: KeySet): KeySet {
 function keySetOf({ jwks }: Accepted['scheme'], { clock, readFile, onFailure }: Means): KeySet | undefined {
   if (jwks === undefined) return undefined;
   const told = (failure: unknown) => onFailure(failure, 'authentication');
-  if (isAddress(jwks)) return startKeySet(() => fetchJson(jwks), clock, told);
+  if (isAddress(jwks))
+    return startKeySet(
+      () => fetchJson(jwks, bytesMost, { headers: { accept: 'application/jwk-set+json, application/json' } }),
+      clock,
+      told,
+    );
   return startKeySet(async () => JSON.parse(fileOf(jwks, readFile)), clock, told);
 }
 
@@ -106,6 +156,8 @@ export function keyFlaw(
   { scheme, kind }: Accepted,
   { environment, readFile }: Pick<Means, 'environment' | 'readFile'>,
 ): string | undefined {
+  const lacks = scheme.secretEnv !== undefined && !environment[scheme.secretEnv];
+  if (kind.proof?.by === 'asking') return lacks ? `the environment has no ${scheme.secretEnv}` : undefined;
   if (kind.proof?.by !== 'token') return undefined;
   const { jwks, secretEnv, algorithms = [] } = scheme;
   if (secretEnv !== undefined && algorithms.some((name) => name.startsWith('HS'))) {
@@ -138,37 +190,18 @@ function compileRelaxedProof(
   { spec, user }: Compilation,
 ): (text: string) => { readonly caller: Caller } | undefined {
   const scopes = Object.freeze(scopesOf(spec, scheme));
+  const attributes = madeUpAttributes(spec);
   const { proof } = kind;
   return (text) => {
     const id = proof?.by === 'password' ? proof.read(text)?.name : `${scheme.name}-${hash('sha256', text, 'hex').slice(0, 12)}`;
-    return id === undefined ? undefined : { caller: Object.freeze({ id, user: user ?? '', scopes, key: 'relaxed' }) };
+    return id === undefined
+      ? undefined
+      : { caller: Object.freeze(withAttributes({ id, user: user ?? '', scopes, key: 'relaxed' }, attributes)) };
   };
 }
 
-/** How long a key set may take to arrive, and how large it may be. */
-const timeoutMs = 5_000;
+/** How large a key set may be. */
 const bytesMost = 1024 * 1024;
-
-/** Fetches a JSON document. Redirects are not followed: the address is the one that the document states. */
-async function fetchJson(url: string): Promise<unknown> {
-  const response = await fetch(url, {
-    headers: { accept: 'application/jwk-set+json, application/json' },
-    redirect: 'manual',
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  if (response.status !== 200 || !response.body) {
-    await response.body?.cancel();
-    throw new Error(`${url} answered ${response.status}.`);
-  }
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of response.body) {
-    length += piece.length;
-    if (length > bytesMost) throw new Error(`${url} answered more than ${bytesMost} bytes.`);
-    pieces.push(piece);
-  }
-  return JSON.parse(Buffer.concat(pieces).toString('utf8'));
-}
 
 /** A credential that a request carries, and the schemes that it can be of: none where it has no form that is taken there. */
 export interface Presented {

@@ -25,8 +25,8 @@ export interface TokenRules {
   readonly callerOf: (claims: JsonMap, nowMs: number) => Caller | undefined;
 }
 
-/** Who shows a token: nobody where it is not good, `unavailable` where its issuer's keys cannot be had. */
-export type Shown = { readonly caller: Caller } | undefined | 'unavailable';
+/** Who shows a token: nobody where it is not good, `expired` where it was and has ended, `unavailable` where its issuer's keys cannot be had. */
+export type Shown = { readonly caller: Caller } | undefined | 'expired' | 'unavailable';
 
 /** How long tokens of a scheme hold at most, in milliseconds; nothing where it does not say. */
 export function lifetimeMsOf({ own: { lifetime } }: Pick<Scheme, 'own'>): number | undefined {
@@ -64,6 +64,7 @@ export function compileTokens(rules: TokenRules): VerifyToken {
     for (const key of found.slice(0, triesMost)) {
       const claims = await claimsOf(token, key, header.alg, nowMs);
       if (claims === 'another key') continue;
+      if (claims === 'expired') return claims;
       const caller = claims && isWithin(claims, rules.lifetimeMs, nowMs) && rules.callerOf(claims as JsonMap, nowMs);
       if (!claims || !caller) return undefined;
       const shown = { caller };
@@ -95,7 +96,7 @@ type ClaimsOf = (
   key: PublicKey,
   algorithm: string,
   nowMs: number,
-) => Promise<JWTPayload | undefined | 'another key'>;
+) => Promise<JWTPayload | undefined | 'expired' | 'another key'>;
 
 function compileClaims({ issuer, audience, typ, mustEnd }: TokenRules): ClaimsOf {
   const jose = lazily(() => import('jose'));
@@ -115,6 +116,7 @@ function compileClaims({ issuer, audience, typ, mustEnd }: TokenRules): ClaimsOf
       return payload;
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) return 'another key';
+      if (error instanceof errors.JWTExpired) return 'expired';
       // A token that is not good, or a key that is none of its algorithm's: jose says which, and nobody is told.
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) return undefined;
       throw error;

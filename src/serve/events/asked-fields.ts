@@ -24,6 +24,11 @@ export function askedBy(source: string): Asked {
   };
 }
 
+/** Whether an expression reads of an event what its change altered, as it was. */
+export function readsBefore(source: string): boolean {
+  return pathsFrom('event', source).some(([name]) => name === undefined || name === 'before');
+}
+
 /** The paths that lead from a name through an expression, as deep as they go: `resource.parcel.merchant` and `resource["parcel"].merchant`. */
 export function pathsFrom(root: string, source: string): readonly (readonly string[])[] {
   const parsed = parseExpression(source);

@@ -1,15 +1,18 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { pushKind } from '../../kinds/deliveries/all.ts';
+import { along, withPlaced } from '../../parts/field-path.ts';
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';
-import type { Fields } from '../exchange/exchange.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
-import { drawOnce } from '../resources/act.ts';
-import { applySetters, updateRow } from '../resources/create.ts';
+import { updateRow } from '../resources/create.ts';
+import { drawOnce } from '../resources/drawn.ts';
 import { ownWork } from '../resources/own-work.ts';
+import { applySetters } from '../resources/setters.ts';
 import { pushOf } from './event-kinds.ts';
 import type { Post, Posted } from './posts.ts';
+import { brokerSubscriber } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
 
@@ -23,6 +26,9 @@ export interface Settled {
   readonly atMs: number;
   readonly tookMs: number;
 }
+
+/** Nothing was sent. */
+export const nothingCame: Posted = { status: undefined, error: undefined, response: undefined, retryAfter: undefined };
 
 /** Writes down what came of many tries, in one change; then disables the subscribers that are to be. */
 export async function settleAll(
@@ -72,8 +78,12 @@ function settleOne(rows: Transaction, one: Settled, engine: EventsSetting, sched
     outbox.settle(seq, 'accepted', nowMs);
     return false;
   }
-  const isGone = verdict === 'gone';
-  const dueMs = posted && !isGone ? schedule.next(tries + 1, posted, nowMs, engine.chance) : undefined;
+  // A broker is never given up: what it has not taken it takes when it is back.
+  const isBroker = delivery.subscriber === brokerSubscriber;
+  const isGone = verdict === 'gone' && !isBroker;
+  const next = () =>
+    posted && (isBroker ? nowMs + receiverRetryMs(posted, nowMs) : schedule.next(tries + 1, posted, nowMs, engine.chance));
+  const dueMs = isGone ? undefined : next();
   if (dueMs === undefined) outbox.settle(seq, 'given up', nowMs);
   else outbox.postpone(seq, dueMs);
   return isGone;
@@ -95,9 +105,9 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
       subscribers.disable(rows, id);
       return { reached: new Set<string>(), subscribers: [id] };
     }
-    if (before[names.enabled] === false) return undefined;
+    if (along<Value>(before, names.enabled) === false) return undefined;
     const work = ownWork(rows, engine.models, draw, operation);
-    const draft: Fields = { ...before, [names.enabled]: false };
+    const draft: Fields = withPlaced(before, names.enabled, false);
     const scope = { ...work.scope, resource: before, next: draft };
     const next = applySetters(model.setters([operation, 'write']), scope, draft);
     updateRow(work, model, row, before, next, row.entered, operation);

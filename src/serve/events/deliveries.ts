@@ -1,12 +1,14 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import { Alarm } from './alarm.ts';
-import { receiverRetryMs, type Schedule, type Settled, settleAll, tryToMake, whyNot } from './attempts.ts';
+import { nothingCame, receiverRetryMs, type Schedule, type Settled, settleAll, tryToMake, whyNot } from './attempts.ts';
 import type { Signing } from './envelope.ts';
-import type { Posted, Posts, Underway } from './posts.ts';
+import type { Posted, Underway } from './posts.ts';
 import { Batches, Deadlines, isAtRest, letGo, newLine, type SubscriberQueue } from './queue.ts';
 import { isStillKnown } from './row-image.ts';
+import type { Senders } from './senders.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
+import { traced } from './traced-post.ts';
 
 /** How many connections one receiver gets. */
 const connectionsMax = 32;
@@ -37,7 +39,7 @@ export class Deliveries {
   readonly #rules: () => DeliveryRules;
   readonly #subscribers: Subscribers;
   /** Made when something is first sent: a service without receivers does without the HTTP client. */
-  #posts: Posts | undefined;
+  #senders: Senders | undefined;
   readonly #gathering: Batches<Settled & { readonly line: SubscriberQueue }>;
   readonly #lines = new Map<string, SubscriberQueue>();
   readonly #hot = new Set<SubscriberQueue>();
@@ -100,7 +102,7 @@ export class Deliveries {
       await new Promise((resolve) => setTimeout(resolve, 10));
     this.#isClosed = true;
     await this.#gathering.flush();
-    await this.#posts?.close();
+    await this.#senders?.close();
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
@@ -118,7 +120,7 @@ export class Deliveries {
     this.#running = true;
     try {
       for (const line of this.#hot) {
-        this.#posts ??= new (await import('./posts.ts')).Posts(connectionsMax);
+        this.#senders ??= new (await import('./senders.ts')).Senders(connectionsMax);
         this.#hot.delete(line);
         await this.#serve(line);
         if (this.#isStopped) return;
@@ -209,13 +211,13 @@ export class Deliveries {
       setImmediate(() => ends(post && { ...nothingCame, error: post.wrong }, why));
       return;
     }
-    let underway: Underway | undefined;
-    // Whoever serves a line has made them.
     const { length } = post.body;
     this.#flyingCharacters += length;
-    underway = (this.#posts as Posts).send(post, schedule.timeoutMs, (posted) => {
+    // Whoever serves a line has made them.
+    const senders = traced(this.#senders as Senders, found.event as StoredEvent, delivery);
+    const underway: Underway = senders.send(post, schedule.timeoutMs, (posted) => {
       this.#flyingCharacters -= length;
-      if (underway) this.#deadlines.remove(underway);
+      this.#deadlines.remove(underway);
       ends(posted, undefined);
     });
     this.#deadlines.add(underway, startMs + schedule.timeoutMs);
@@ -295,6 +297,3 @@ export class Deliveries {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
-
-/** Nothing was sent. */
-const nothingCame: Posted = { status: undefined, error: undefined, response: undefined, retryAfter: undefined };

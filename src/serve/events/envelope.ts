@@ -2,8 +2,10 @@ import { pushKind } from '../../kinds/deliveries/all.ts';
 import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
 import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { Envelope } from '../../parts/envelope.ts';
+import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
@@ -11,6 +13,7 @@ import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { parseStored, toJson } from '../http/json.ts';
 import { pushOf } from './event-kinds.ts';
 import type { Post } from './posts.ts';
+import { compilePublishing } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
 import { targetFlaw, type WebhookTargets } from './targets.ts';
@@ -21,10 +24,16 @@ export interface Audience {
   readonly version: string;
 }
 
+type Told = ReturnType<typeof toldAs>;
+
 /** Writes events as they are sent. */
 export interface Wrapping {
+  /** How a kind is told. */
+  told(kind: string): Told;
   /** The envelope, or the payload where nothing stands around it, as JSON text on one line. */
   body(event: StoredEvent, audience: Audience): string | { readonly wrong: string };
+  /** The same with all that anybody is shown. */
+  whole(event: StoredEvent): string | { readonly wrong: string };
   /** The stated header fields of a delivery. */
   headers(event: StoredEvent, subscriber: Subscriber): Readonly<Record<string, string>> | { readonly wrong: string };
 }
@@ -32,7 +41,8 @@ export interface Wrapping {
 export function compileWrapping(engine: EventsSetting): Wrapping {
   const { compilation } = engine;
   const { spec } = compilation;
-  const envelope = compileEnvelope(envelopeOf(spec.events), compilation);
+  const told = compileTold(spec);
+  const envelope = compileEnvelope(envelopeOf(spec.events), compilation, told);
   const fields = named(pushOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
   const downs = new Map<string, Down | undefined>();
@@ -57,6 +67,7 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   }
 
   return {
+    told,
     body(event, audience) {
       const prune = pruneFor(event.kind, audience);
       const down = downFor(event.kind, audience);
@@ -67,9 +78,10 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
       if (payload instanceof EvaluationFailure) return { wrong: payload.reason };
       return envelope.ofText ? envelope.ofText(event, toJson(payload)) : envelope.of(event, payload);
     },
+    whole: (event) => (envelope.ofText ? envelope.ofText(event, event.payload) : envelope.of(event, parseStored(event.payload))),
     headers(event, { fields: subscriber }) {
       if (fields.length === 0) return {};
-      const scope = { ...scopeOf(event, parseStored(event.payload)), subscriber };
+      const scope = { ...scopeOf(event, parseStored(event.payload), told), subscriber };
       const out: Record<string, string> = {};
       for (const [name, evaluate] of fields) {
         const value = evaluate(scope);
@@ -79,6 +91,12 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
       return out;
     },
   };
+}
+
+/** How each kind is told, found once. */
+function compileTold(spec: Spec): Wrapping['told'] {
+  const known = new Map<string, Told>(entriesOf(spec.events.kinds).map(([name]) => [name, toldAs(spec, name)]));
+  return (kind) => known.get(kind) ?? { kind };
 }
 
 type Down = (value: Value) => Value;
@@ -111,6 +129,7 @@ interface CompiledEnvelope {
 function compileEnvelope(
   { at, word, expressions, members }: Envelope,
   compilation: EventsSetting['compilation'],
+  told: Wrapping['told'],
 ): CompiledEnvelope {
   if (word === undefined) return { of: () => ({ wrong: 'The stated envelope is none that can be made here.' }) };
   if (!members) return { ofText: (_event, payload) => payload, of: (_event, payload) => toJson(payload) };
@@ -118,20 +137,23 @@ function compileEnvelope(
     Object.fromEntries(Object.entries(members).map(([name, source]) => [name, expressions[name] ?? { source, at }])),
     compilation,
   );
-  const ofText = textOf(Object.entries(members));
-  return { ...(ofText && { ofText }), of: (event, payload) => wrap(evaluates, event, payload) };
+  const ofText = textOf(Object.entries(members), told);
+  return { ...(ofText && { ofText }), of: (event, payload) => wrap(evaluates, event, payload, told) };
 }
 
 /** What is known of an event without evaluating anything, as JSON text. */
-const texts: Readonly<Record<string, (event: StoredEvent, payload: string) => string>> = {
+const texts: Readonly<Record<string, (event: StoredEvent, payload: string, told: Wrapping['told']) => string>> = {
   'event.id': ({ id }) => JSON.stringify(id),
-  'event.kind': ({ kind }) => JSON.stringify(kind),
+  'event.kind': ({ kind }, _payload, told) => JSON.stringify(told(kind).kind),
   'event.at': ({ atMs }) => `"${new Date(atMs).toISOString()}"`,
   'event.payload': (_event, payload) => payload,
 };
 
 /** An envelope of nothing but what is known, which most are, is written without its payload being read. */
-function textOf(members: readonly (readonly [name: string, source: string])[]): CompiledEnvelope['ofText'] {
+function textOf(
+  members: readonly (readonly [name: string, source: string])[],
+  told: Wrapping['told'],
+): CompiledEnvelope['ofText'] {
   const pieces = members.flatMap(([name, source], index) => {
     const make = texts[source];
     return make ? [{ before: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, make }] : [];
@@ -139,13 +161,18 @@ function textOf(members: readonly (readonly [name: string, source: string])[]): 
   if (pieces.length === 0 || pieces.length < members.length) return undefined;
   return (event, payload) => {
     let text = '';
-    for (const { before, make } of pieces) text += before + make(event, payload);
+    for (const { before, make } of pieces) text += before + make(event, payload, told);
     return `${text}}`;
   };
 }
 
-function wrap(envelope: NamedEvaluate, event: StoredEvent, payload: Value): string | { readonly wrong: string } {
-  const scope = scopeOf(event, payload);
+function wrap(
+  envelope: NamedEvaluate,
+  event: StoredEvent,
+  payload: Value,
+  told: Wrapping['told'],
+): string | { readonly wrong: string } {
+  const scope = scopeOf(event, payload, told);
   const out: Fields = {};
   for (const [name, evaluate] of envelope) {
     const value = evaluate(scope);
@@ -156,8 +183,12 @@ function wrap(envelope: NamedEvaluate, event: StoredEvent, payload: Value): stri
 }
 
 /** The time is that of the event, so that every try says the same. */
-function scopeOf({ id, kind, atMs, operation }: StoredEvent, payload: Value): Readonly<Record<string, Value>> {
-  return { now: atMs, operation, version: '', event: { id, kind, at: new Date(atMs).toISOString(), payload } };
+function scopeOf(
+  { id, kind, atMs, operation }: StoredEvent,
+  payload: Value,
+  told: Wrapping['told'],
+): Readonly<Record<string, Value>> {
+  return { now: atMs, operation, version: '', event: { id, ...told(kind), at: new Date(atMs).toISOString(), payload } };
 }
 
 /** Makes what is sent: the event in its envelope, with the stated header fields and its signature. */
@@ -173,9 +204,11 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, target
   const signature = signatureOf(push?.signature);
   const { method, mediaType } = pushKind(push?.word);
   const { user } = engine.compilation;
+  const publish = compilePublishing(engine, wrapping);
   return {
     post(event, subscriber, nowMs) {
       const { maker, version, url, fields } = subscriber;
+      if (subscriber.isBroker) return publish(event, url);
       const flaw = fields === undefined ? undefined : targetFlaw(url, targets);
       if (flaw !== undefined) return { wrong: `Its url is not ${flaw}.` };
       const body = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });

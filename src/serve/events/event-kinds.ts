@@ -1,5 +1,6 @@
+import { meansKind, toldAs } from '../../parts/event-names.ts';
 import type { EventKind, Push } from '../../parts/events.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
@@ -10,7 +11,7 @@ import type { Validate } from '../http/ajv.ts';
 import { parseStored, toJson } from '../http/json.ts';
 import type { StoredChange } from '../resources/act.ts';
 import { keptFields } from '../resources/kept-row.ts';
-import { type Asked, askedBy, nothingAsked } from './asked-fields.ts';
+import { type Asked, askedBy, nothingAsked, readsBefore } from './asked-fields.ts';
 import type { EventsSetting } from './setting.ts';
 
 /** The kinds of event of a document, compiled: which operation emits which, when, and with what. */
@@ -26,9 +27,15 @@ export interface Kinds {
 
 export interface RecordedKind {
   readonly name: string;
+  /** How it is told: its name and action. */
+  readonly told: ReturnType<typeof toldAs>;
+  /** Whether a word of a subscriber's list means it. */
+  isMeantBy(word: string): boolean;
   readonly payload: Shape;
   /** A payload that a handler gives. */
   readonly validate: Validate;
+  /** For what one is emitted each, where that is stated. @throws {Refused} `internal` where that cannot be told, or there are too many. */
+  readonly items: ((operation: string, scope: Scope) => readonly Value[]) | undefined;
   /** Whether it is emitted. @throws {Refused} `internal` where that cannot be told. */
   holds(operation: string, scope: Scope): boolean;
   /** What it says, without what nobody may ever see. @throws {Refused} `internal` where that cannot be told. */
@@ -37,6 +44,8 @@ export interface RecordedKind {
   seen(data: Value): Value;
   /** What `to` reads of the row before and after, and whether it reads parameters. */
   readonly asked: Asked;
+  /** Whether what it says or when reads what the change altered, as it was. */
+  readonly readsBefore: boolean;
   /** Who receives it, where the document says so. */
   readonly to: ((operation: string) => Evaluate) | undefined;
 }
@@ -49,7 +58,6 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const kinds = isHeard ? entriesOf(spec.events.kinds).flatMap(([, kind]) => compileKind(kind, compilation)) : [];
   const operations = new Map<string, Operation>(operationsOf(spec).map((operation) => [operation.name, operation]));
   const known = new Map<string, readonly RecordedKind[]>();
-  const names = new Set(kinds.map(({ kind }) => kind.name));
   return {
     isEmpty: kinds.length === 0,
     emittedBy({ operation, transition, model, after }) {
@@ -69,13 +77,8 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
       return emitted;
     },
     named: (name) => kinds.find(({ kind }) => kind.name === name)?.kind,
-    isKnown: (word) => names.has(word) || spec.events.others !== undefined || [...names].some((name) => matches(word, name)),
+    isKnown: (word) => spec.events.others !== undefined || kinds.some(({ kind }) => kind.isMeantBy(word)),
   };
-}
-
-/** Whether a word of a subscriber's list means a kind. */
-export function matches(word: string, kind: string): boolean {
-  return word === kind || word === '*' || (word.endsWith('.*') && kind.startsWith(word.slice(0, -1)));
 }
 
 /** How events are sent to subscribers, where it is stated. */
@@ -87,15 +90,18 @@ function compileKind(
   kind: EventKind,
   compilation: EventsSetting['compilation'],
 ): { readonly kind: RecordedKind; readonly on: readonly string[] }[] {
-  const { on, payload, if: condition, to, name } = kind;
+  const { on, payload, if: condition, to, name, data, each } = kind;
   if (!isStated(payload) || on.standing === 'open') return [];
   const shape = payload.value;
   const make = compilePayload(kind, shape, compilation);
   const seen = compileSeen(compileUnseen(compilation.spec, shape));
   const compiled: RecordedKind = {
     name,
+    told: toldAs(compilation.spec, name),
+    isMeantBy: (word) => meansKind(word, kind),
     payload: shape,
     validate: compilation.validate(shape, 'stored'),
+    items: each && compileItems(name, each, compilation),
     holds(operation, scope) {
       if (!condition) return true;
       const value = compilation.expression(condition, operation)(scope);
@@ -105,9 +111,38 @@ function compileKind(
     make: (change, scope) => seen(make(change, scope)),
     seen,
     asked: to ? askedBy(to.source) : nothingAsked,
+    readsBefore: [condition, each, ...writtenIn(data)].some((one) => one !== undefined && readsBefore(one.source)),
     to: to && ((operation) => compilation.expression(to, operation)),
   };
   return [{ kind: compiled, on: statedValue(on) ?? [] }];
+}
+
+/** For how many things one change emits a kind at the most. */
+const itemsMost = 1000;
+
+function compileItems(
+  name: string,
+  each: Expression,
+  compilation: EventsSetting['compilation'],
+): NonNullable<RecordedKind['items']> {
+  return (operation, scope) => {
+    const list = compilation.expression(each, operation)(scope);
+    if (isFailed(list)) throw failed(`The list of the event ${name} failed: ${list.reason}`);
+    if (!Array.isArray(list)) return [];
+    if (list.length > itemsMost)
+      throw failed(`The event ${name} is emitted for ${list.length} things, and for ${itemsMost} at the most.`);
+    return list;
+  };
+}
+
+function writtenIn(data: EventKind['data']): readonly Expression[] {
+  if (!data) return [];
+  return isOne(data) ? [data] : Object.values(data);
+}
+
+/** Whether one expression makes the whole. */
+function isOne(data: NonNullable<EventKind['data']>): data is Expression {
+  return 'source' in data && typeof data.source === 'string';
 }
 
 /** What is written of a payload: a copy, since the row itself goes on. */
@@ -129,6 +164,8 @@ function compilePayload(
     if (isFailed(value)) throw failed(`The payload of the event ${name} failed: ${value.reason}`);
     return value;
   };
+  if (!data && typeof shape.ref === 'string')
+    return ({ model, before, after }) => (after ?? before)?.[model.identifier.field] ?? null;
   if (!data) {
     const properties = isPlainMap(shape.properties) ? Object.keys(shape.properties) : undefined;
     return ({ model, before, after }) => {
@@ -136,10 +173,7 @@ function compilePayload(
       return properties ? pick(whole, properties) : whole;
     };
   }
-  if ('source' in data && typeof data.source === 'string') {
-    const whole = { source: data.source, at: String(data.at) };
-    return ({ operation }, scope) => demand(expression(whole, operation)(scope)) ?? null;
-  }
+  if (isOne(data)) return ({ operation }, scope) => demand(expression(data, operation)(scope)) ?? null;
   const fields = Object.entries(data);
   return ({ operation }, scope) => {
     const out: Fields = {};

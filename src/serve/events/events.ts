@@ -17,6 +17,8 @@ interface EventsOptions {
   /** Addresses that receive everything, for development. */
   readonly webhooks: readonly GivenWebhook[];
   readonly targets: WebhookTargets;
+  /** The address of the broker that the document states. */
+  readonly broker: string | undefined;
 }
 
 interface Compiled {
@@ -27,7 +29,7 @@ interface Compiled {
 
 /** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
 export function startEvents(engine: () => EventsSetting, options: EventsOptions): Events {
-  const subscribers = new Subscribers(options.webhooks, options.targets);
+  const subscribers = new Subscribers(options.webhooks, options.targets, options.broker);
   const current = compileCurrent(engine, options, subscribers);
   const deliveries = new Deliveries(engine, () => current().rules, subscribers);
   const streams = new Streams(engine, () => current().stream);
@@ -43,6 +45,7 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
       if (work.stored.length === 0 && emitted.length === 0) return undefined;
       return current().recording.record(work, caller, emitted, subscribers);
     },
+    recordTimed: (work, kind, row) => current().recording.recordTimed(work, kind, row, subscribers),
     recorded(recorded) {
       if (recorded && recorded.subscribers.length > 0) subscribers.changed(recorded.subscribers);
       if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
@@ -84,7 +87,7 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
 /** What the document that is served now asks of events, compiled when it is first asked for. */
 function compileCurrent(
   engine: () => EventsSetting,
-  { webhooks, targets }: EventsOptions,
+  { webhooks, targets, broker }: EventsOptions,
   subscribers: Subscribers,
 ): () => Compiled {
   const compiled = new WeakMap<EventsSetting, Compiled>();
@@ -92,7 +95,7 @@ function compileCurrent(
     const now = engine();
     let made = compiled.get(now);
     if (!made) {
-      made = compile(now, webhooks.length > 0, targets);
+      made = compile(now, webhooks.length > 0 || broker !== undefined, targets);
       compiled.set(now, made);
       subscribers.forget();
     }

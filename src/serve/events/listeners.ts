@@ -83,7 +83,8 @@ class EventForReaders {
   #write(audience: Audience): Buffer | undefined {
     const { id, kind } = this.#event;
     const body = this.#rules.wrapping.body(this.#event, audience);
-    if (typeof body === 'string') return Buffer.from(this.#rules.kind.write({ id, event: kind, data: body }));
+    if (typeof body === 'string')
+      return Buffer.from(this.#rules.kind.write({ id, event: this.#rules.wrapping.told(kind).kind, data: body }));
     this.wrong.push(body.wrong);
     return undefined;
   }
@@ -97,7 +98,7 @@ class EventForReaders {
     this.#image ??= readImage(event);
     if (!kind.to) return event.resource !== null && mayRead(caller, event.resource, this.#image, this.#rows, event.atMs);
     const { id, atMs, operation } = event;
-    const told = { id, kind: event.kind, at: new Date(atMs).toISOString(), payload: parseStored(event.payload) };
+    const told = { id, ...kind.told, at: new Date(atMs).toISOString(), payload: parseStored(event.payload) };
     const value = kind.to(operation)({ ...this.#image.scope, now: atMs, operation, version: '', event: told, caller });
     return !isFailed(value) && value === true;
   }

@@ -9,6 +9,8 @@ export interface Post {
   readonly body: string;
   /** Whether it may go to an address that is not public. */
   readonly isPrivate: boolean;
+  /** Of what goes to the broker: where in it; nothing where its address alone says that. */
+  readonly broker?: { readonly subject: string | undefined };
 }
 
 /** What came of it. */

@@ -2,10 +2,11 @@ import type { Json } from '../../document/document.ts';
 import { readTemplate, sortableTemplate, type Template } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
-import { isFailed } from '../exchange/compilation.ts';
+import { type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
+import { type Altered, compileAltered } from './altered.ts';
 import { compileKinds, type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
 import {
   compileMayRead,
@@ -18,7 +19,7 @@ import {
   scopeKept,
   writeImage,
 } from './row-image.ts';
-import type { Emitted, EventsSetting } from './setting.ts';
+import type { Emitted, EventsSetting, TimedRow } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
 
 /** What recording needs of a document, compiled once. */
@@ -27,6 +28,8 @@ export interface Recording {
   readonly mayRead: MayRead;
   /** Inside a change: records what it emits, and for whom. */
   record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): Recorded | undefined;
+  /** Inside a change of the clock's: records that a time of a row has come. */
+  recordTimed(work: Work, kind: string, row: TimedRow, subscribers: Subscribers): Recorded | undefined;
 }
 
 /** What an event is about, and what was asked of it while it was made. */
@@ -62,7 +65,10 @@ class Recorder implements Recording {
   readonly mayRead: MayRead;
   readonly #engine: EventsSetting;
   readonly #needs: NeedsOf;
+  readonly #altered: Altered;
   readonly #subscriberModel: string | undefined;
+  /** Whether a subscriber asks for one event, where that is stated. */
+  readonly #isTold: Evaluate | undefined;
   readonly #hasSubscribers: boolean;
   readonly #isOrdered: boolean;
 
@@ -72,8 +78,10 @@ class Recorder implements Recording {
     this.#engine = engine;
     this.kinds = compileKinds(engine, hasGiven || delivery?.push !== undefined || delivery?.pull !== undefined);
     this.#needs = compileNeeds(engine);
+    this.#altered = compileAltered(engine);
     this.mayRead = compileMayRead(engine, this.#needs);
     this.#subscriberModel = push?.subscribers?.resource;
+    this.#isTold = push?.subscribers?.if && engine.compilation.expression(push.subscribers.if);
     this.#hasSubscribers = hasGiven || this.#subscriberModel !== undefined;
     this.#isOrdered = push?.order !== 'any';
   }
@@ -90,21 +98,49 @@ class Recorder implements Recording {
     return { reached: reaching.reached, subscribers: stored };
   }
 
+  recordTimed(work: Work, name: string, { model, id, fields }: TimedRow, subscribers: Subscribers): Recorded | undefined {
+    const kind = this.kinds.named(name);
+    if (!kind) return undefined;
+    const reaching: Reaching = { subscribers, stored: [], reached: new Set(), makers: new Map() };
+    const event = { ...kind.told, at: new Date(work.nowMs).toISOString() };
+    const change: StoredChange = { operation: String(work.scope.operation), model, id, before: fields, after: fields };
+    this.#recordOne(work, kind, change, { ...work.scope, resource: fields, event }, reaching);
+    return { reached: reaching.reached, subscribers: [] };
+  }
+
   #recordChange(work: Work, change: StoredChange, reaching: Reaching): void {
     for (const kind of this.kinds.emittedBy(change)) {
-      const event = { id: identifier.make(work.draw), kind: kind.name, at: new Date(work.nowMs).toISOString() };
+      const event = {
+        ...kind.told,
+        at: new Date(work.nowMs).toISOString(),
+        ...(kind.readsBefore && { before: this.#altered(change) }),
+      };
       const scope = { ...work.scope, operation: change.operation, resource: change.before, next: change.after, event };
-      if (!kind.holds(change.operation, scope)) continue;
-      const occasion: Occasion = { operation: change.operation, change, scope };
-      this.#add(work, kind, event.id, kind.make(change, scope), imageOf(work, change, this.#needs), occasion, reaching);
+      if (!kind.items) this.#recordOne(work, kind, change, scope, reaching);
+      else
+        for (const item of kind.items(change.operation, scope)) this.#recordOne(work, kind, change, { ...scope, item }, reaching);
     }
+  }
+
+  #recordOne(
+    work: Work,
+    kind: RecordedKind,
+    change: StoredChange,
+    { event: told, ...rest }: Occasion['scope'],
+    reaching: Reaching,
+  ): void {
+    const id = identifier.make(work.draw);
+    const scope = { ...rest, event: { id, ...(told as object) } };
+    if (!kind.holds(change.operation, scope)) return;
+    const occasion: Occasion = { operation: change.operation, change, scope };
+    this.#add(work, kind, id, kind.make(change, scope), imageOf(work, change, this.#needs), occasion, reaching);
   }
 
   /** What a handler emits. */
   #recordEmitted(work: Work, { kind: name, data }: Emitted, reaching: Reaching): void {
     const kind = this.kinds.named(name);
     if (!kind) return;
-    const event = { id: identifier.make(work.draw), kind: name, at: new Date(work.nowMs).toISOString() };
+    const event = { id: identifier.make(work.draw), ...kind.told, at: new Date(work.nowMs).toISOString() };
     const operation = String(work.scope.operation);
     const change = rowOf(work, this.#engine, kind, data, operation);
     const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
@@ -135,6 +171,7 @@ class Recorder implements Recording {
         : image
           ? writeImage(image, value)
           : null,
+      ...(work.trace !== undefined && { trace: work.trace }),
     };
     const seq = work.rows.outbox.addEvent(recorded);
     if (!this.#hasSubscribers) return;
@@ -154,12 +191,13 @@ class Recorder implements Recording {
   ): void {
     for (const subscriber of subscribers.all(work.rows, this.#engine, stored)) {
       const { id, maker } = subscriber;
-      if (!subscriber.isEnabled || !subscriber.wants(kind.name)) continue;
+      if (!subscriber.isEnabled || !subscriber.wants(kind)) continue;
       const isKnown = makers.get(id) ?? isStillKnown(this.#engine, maker, work.rows, work.nowMs);
       makers.set(id, isKnown);
       if (!isKnown || !this.#receives(work, kind, recorded, image, occasion, subscriber)) continue;
       const { resource, row } = recorded;
-      const lane = this.#isOrdered && resource !== null ? `${id}\n${resource}\n${row}` : null;
+      const isOrdered = this.#isOrdered || subscriber.isBroker === true;
+      const lane = isOrdered && resource !== null ? `${id}\n${resource}\n${row}` : null;
       work.rows.outbox.addDelivery({ event, subscriber: id, lane, dueMs: work.nowMs });
       reached.add(id);
     }
@@ -175,6 +213,7 @@ class Recorder implements Recording {
     { fields, maker }: Subscriber,
   ): boolean {
     if (fields === undefined) return true;
+    if (this.#isTold && this.#isTold({ subscriber: fields, event: scope.event }) !== true) return false;
     if (kind.to) {
       const value = kind.to(operation)({ ...scope, subscriber: fields, caller: maker });
       return !isFailed(value) && value === true;

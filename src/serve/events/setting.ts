@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
 import type { Credentials } from '../callers/credentials.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
-import type { Caller, Exchange, Recorded } from '../exchange/exchange.ts';
+import type { Caller, Exchange, Fields, Recorded } from '../exchange/exchange.ts';
 import type { Versions } from '../exchange/versions.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { Surroundings } from '../http/clock.ts';
 import type { Stored, Work } from '../resources/act.ts';
+import type { RowModel } from '../resources/model.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 
 /** What events need of the service that they are part of. */
@@ -25,6 +26,8 @@ export interface EventsSetting extends Surroundings, Stored {
 export interface Events {
   /** Inside a change: records the events that `work.stored` emits; neither exists without the other. */
   record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): Recorded | undefined;
+  /** Inside a change of the clock's: records that a time of a row has come. */
+  recordTimed(work: Work, kind: string, row: TimedRow): Recorded | undefined;
   /** After a change was committed: there may be something to deliver of what it recorded. */
   recorded(recorded: Recorded | undefined): void;
   /** Answers `stream events`. */
@@ -46,4 +49,11 @@ export interface Events {
 export interface Emitted {
   readonly kind: string;
   readonly data: Json;
+}
+
+/** A row of which the clock tells. */
+export interface TimedRow {
+  readonly model: RowModel;
+  readonly id: string;
+  readonly fields: Fields;
 }

@@ -1,10 +1,13 @@
 import type { Push } from '../../parts/events.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { along } from '../../parts/field-path.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { describeValue } from '../http/violation.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
-import { type Kinds, matches, pushOf } from './event-kinds.ts';
+import { type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
+import { brokerSubscriber } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import { targetFlaw, type WebhookTargets } from './targets.ts';
 
@@ -15,7 +18,7 @@ export interface Subscriber {
   /** The newest first; an older one until the time that it is still good. */
   secrets(nowMs: number): readonly string[];
   readonly isEnabled: boolean;
-  wants(kind: string): boolean;
+  wants(kind: RecordedKind): boolean;
   /** Who made it; nobody knows of a row that no caller made. */
   readonly maker: Caller | undefined;
   /** The version that it was made under; empty for the newest. */
@@ -24,6 +27,8 @@ export interface Subscriber {
   readonly failingMs: number | undefined;
   /** The row, for expressions; nothing of one given at the start, which receives everything. */
   readonly fields: Fields | undefined;
+  /** Whether it is the broker that the document states. */
+  readonly isBroker?: boolean;
 }
 
 /** A receiver of everything, for development. */
@@ -54,34 +59,28 @@ const rotationMs = 86_400_000;
  */
 export class Subscribers {
   readonly #given: readonly Subscriber[];
+  readonly #broker: Subscriber | undefined;
   readonly #targets: WebhookTargets;
   #rows: Map<string, Subscriber> | undefined;
   /** Those that have changed since they were read. */
   readonly #stale = new Set<string>();
   #changes = 0;
 
-  constructor(given: readonly GivenWebhook[], targets: WebhookTargets) {
+  constructor(given: readonly GivenWebhook[], targets: WebhookTargets, broker: string | undefined) {
+    this.#broker = broker === undefined ? undefined : { ...givenOne(brokerSubscriber, broker, []), isBroker: true };
     this.#targets = targets;
-    this.#given = given.map(({ url, secret }) => ({
-      id: `given ${url}`,
-      url,
-      isEnabled: true,
-      maker: undefined,
-      version: '',
-      failingMs: undefined,
-      fields: undefined,
-      secrets: () => [secret],
-      wants: () => true,
-    }));
+    this.#given = given.map(({ url, secret }) => givenOne(`given ${url}`, url, [secret]));
   }
 
   /** All of them as a body sees them, with those that it has stored itself. */
   all(rows: Reader, engine: EventsSetting, stored: readonly string[]): Iterable<Subscriber> {
-    return [...this.#given, ...this.#seen(rows, engine, stored).values()];
+    const isPublished = this.#broker && statedValue(engine.compilation.spec.events.delivery)?.broker !== undefined;
+    const given = isPublished ? [...this.#given, this.#broker] : this.#given;
+    return [...given, ...this.#seen(rows, engine, stored).values()];
   }
 
   find(id: string, rows: Reader, engine: EventsSetting): Subscriber | undefined {
-    const given = this.#given.find((one) => one.id === id);
+    const given = id === brokerSubscriber ? this.#broker : this.#given.find((one) => one.id === id);
     if (given) return given;
     return this.#rows && !this.#stale.has(id) ? this.#rows.get(id) : readOne(rows, engine, id);
   }
@@ -143,10 +142,9 @@ export class Subscribers {
       work.rows.outbox.keepSubscriber(id, JSON.stringify(made));
       return;
     }
-    const wasEnabled = fields.enabled === undefined || before[fields.enabled] !== false;
-    const isAgain = !wasEnabled && fields.enabled !== undefined && after[fields.enabled] !== false;
-    const old = fields.secret === undefined ? undefined : before[fields.secret];
-    const isRotated = typeof old === 'string' && after[fields.secret as string] !== old;
+    const isAgain = !isOn(before, fields, engine) && isOn(after, fields, engine);
+    const old = fields.secret === undefined ? undefined : along<Value>(before, fields.secret);
+    const isRotated = typeof old === 'string' && along<Value>(after, fields.secret as string) !== old;
     const state = stateOf(work.rows, id);
     if (!isAgain && !isRotated) {
       // Other processes that have the store hear of a subscriber by what is kept of it beside its row.
@@ -156,8 +154,9 @@ export class Subscribers {
     const previous = isRotated
       ? [{ secret: old, untilMs: work.nowMs + rotationMs }, ...stillGood(state, work.nowMs)]
       : state.previous;
-    const { failingMs, ...rest } = state;
-    const next: State = { ...rest, ...(!isAgain && failingMs !== undefined && { failingMs }), ...(previous && { previous }) };
+    const { failingMs, disabled, ...rest } = state;
+    const kept = isAgain ? {} : { ...(failingMs !== undefined && { failingMs }), ...(disabled !== undefined && { disabled }) };
+    const next: State = { ...rest, ...kept, ...(previous && { previous }) };
     work.rows.outbox.keepSubscriber(id, JSON.stringify(next));
   }
 
@@ -181,6 +180,29 @@ export class Subscribers {
   }
 }
 
+/** One that was given at the start, and receives everything. */
+function givenOne(id: string, url: string, secrets: readonly string[]): Subscriber {
+  return {
+    id,
+    url,
+    isEnabled: true,
+    maker: undefined,
+    version: '',
+    failingMs: undefined,
+    fields: undefined,
+    secrets: () => secrets,
+    wants: () => true,
+  };
+}
+
+type Names = NonNullable<Push['subscribers']>;
+
+/** Whether a row says of itself that it is told of things. */
+function isOn(row: Fields, { enabled, isEnabled }: Names, { compilation }: EventsSetting): boolean {
+  if (isEnabled) return compilation.expression(isEnabled)({ subscriber: row }) === true;
+  return enabled === undefined || along<Value>(row, enabled) !== false;
+}
+
 function stateOf(rows: Reader, id: string): State {
   const text = rows.outbox.subscriber(id);
   // What is kept there was written here.
@@ -199,7 +221,7 @@ function readAll(rows: Reader, engine: EventsSetting): Map<string, Subscriber> {
   for (let after = 0; ; ) {
     const page = rows.scan(model.name, after, 500);
     for (const row of page) {
-      found.set(row.id, subscriberOf(row.id, model.parse(row), stateOf(rows, row.id), fields));
+      found.set(row.id, subscriberOf(row.id, model.parse(row), stateOf(rows, row.id), fields, engine));
       after = row.seq;
     }
     if (page.length < 500) return found;
@@ -226,19 +248,19 @@ function readOne(rows: Reader, engine: EventsSetting, id: string): Subscriber | 
   const fields = pushOf(engine)?.subscribers;
   const model = fields && engine.models.get(fields.resource);
   const row = model && rows.get(model.name, id);
-  return fields && model && row && subscriberOf(id, model.parse(row), stateOf(rows, id), fields);
+  return fields && model && row && subscriberOf(id, model.parse(row), stateOf(rows, id), fields, engine);
 }
 
-function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<Push['subscribers']>): Subscriber {
-  const word = (name: string | undefined): Value => (name === undefined ? undefined : row[name]);
+function subscriberOf(id: string, row: Fields, state: State, names: Names, engine: EventsSetting): Subscriber {
+  const word = (name: string | undefined): Value => (name === undefined ? undefined : along(row, name));
   const [url, secret, events] = [word(names.url), word(names.secret), word(names.events)];
   const list = Array.isArray(events) ? events.map(String) : undefined;
   return {
     id,
     url: typeof url === 'string' ? url : '',
     secrets: (nowMs) => [...(typeof secret === 'string' ? [secret] : []), ...stillGood(state, nowMs).map((old) => old.secret)],
-    isEnabled: word(names.enabled) !== false && state.disabled !== true,
-    wants: (kind) => list === undefined || list.some((entry) => matches(entry, kind)),
+    isEnabled: isOn(row, names, engine) && state.disabled !== true,
+    wants: (kind) => list === undefined || list.some((entry) => kind.isMeantBy(entry)),
     maker: state.maker,
     version: state.version ?? '',
     failingMs: state.failingMs,
@@ -248,27 +270,27 @@ function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<
 
 /** Something can be sent to a subscriber. @throws {Refused} `request.invalid` where nothing can, unless it stood there before. */
 function demandTarget(after: Fields, before: Fields | undefined, field: string, targets: WebhookTargets): void {
-  const url = after[field];
-  if (typeof url !== 'string' || url === before?.[field]) return;
+  const url = along<Value>(after, field);
+  if (typeof url !== 'string' || url === along<Value>(before, field)) return;
   const expected = targetFlaw(url, targets);
   if (expected === undefined) return;
   throw new Refused({
     when: 'request.invalid',
-    violations: [{ in: 'body', path: `/${field}`, found: describeValue(url), expected }],
+    violations: [{ in: 'body', path: `/${field.replaceAll('.', '/')}`, found: describeValue(url), expected }],
   });
 }
 
 /** A subscriber lists kinds that there are. @throws {Refused} `request.invalid` where it lists others, unless it did before. */
 function demandKnown(after: Fields, before: Fields | undefined, field: string, kinds: Kinds): void {
-  const list = after[field];
-  if (!Array.isArray(list) || JSON.stringify(list) === JSON.stringify(before?.[field])) return;
+  const list = along<Value>(after, field);
+  if (!Array.isArray(list) || JSON.stringify(list) === JSON.stringify(along<Value>(before, field))) return;
   const violations = list.flatMap((entry: Value, index) =>
     typeof entry === 'string' && (entry === '*' || kinds.isKnown(entry))
       ? []
       : [
           {
             in: 'body' as const,
-            path: `/${field}/${index}`,
+            path: `/${field.replaceAll('.', '/')}/${index}`,
             found: describeValue(entry),
             expected: 'a kind of event, several as in `parcel.*`, or `*`',
           },

@@ -6,6 +6,8 @@ export interface Counted {
   rates: RateUse[];
   /** The `RateLimit-Policy` of these rates. */
   policy: string;
+  /** Whether one of them refused it, so that none has counted it. */
+  readonly isRefused: boolean;
 }
 
 /** What expressions read of the strictest rate: how many requests, how many of them are left, and when more are. */
@@ -43,4 +45,6 @@ export interface RateUse {
   readonly decision: Decision;
   /** Takes it out again. */
   giveBack(nowMs: number): void;
+  /** What it was answered with may not count. */
+  answered(status: number, nowMs: number): void;
 }

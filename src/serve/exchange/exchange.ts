@@ -8,6 +8,7 @@ import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
+import type { Watching } from './cost.ts';
 import { type Counted, strictestOf, type ToldRate } from './counted.ts';
 import type { OpenFact } from './open.ts';
 
@@ -18,6 +19,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   readonly claims?: JsonMap;
   readonly key?: string;
+  /** What is known of it besides; each is a member of its own too, under its name, as expressions read it. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** Why a request is not carried out, before it has a shape. */
@@ -55,6 +58,8 @@ export interface RefusedRequest {
   readonly path: string;
   readonly requestId: string;
   readonly caller: Caller | undefined;
+  /** The body in the words of its version, where one was read. */
+  readonly sent?: () => Value;
   /** What the strictest rate says of the request, where one counted it. */
   readonly rate?: () => ToldRate | undefined;
   /** Whether prose of open facts may be told: not to unknown callers where schemes are stated. */
@@ -74,7 +79,8 @@ export interface Input {
     path: Readonly<Record<string, string>>,
     forgive: ((violations: readonly Violation[]) => readonly Violation[]) | undefined,
   ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
-  body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
+  /** `repeated`: a key that came twice, and was let pass. */
+  body(call: Call, bytes: Buffer): { readonly value: Value; readonly repeated?: string } | { readonly refusal: Refusal };
 }
 
 /** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
@@ -192,7 +198,7 @@ export interface Recorded {
 }
 
 /** One request on its way through the nine parts. */
-export interface Exchange {
+export interface Exchange extends Watching {
   readonly call: Call;
   /** Where it leads by itself, before it is known who calls. */
   readonly routed: Reached;
@@ -236,10 +242,10 @@ export interface Exchange {
 
 const unread = Object.freeze({});
 
-export type Start = Pick<Exchange, 'call' | 'routed' | 'nowMs' | 'view'>;
+export type Start = Pick<Exchange, 'call' | 'routed' | 'nowMs' | 'view' | 'cost' | 'trace'>;
 
 /** An exchange at the start of its road; its identifier is made when it is first asked for. */
-export function startExchange({ call, routed, nowMs, view }: Start, newRequestId: () => string): Exchange {
+export function startExchange({ call, routed, nowMs, view, cost, trace }: Start, newRequestId: () => string): Exchange {
   let requestId: string | undefined;
   return {
     call,
@@ -262,6 +268,8 @@ export function startExchange({ call, routed, nowMs, view }: Start, newRequestId
     refusedWith: undefined,
     deadline: undefined,
     recorded: undefined,
+    cost,
+    trace,
     scenario: undefined,
     requestId: () => {
       requestId ??= newRequestId();
@@ -278,6 +286,7 @@ export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
     path: call.path,
     requestId,
     caller,
+    sent: () => exchange.older?.body ?? exchange.request,
     ...(counted && { rate: () => strictestOf(counted, nowMs) }),
     tellsProse: true,
   });

@@ -33,8 +33,8 @@ export function compileUnseen(spec: Spec, shape: Shape): Prune | undefined {
   return compileRemoval(spec, shape, 'unseen', isNeverShown);
 }
 
-function isNeverShown({ writeOnly, reveal, visible, stored }: Field): boolean {
-  return writeOnly || reveal === 'once' || !stored || visible?.length === 0;
+function isNeverShown({ writeOnly, reveal, visible, stored, children }: Field): boolean {
+  return writeOnly || reveal === 'once' || (!stored && !children) || visible?.length === 0;
 }
 
 /** What is removed for one reader, named, is found once for all the shapes of a document. */

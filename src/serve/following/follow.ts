@@ -5,11 +5,12 @@ import type { Scalar } from '../../store/store.ts';
 import { type Evaluate, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { unfit } from '../exchange/unfit.ts';
-import { follower, type Models, type Names, type StoredChange, type Work } from '../resources/act.ts';
-import { applySetters } from '../resources/create.ts';
+import type { Models, Names, StoredChange, Work } from '../resources/act.ts';
+import { follower } from '../resources/follower.ts';
 import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
-import type { Setter } from '../resources/setters.ts';
+import { applySetters, type Setter } from '../resources/setters.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
+import { compileChildren } from './children.ts';
 import { compileDoing, type Doing } from './doing.ts';
 
 /** The models of a document, with what follows from changes of their rows. Without any they are as they were. */
@@ -73,6 +74,12 @@ function compileAct(
   const holds = reckon(act.if);
   const target = does.verb === 'create' ? undefined : (reckon(to) ?? itself(model, each !== undefined));
   const items = each ? compileItems(each, reckon(each), models, compilation) : undefined;
+  if (act.children !== undefined) {
+    return compileChildren(act, doing, (work, fields) => {
+      count(work);
+      return tried(work, doing, undefined, fields, { caller: work.scope.caller });
+    });
+  }
   const given = Object.entries(act.set).flatMap(([name, expression]) => {
     const field = model.fields.get(name);
     if (!field) return [];
@@ -84,7 +91,16 @@ function compileAct(
         message,
         'a value with which all that follows can be done',
       );
-    return [{ field: name, expression, evaluate: prepared.evaluate, validate: doing.validator(field), refuse }];
+    return [
+      {
+        field: name,
+        keepsNull: field.keepsNull,
+        expression,
+        evaluate: prepared.evaluate,
+        validate: doing.validator(field),
+        refuse,
+      },
+    ];
   });
 
   function once(work: Work, names: Names): void {
@@ -148,10 +164,16 @@ function ownScope({ nowMs, rows, models }: Work, operation: string): Names {
 
 /** Tries an act on a row. What is refused before anything is stored may be passed over. @throws {Refused} */
 function attempt(work: Work, { skips }: Following, doing: Doing, id: string | undefined, given: Fields): void {
-  const stored = work.stored.length;
-  const refusal = refusalOf(() => doing.act({ ...work, scope: ownScope(work, doing.name) }, id, given), work, stored);
+  const refusal = tried(work, doing, id, given);
   if (!refusal || (skips && refusal.when !== 'internal')) return;
   throw new Refused(doing.own(refusal));
+}
+
+/** The refusal of what is refused before anything of it is stored. @throws {Refused} */
+function tried(work: Work, doing: Doing, id: string | undefined, given: Fields, more: Names = {}): Refusal | undefined {
+  const stored = work.stored.length;
+  const scope = { ...ownScope(work, doing.name), ...more };
+  return refusalOf(() => doing.act({ ...work, scope }, id, given), work, stored);
 }
 
 /** What follows from what was carried out is refused as a whole. @throws {Refused} */

@@ -13,7 +13,7 @@ import { cut, type Violation, violationsMax, WireFile } from './violation.ts';
  * taken), `malformed` (not what its type says) or `size` (a file too large, too many parts).
  */
 export type DecodedBody =
-  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'value'; readonly value: unknown; readonly repeated?: string }
   | { readonly kind: 'missing' | 'untyped' | 'media' | 'malformed' | 'size'; readonly violations: readonly Violation[] };
 
 /** Decodes one request's whole body by its Content-Type and Content-Encoding headers. */
@@ -27,6 +27,8 @@ export interface BodyOptions extends PartLimits {
   readonly resolve?: Resolve;
   /** Where a body is read as the first accepted type whatever it says that it is, or where it says nothing. */
   readonly typeIgnored?: 'any' | 'absent' | 'none';
+  /** Whether a key of JSON may come twice in one object; `repeated` names it then. */
+  readonly takesRepeated?: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     if (contentEncoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
       return refuse('media', `the coding ${cut(contentEncoding, 64)}`, 'a body without a Content-Encoding');
     }
-    if (contentType === 'application/json' && plainJson) return readJson(bytes);
+    if (contentType === 'application/json' && plainJson) return readJson(bytes, options);
     if (bytes.length === 0 && contentType === undefined) return noBody();
     const typeText = ignored === 'any' || (ignored === 'absent' && contentType === undefined) ? assumed : contentType;
     if (typeText === undefined) return refuse('untyped', 'no Content-Type', expectedTypes(accepted));
@@ -60,7 +62,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     }
     const { essence } = type;
     if (essence === 'application/json' || essence.endsWith('+json')) {
-      return isUtf8Charset(type) ? readJson(bytes) : refuse('media', `the charset ${charsetOf(type)}`, 'JSON in UTF-8');
+      return isUtf8Charset(type) ? readJson(bytes, options) : refuse('media', `the charset ${charsetOf(type)}`, 'JSON in UTF-8');
     }
     if (essence === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, type, readForm);
     if (essence === 'multipart/form-data') return readMultipart(bytes, type, readForm, options);
@@ -81,10 +83,10 @@ function expectedTypes(accepted: readonly string[]): string {
   return accepted.length === 1 ? (accepted[0] ?? '') : `one of ${accepted.join(', ')}`;
 }
 
-function readJson(bytes: Buffer): DecodedBody {
+function readJson(bytes: Buffer, { takesRepeated = false }: BodyOptions): DecodedBody {
   if (bytes.length === 0) return noBody();
-  const parsed = parseJson(bytes);
-  return 'value' in parsed ? { kind: 'value', value: parsed.value } : { kind: 'malformed', violations: [parsed.problem] };
+  const parsed = parseJson(bytes, { takesRepeated });
+  return 'value' in parsed ? { kind: 'value', ...parsed } : { kind: 'malformed', violations: [parsed.problem] };
 }
 
 function charsetOf(type: MediaType): string {

@@ -122,6 +122,11 @@ export function movableClock(startMs: number): Clock & { set(ms: number): void; 
   return clock;
 }
 
+/** Milliseconds that go by, whatever the clock of the service says: for measuring. */
+export function elapsedMs(): number {
+  return performance.now();
+}
+
 /** A clock that can be set forward. What falls due meanwhile is woken in order, each at its own time. */
 export interface SettableClock extends Clock {
   set(ms: number): void;

@@ -1,5 +1,6 @@
 import { below } from '../../document/pointer.ts';
 import { type Coerce, compileCoercion } from './coerce.ts';
+import { parseJson } from './json.ts';
 import { itemOf, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 import { cut, type Violation, violationsMax } from './violation.ts';
 
@@ -15,7 +16,7 @@ export type ReadForm = (pairs: readonly FormPair[]) => { value: Record<string, u
 /**
  * Compiles the reading of bracketed keys, `a[b][0]=c` and `a[]=c`, by a shape. A bracket is an index where the shape wants a
  * list, and where it says nothing and all are numbers or empty. Indexes give order alone: lists have no holes.
- * A key said twice is a list where the shape wants one, else a violation; so is a key that is both a value and a group.
+ * A text that is the JSON of a map or a list is that, where no text may stand. A key said twice is a list where the shape wants one, else a violation; so is a key that is both a value and a group.
  */
 export function compileForm(schema: Schema, resolve: Resolve): ReadForm {
   const coercions = new WeakMap<Schema, Coerce>();
@@ -102,6 +103,10 @@ function splitKey(key: string): string[] {
 function readGroup(group: Group, schema: Schema, path: string, reading: Reading, violations: Violation[]): unknown {
   const kinds = Number(group.leaves.length > 0) + Number(group.members.size > 0 || group.items.length > 0);
   const types = schemaTypesOf(schema, reading.resolve);
+  const [first] = group.leaves;
+  const isAlone = kinds === 1 && group.leaves.length === 1;
+  const whole = isAlone && typeof first === 'string' ? structured(first, schema, reading) : undefined;
+  if (whole !== undefined) return whole;
   if (types?.has('array') && group.leaves.length > 0 && group.members.size === 0) {
     const item = itemOf(schema, reading.resolve) ?? anything;
     const leaves = group.leaves.map((leaf) => scalar(leaf, item, reading));
@@ -144,7 +149,19 @@ function readMembers(
 }
 
 function scalar(leaf: unknown, schema: Schema, reading: Reading): unknown {
-  return typeof leaf === 'string' ? reading.coerce(schema)(leaf) : leaf;
+  if (typeof leaf !== 'string') return leaf;
+  return structured(leaf, schema, reading) ?? reading.coerce(schema)(leaf);
+}
+
+/** The map or list that a text is the JSON of, where one of these has to stand and no text may: what has no place in a pair is written so. */
+function structured(text: string, schema: Schema, { resolve }: Reading): unknown {
+  const opening = /^\s{0,64}([{[])/.exec(text)?.[1];
+  const types = opening === undefined ? undefined : schemaTypesOf(schema, resolve);
+  if (types === undefined || types.has('string') || !types.has(opening === '{' ? 'object' : 'array')) return undefined;
+  // A text may be the one item of a list of texts.
+  if (opening === '[' && (schemaTypesOf(itemOf(schema, resolve) ?? anything, resolve)?.has('string') ?? true)) return undefined;
+  const parsed = parseJson(Buffer.from(text));
+  return 'value' in parsed ? parsed.value : undefined;
 }
 
 function conflict(violations: Violation[], path: string, found: string, expected: string): undefined {

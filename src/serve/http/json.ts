@@ -24,10 +24,12 @@ export function copy<T>(value: T): T {
 interface JsonLimits {
   /** How deep lists and objects may nest; 64 unless said otherwise. */
   readonly depth?: number;
+  /** Whether a key may come twice in one object: the last one counts then, as with most readers. */
+  readonly takesRepeated?: boolean;
 }
 
 /** A JSON text's value, or the one thing that is wrong with it. Integers past 2^53 are BigInts, so that they stay exact. */
-type ParsedJson = { readonly value: unknown } | { readonly problem: Violation };
+type ParsedJson = { readonly value: unknown; readonly repeated?: string } | { readonly problem: Violation };
 
 /**
  * Parses JSON strictly (RFC 8259, and RFC 7493 where it is stricter): UTF-8 without a byte order mark, each key once in an
@@ -48,15 +50,15 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): ParsedJson {
   }
   const count: Count = { members: 0, infinite: false, lone: false, strings: scan.surrogates };
   countMembers(value, count);
-  if (count.members !== scan.members) {
-    return problem(
-      `the key ${JSON.stringify(cut(findDuplicate(text) ?? '', 64))} twice in one object`,
-      'each key once in an object',
-    );
-  }
+  const repeated = count.members === scan.members ? undefined : repeatedKey(text);
+  if (repeated !== undefined && !limits.takesRepeated) return problem(repeated, 'each key once in an object');
   if (count.infinite) return problem('a number that is too large', 'numbers within the range of a double');
   if (count.lone) return problem('half a surrogate pair', 'text that is Unicode');
-  return { value };
+  return repeated === undefined ? { value } : { value, repeated };
+}
+
+function repeatedKey(text: string): string {
+  return `the key ${JSON.stringify(cut(findDuplicate(text) ?? '', 64))} twice in one object`;
 }
 
 /** JSON text of a value, BigInts as the integers they are. Costs what JSON.stringify costs where there is none. */

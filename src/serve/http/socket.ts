@@ -9,8 +9,12 @@ import { type Answering, type DoorOptions, SocketDoor } from './socket-door.ts';
 export interface ListenOptions extends DoorOptions {
   readonly port: number;
   readonly host: string;
+  /** Whether the port is this process's alone, where several workers share what they listen on. */
+  readonly isOwn?: boolean;
   /** How long running requests have to finish at `close`; 10 s unless given. */
   readonly graceMs?: number | undefined;
+  /** Told how many requests were not finished in that time, and were cut off. */
+  readonly onCut?: ((requests: number) => void) | undefined;
   /** Under what the connections of an address are counted; nothing where they are of many, such as those of a proxy. */
   readonly countedAs?: ((address: string) => string | undefined) | undefined;
 }
@@ -37,11 +41,11 @@ export function listen(answer: Answering, options: ListenOptions): Promise<Liste
   const close = (): Promise<void> => {
     door.isClosing = true;
     door.endStreams();
-    return connections.close(options.graceMs ?? 10_000);
+    return connections.close(options.graceMs ?? 10_000, options.onCut);
   };
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    server.listen({ port: options.port, host: options.host, exclusive: options.isOwn === true }, () => {
       server.off('error', reject);
       // A connection that could not be taken, for want of file handles: the next one may be.
       server.on('error', (error) => options.onFailure?.(error));
@@ -86,7 +90,7 @@ function urlOf(host: string, port: number): string {
 /** The open connections of a server. */
 interface Connections {
   /** Takes no new ones, ends those without a request at once and the others after it, and all of them after a while. */
-  close(graceMs: number): Promise<void>;
+  close(graceMs: number, onCut: ListenOptions['onCut']): Promise<void>;
 }
 
 /** Keeps count of a server's connections, overall and by address, and cuts those off whose clients take nothing for so long. */
@@ -121,10 +125,15 @@ function keepConnections(
   cutting.unref();
   let closed: Promise<void> | undefined;
   return {
-    close(graceMs) {
+    close(graceMs, onCut) {
       closed ??= new Promise((resolve) => {
         const cut = setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
+          let requests = 0;
+          for (const socket of sockets) {
+            if (underWay(socket)) requests += 1;
+            socket.destroy();
+          }
+          if (requests > 0) onCut?.(requests);
         }, graceMs);
         server.close(() => {
           clearInterval(cutting);

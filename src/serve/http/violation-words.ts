@@ -5,14 +5,20 @@ import { isUnion } from '../../parts/shapes/keywords.ts';
 import type { WireError } from './ajv-branches.ts';
 import { alikeItems } from './json.ts';
 import { isSchema, type Schema } from './schema.ts';
-import { cut, describeKind, describeValue, type Violation } from './violation.ts';
+import { cut, describeKind, describeValue, sort, type Violation, type ViolationSort } from './violation.ts';
 
 /** Puts one of ajv's errors in words. Parameters (`placeOf`) are named by the first step of the path. */
 export function toViolation(error: WireError, placeOf?: (name: string) => Violation['in']): Violation {
   const { path, found, expected } = describe(error);
-  if (placeOf === undefined) return { in: 'body', path, found, expected };
+  if (placeOf === undefined) return { in: 'body', path, found, expected, [sort]: sortOf(error) };
   const [name = ''] = pathOf(path);
   return { in: placeOf(name), path: name, found, expected };
+}
+
+function sortOf({ keyword, params }: WireError): ViolationSort {
+  if (typeof params.missingProperty === 'string') return 'missing';
+  if (typeof (params.additionalProperty ?? params.unevaluatedProperty) === 'string') return 'unknown';
+  return keyword === 'type' || keyword === 'exactType' ? 'type' : 'value';
 }
 
 /** What a schema asks for, in a few words. */

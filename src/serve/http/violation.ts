@@ -1,3 +1,9 @@
+/** What sort of wrong a violation is, where errors tell sorts apart: `request.invalid.missing` and the like. A value is what none of the others is. */
+export type ViolationSort = 'missing' | 'unknown' | 'type' | 'value' | 'read_only';
+
+/** Where a violation says its sort; no answer shows it. */
+export const sort = Symbol('sort');
+
 /** One thing that is wrong with what a request carries; several of them answer a bad request at once. */
 export interface Violation {
   readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
@@ -7,6 +13,8 @@ export interface Violation {
   readonly found: string;
   /** What should have been sent. */
   readonly expected: string;
+  /** Absent = a value. */
+  readonly [sort]?: ViolationSort;
 }
 
 /** The list of a request that is right: one shared value, so that being right costs nothing. */

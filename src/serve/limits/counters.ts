@@ -121,6 +121,8 @@ export interface CountingRate {
   readonly facts: RateFacts;
   /** How many units one request is. */
   readonly unit: number;
+  /** Whether an answer of a status counts nothing in the end; absent where each counts. */
+  readonly isUncounted?: (status: number) => boolean;
   /** What the key that was looked at last has used. */
   readonly use: Use;
 }
@@ -128,7 +130,7 @@ export interface CountingRate {
 /** One rate's decision about one call. */
 export class CountedRate<Key = unknown> implements RateUse {
   readonly rate: CountingRate;
-  readonly decision: Decision;
+  decision: Decision;
   readonly #counters: RateCounter<Key>;
   readonly #key: Key;
   readonly #own: number;
@@ -156,6 +158,15 @@ export class CountedRate<Key = unknown> implements RateUse {
     const own = this.#counters.look(this.#key, use);
     kind.giveBack(facts, use, nowMs, { atMs: this.#atMs, cost: this.#cost, before: this.decision.before });
     this.#counters.keep(this.#key, own, use, nowMs);
+  }
+
+  answered(status: number, nowMs: number): void {
+    if (this.#cost === 0 || this.rate.isUncounted?.(status) !== true) return;
+    this.giveBack(nowMs);
+    const { kind, facts, use } = this.rate;
+    this.#counters.look(this.#key, use);
+    // What is left is told as it is now; nothing is kept of that.
+    this.decision = kind.decide(facts, use, nowMs, 0);
   }
 }
 

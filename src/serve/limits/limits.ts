@@ -1,30 +1,26 @@
-import { type CalendarWindow, compileCalendar } from '../../kinds/limits/calendar.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import type { Limits, Quota } from '../../parts/limits.ts';
-import { namesOperation, type Operation } from '../../parts/operations.ts';
-import type { Transaction } from '../../store/store.ts';
+import type { Limits } from '../../parts/limits.ts';
+import type { Operation } from '../../parts/operations.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
-import {
-  type Deadline,
-  type Exchange,
-  type OperationRun,
-  type Plan,
-  type Refusal,
-  Refused,
-  refusalReply,
-} from '../exchange/exchange.ts';
+import type { CompileExpression } from '../exchange/compilation.ts';
+import { type Deadline, type Exchange, type OperationRun, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { ClientGone } from '../http/disconnect.ts';
 import { type AddressOf, addressBits, addressName, compileAddressOf } from './address.ts';
-import { retryAfter } from './counters.ts';
+import { compileUnderWay } from './at-once.ts';
+import { compileQuotas, type Spend } from './quotas.ts';
 import type { RateCounters } from './rate-counters.ts';
-import { type Counting, compileRates, type OperationRates, ownRateHeaders, rateHeaders } from './rates.ts';
+import { type Counting, compileOwnCount, compileRates, type OperationRates, ownRateHeaders, rateHeaders } from './rates.ts';
+import { type CountingTogether, compileSharedCount } from './shared-count.ts';
 
 /** What limits need of the service that they are part of. */
 export interface LimitsSetting {
   readonly clock: Clock;
   readonly counters: RateCounters;
+  /** Where rates are counted that hold over several processes; nothing where this process counts them. */
+  readonly shared: CountingTogether | undefined;
+  readonly compile: CompileExpression;
   readonly onFailure: (failure: unknown, requestId: string) => void;
 }
 
@@ -32,12 +28,18 @@ export interface LimitsSetting {
 export interface CompiledLimits {
   /** Step 3: rates that count failed logins too: per address, and for everyone where it is stated so. */
   readonly first:
-    | ((counting: Counting & Pick<Exchange, 'nowMs'> & { readonly plan: Pick<Plan, 'operation'> }) => Refusal | undefined)
+    | ((
+        counting: Counting & Pick<Exchange, 'nowMs'> & { readonly plan: Pick<Plan, 'operation'> },
+      ) => PromiseOrValue<Refusal | undefined>)
     | undefined;
   /** Step 5: rates per caller and user. */
-  readonly second: ((exchange: Exchange) => Refusal | undefined) | undefined;
+  readonly second: ((exchange: Exchange) => PromiseOrValue<Refusal | undefined>) | undefined;
   /** Whom a call comes from: an address, or a network of IPv6. */
   readonly addressOf: AddressOf;
+  /** What an answer does to the rates that counted its request; nothing where each answer counts. */
+  readonly answered: ((exchange: Exchange, status: number) => void) | undefined;
+  /** Its request is answered, or nobody waits for it; nothing where any number may be under way. */
+  readonly leave: ((exchange: Exchange) => void) | undefined;
   /** Header fields that tell of the rates that counted this request. */
   readonly headers: ((exchange: Exchange) => Readonly<Record<string, string>> | undefined) | undefined;
   /** Steps 8 to 15: carries out a request, and refuses it with `limit.time` where that takes too long. */
@@ -49,10 +51,11 @@ export interface CompiledLimits {
 }
 
 /** Compiles what the limits part of a document states of rates, time-outs and quotas. Sizes and pages are looked at where they are read. */
-export function compileLimits(limits: Limits, { clock, counters, onFailure }: LimitsSetting): CompiledLimits {
+export function compileLimits(limits: Limits, { clock, counters, shared, compile, onFailure }: LimitsSetting): CompiledLimits {
   const addressOf = compileAddressOf(statedValue(limits.trustProxies) ?? []);
   const rates = statedValue(limits.rate) ?? [];
-  const ratesOf = compileRates(rates, counters, addressOf);
+  const count = shared ? compileSharedCount(shared, addressOf, onFailure) : compileOwnCount(addressOf);
+  const ratesOf = compileRates(rates, counters, count, compile);
   const byPlan = new Map<Pick<Plan, 'operation'>, OperationRates>();
   const of = (plan: Pick<Plan, 'operation'>): OperationRates => {
     let found = byPlan.get(plan);
@@ -62,21 +65,37 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
     }
     return found;
   };
+  const underWay = compileUnderWay(statedValue(limits.atOnce) ?? [], addressOf, compile);
   const { requestMs } = statedValue(limits.timeout) ?? {};
   return {
     first: undefined,
-    second: undefined,
+    second: underWay?.enter,
+    answered: undefined,
+    leave: underWay?.leave,
     headers: undefined,
     within: undefined,
     requestMs,
     addressOf: (call) => addressName(addressBits(addressOf(call))),
     ...(rates.length > 0 && {
       first: (counting) => of(counting.plan).first(counting, counting.nowMs),
-      second: (exchange) => of(exchange.plan).second(exchange, exchange.caller, exchange.nowMs),
+      second(exchange) {
+        const { counted, nowMs } = exchange;
+        const refusal = underWay?.enter(exchange);
+        if (!refusal) return of(exchange.plan).second(exchange, nowMs);
+        if (counted && !counted.isRefused) for (const one of counted.rates) one.giveBack(nowMs);
+        exchange.counted = undefined;
+        return refusal;
+      },
       headers: compileRateHeaders(limits.headers),
     }),
+    ...(rates.some(({ uncounted }) => uncounted !== undefined) && {
+      answered({ counted }, status) {
+        if (!counted || counted.isRefused) return;
+        for (const one of counted.rates) one.answered(status, clock.now());
+      },
+    }),
     ...(requestMs !== undefined && { within: compileDeadlines(requestMs, clock, refusalReply, onFailure) }),
-    spendOf: compileQuotas(statedValue(limits.quota) ?? [], addressOf),
+    spendOf: compileQuotas(statedValue(limits.quota) ?? [], addressOf, compile),
   };
 }
 
@@ -86,56 +105,6 @@ function compileRateHeaders(stated: Limits['headers']): CompiledLimits['headers'
   if (!isStated(stated)) return ({ counted }) => counted && rateHeaders(counted);
   const { value } = stated;
   return ({ counted, nowMs }) => counted && ownRateHeaders(value, counted, nowMs);
-}
-
-/** Uses quota for an answer of this status. @throws {Refused} `limit.quota` where one is used up. */
-type Spend = (rows: Transaction, exchange: Exchange, status: number) => void;
-
-/** Compiles the quotas of a document; an operation that none counts has nothing to spend. */
-function compileQuotas(stated: readonly Quota[], addressOf: AddressOf): (operation: Operation) => Spend | undefined {
-  const names = quotaNames(stated);
-  const compiled = stated.map((quota, at) => ({
-    quota,
-    name: names[at]!,
-    // `check` refuses a document with any other word.
-    windowOf: compileCalendar(quota.window as CalendarWindow, quota.zone),
-  }));
-
-  return (operation) => {
-    const counting = compiled.filter(({ quota: { on } }) => on === undefined || namesOperation(on, operation));
-    if (counting.length === 0) return undefined;
-    return (rows, exchange, status) => {
-      if (status < 200 || status > 299) return;
-      const { nowMs, caller } = exchange;
-      let waitMs = -1;
-      for (const { quota, name, windowOf } of counting) {
-        const { to, limit } = quota;
-        if (to !== undefined && !to.includes('anyone') && !to.includes(caller?.user ?? '')) continue;
-        const { startMs, endMs } = windowOf(nowMs);
-        const key = `quota\n${name}\n${startMs}\n${whoOf(quota, exchange, addressOf)}`;
-        if (rows.addTo(key, 1, nowMs, endMs) > limit) waitMs = Math.max(waitMs, endMs - nowMs);
-      }
-      if (waitMs !== -1) throw new Refused({ when: 'limit.quota', headers: retryAfter(waitMs) });
-    };
-  };
-}
-
-/** What is used is kept under what a quota counts, not under how much it allows, so that a limit can be raised within its window. */
-function quotaNames(stated: readonly Quota[]): string[] {
-  const seen = new Map<string, number>();
-  return stated.map(({ per, to, on, window, zone }) => {
-    const name = JSON.stringify([per, to ?? null, on ?? null, window, zone]);
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return count === 1 ? name : `${name} ${count}`;
-  });
-}
-
-function whoOf({ per }: Quota, { caller, call }: Exchange, addressOf: AddressOf): string {
-  if (per === 'everyone') return '';
-  if (per === 'user') return caller?.user ?? '';
-  if (per === 'caller' && caller) return `${caller.user}\n${caller.id}`;
-  return `address ${addressName(addressBits(addressOf(call)))}`;
 }
 
 /** Carries out a request in the time that it has; an answer that is there at once is never late. */

@@ -8,6 +8,8 @@ import { pageBits, pageSlots, Slots, slotMask } from './usage.ts';
 
 /** What one rate has counted, apart by address and by name. */
 export interface RateTables {
+  /** What it is kept under: all that it states, so that one that states something else begins anew. */
+  readonly name: string;
   readonly kind: RateKind;
   readonly facts: RateFacts;
   /** How many units one request is, so that costs such as 0.1 are whole numbers too. */
@@ -20,9 +22,13 @@ export interface RateTables {
 export class RateCounters {
   readonly #seeds: readonly [number, number];
   #byRate = new Map<string, RateTables>();
+  /** How often everything was forgotten: what others count with this process is then kept under names of its own. */
+  #forgotten = 0;
+  readonly #run: string;
 
   constructor(chance: Pick<Entropy, 'bytes'>) {
     const bytes = Buffer.from(chance.bytes(8));
+    this.#run = bytes.toString('hex');
     this.#seeds = [bytes.readUInt32LE(0), bytes.readUInt32LE(4)];
   }
 
@@ -30,10 +36,11 @@ export class RateCounters {
   tablesOf(rates: readonly Rate[]): RateTables[] {
     const kept = new Map<string, RateTables>();
     const tables = rates.map((rate) => {
-      const stated = JSON.stringify([rate.kind, rate.per, rate.to, rate.on, rate.limit, rate.windowMs, rate.own, rate.cost]);
+      const { kind, per, by, to, on, limit, windowMs, own, cost } = rate;
+      const stated = JSON.stringify([kind, per, to, on, limit, windowMs, own, cost, by?.source, rate.if?.source]);
       let name = stated;
       for (let n = 2; kept.has(name); n++) name = `${stated} ${n}`;
-      const found = this.#byRate.get(name) ?? this.#make(rate);
+      const found = this.#byRate.get(name) ?? this.#make(rate, name);
       kept.set(name, found);
       return found;
     });
@@ -44,9 +51,10 @@ export class RateCounters {
   /** What was counted is counted no more; whoever has these tables asks for them anew. */
   forget(): void {
     this.#byRate = new Map();
+    this.#forgotten += 1;
   }
 
-  #make(rate: Rate): RateTables {
+  #make(rate: Rate, stated: string): RateTables {
     const kind = rateKind(rate.kind);
     const capacity = kind.capacity(rate);
     const unit = unitOf([rate.limit, capacity, ...Object.values(rate.cost)]);
@@ -56,6 +64,7 @@ export class RateCounters {
       capacity: Math.round(capacity * unit),
     };
     return {
+      name: this.#forgotten === 0 ? stated : `${stated} ${this.#run} ${this.#forgotten}`,
       kind,
       facts,
       unit,

@@ -1,12 +1,15 @@
 import type { RateKind } from '../../kinds/limits/kind.ts';
-import type { Rate, RateHeaders, ResetForm } from '../../parts/limits.ts';
+import { isLimitFor, isUncounted, type Rate, type RateHeaders, type ResetForm } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { type Counted, strictestOf } from '../exchange/counted.ts';
-import type { Caller, Exchange, Refusal } from '../exchange/exchange.ts';
+import { afterFor, type PromiseOrValue } from '../exchange/after.ts';
+import type { CompileExpression } from '../exchange/compilation.ts';
+import { type Counted, type RateUse, strictestOf } from '../exchange/counted.ts';
+import type { Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type AddressBits, type AddressOf, addressBits } from './address.ts';
 import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counters.ts';
 import type { RateCounters, RateTables } from './rate-counters.ts';
+import { compileWhom, type WhoAsks, type Whom } from './whom.ts';
 
 /** A call, and what the rates have made of it so far. */
 export type Counting = Pick<Exchange, 'call' | 'counted'>;
@@ -14,20 +17,38 @@ export type Counting = Pick<Exchange, 'call' | 'counted'>;
 /** The rates that count one operation's calls, in the two steps of the order of refusals. */
 export interface OperationRates {
   /** Step 3: per address, and for everyone where it is stated so, whoever calls. */
-  first(counting: Counting, nowMs: number): Refusal | undefined;
+  first(counting: Counting, nowMs: number): PromiseOrValue<Refusal | undefined>;
   /** Step 5: per caller and user, for everyone, and those for some users alone. A refusal takes back what step 3 counted. */
-  second(counting: Counting, caller: Caller | undefined, nowMs: number): Refusal | undefined;
+  second(counting: Counting & Pick<Exchange, 'caller'>, nowMs: number): PromiseOrValue<Refusal | undefined>;
 }
 
 /** A rate as it is stated, with its counters and its words in the header fields. */
-interface CompiledRate extends CountingRate {
+export interface CompiledRate extends CountingRate {
   readonly rate: Rate;
   readonly tables: RateTables;
   readonly policy: string;
+  readonly whom: Whom;
 }
 
+/** A call that is counted. */
+export interface CountedCall {
+  readonly call: Call;
+  readonly asked: WhoAsks;
+  /** What was counted of it before. */
+  readonly before: Counted['rates'] | undefined;
+}
+
+/** What came of counting a call. */
+export interface SettledRates {
+  readonly rates: RateUse[];
+  readonly refusal: Refusal | undefined;
+}
+
+/** Counts a call in all of some rates or, where one refuses it, in none, nor in those before. */
+export type CountRates = (rates: readonly OperationRate[], counted: CountedCall) => PromiseOrValue<SettledRates>;
+
 /** A rate beside what it costs here. */
-interface OperationRate {
+export interface OperationRate {
   readonly one: CompiledRate;
   readonly cost: number;
 }
@@ -36,21 +57,21 @@ interface OperationRate {
 export function compileRates(
   stated: readonly Rate[],
   counters: RateCounters,
-  addressOf: AddressOf,
+  count: CountRates,
+  compile: CompileExpression,
 ): (operation: Operation) => OperationRates {
   const tables = counters.tablesOf(stated);
   const names = policyNames(stated);
-  const compiled = stated.map((rate, at) => compileRate(rate, tables[at]!, names[at]!));
-  const decide = compileDecisions(addressOf);
+  const compiled = stated.map((rate, at) => compileRate(rate, tables[at]!, names[at]!, compileWhom(rate, compile)));
   return (operation) => {
     const counting = compiled
       .filter(({ rate }) => rate.on === undefined || namesOperation(rate.on, operation))
       .map((one): OperationRate => ({ one, cost: Math.round(costOf(one.rate, operation) * one.unit) }));
-    return ratesOfOperation(counting, decide);
+    return ratesOfOperation(counting, count, operation.name);
   };
 }
 
-function compileRate(rate: Rate, tables: RateTables, name: string): CompiledRate {
+function compileRate(rate: Rate, tables: RateTables, name: string, whom: Whom): CompiledRate {
   const { kind, facts, unit } = tables;
   return {
     rate,
@@ -59,68 +80,101 @@ function compileRate(rate: Rate, tables: RateTables, name: string): CompiledRate
     facts,
     unit,
     policy: policyOf(name, rate, kind),
+    whom,
+    ...(rate.uncounted && { isUncounted: (status: number) => isUncounted(rate, status) }),
     label: `"${name}";r=`,
     use: { numbers: new Float64Array(kind.numbersMax), length: 0 },
   };
 }
 
-/** What each of some rates says of a call. */
-type Decide = (rates: readonly OperationRate[], call: Call, caller: Caller | undefined, nowMs: number) => CountedRate[];
-
-function compileDecisions(addressOf: AddressOf): Decide {
+/** Counts in the memory of this process. */
+export function compileOwnCount(addressOf: AddressOf): CountRates {
   const bitsOf = rememberLast(addressBits);
-  return (rates, call, caller, nowMs) => {
+  return (rates, { call, asked, before }) => {
+    const { nowMs } = asked;
     const decided: CountedRate[] = [];
     for (const { one, cost } of rates) {
-      const name = nameOf(one.rate, caller);
+      const name = one.whom.nameOf(asked);
       decided.push(
         name === undefined
           ? new CountedRate(one, one.tables.addresses, bitsOf(addressOf(call)), nowMs, cost)
           : new CountedRate(one, one.tables.names, name, nowMs, cost),
       );
     }
-    return decided;
+    return { rates: decided, refusal: settle(decided, before, nowMs) };
   };
 }
 
 /** Puts the rates of one operation in the two steps; those for a user are told apart when it first calls. */
-function ratesOfOperation(counting: readonly OperationRate[], decide: Decide): OperationRates {
+function ratesOfOperation(counting: readonly OperationRate[], count: CountRates, operation: string): OperationRates {
   const early = counting.filter(isEarly);
   const late = counting.filter((rate) => !isEarly(rate));
   const earlyPolicy = policyList(early);
-  const byUser = new Map<string | undefined, { readonly rates: readonly OperationRate[]; readonly policy: string }>();
+  const byUser = new Map<string | undefined, LateRates>();
 
-  function ratesOf(user: string | undefined) {
-    const known = byUser.get(user);
-    if (known) return known;
-    const rates = late.filter(({ one }) => isFor(one.rate, user));
-    const made = { rates, policy: policyList([...early, ...rates]) };
-    byUser.set(user, made);
-    return made;
+  function ratesOf(asked: WhoAsks): LateRates {
+    const { caller } = asked;
+    let known = byUser.get(caller?.user);
+    if (!known) {
+      known = lateRates(
+        late.filter(({ one }) => isLimitFor(one.rate, caller)),
+        early,
+      );
+      byUser.set(caller?.user, known);
+    }
+    return known.among ? known.among(asked) : known;
+  }
+
+  function countedFirst({ rates, refusal }: SettledRates, counting: Counting): Refusal | undefined {
+    if (rates.length > 0) counting.counted = { rates, policy: earlyPolicy, isRefused: refusal !== undefined };
+    return refusal;
+  }
+
+  function countedSecond({ rates, refusal }: SettledRates, { counting, late }: SecondStep): Refusal | undefined {
+    if (rates.length === 0) return refusal;
+    const { counted } = counting;
+    // What step 3 said no longer holds once it was taken back.
+    if (refusal || !counted) {
+      const policy = refusal ? policyList(late.rates) : late.policy;
+      counting.counted = { rates, policy, isRefused: refusal !== undefined };
+    } else {
+      for (const one of rates) counted.rates.push(one);
+      counted.policy = late.policy;
+    }
+    return refusal;
   }
 
   return {
     first(counting, nowMs) {
       if (early.length === 0) return undefined;
-      const rates = decide(early, counting.call, undefined, nowMs);
-      counting.counted = { rates, policy: earlyPolicy };
-      return settle(rates, undefined, nowMs);
+      const asked = { caller: undefined, operation, nowMs };
+      return afterFor(counting, count(early, { call: counting.call, asked, before: undefined }), countedFirst);
     },
-    second(counting, caller, nowMs) {
-      const { rates, policy } = ratesOf(caller?.user);
-      if (rates.length === 0) return undefined;
-      const { call, counted } = counting;
-      const decided = decide(rates, call, caller, nowMs);
-      const refusal = settle(decided, counted?.rates, nowMs);
-      // What step 3 said no longer holds once it was taken back.
-      if (refusal || !counted) counting.counted = { rates: decided, policy: refusal ? policyList(rates) : policy };
-      else {
-        for (const one of decided) counted.rates.push(one);
-        counted.policy = policy;
-      }
-      return refusal;
+    second(counting, nowMs) {
+      const { call, caller, counted } = counting;
+      const asked = { caller, operation, nowMs };
+      const late = ratesOf(asked);
+      if (late.rates.length === 0) return undefined;
+      const settled = count(late.rates, { call, asked, before: counted?.rates });
+      return afterFor({ counting, late }, settled, countedSecond);
     },
   };
+}
+
+/** Those that count once it is known who calls, behind others that have counted before. */
+function lateRates(rates: readonly OperationRate[], early: readonly OperationRate[]): LateRates {
+  const made = { rates, policy: policyList([...early, ...rates]) };
+  if (rates.every(({ one }) => one.whom.counts === undefined)) return made;
+  // Each choice among them is made once.
+  const choices = new Map<string, LateRates>();
+  const among = (asked: WhoAsks): LateRates => {
+    const counting = rates.filter(({ one }) => one.whom.counts?.(asked) ?? true);
+    const key = counting.map(({ one }) => one.label).join();
+    const known = choices.get(key) ?? { rates: counting, policy: policyList([...early, ...counting]) };
+    choices.set(key, known);
+    return known;
+  };
+  return { ...made, among };
 }
 
 /** The header fields of an answer to a call that rates have counted or refused. */
@@ -145,20 +199,24 @@ const resetText: Readonly<Record<ResetForm, (at: number, nowMs: number) => strin
   'http-date': (at) => new Date(at * 1000).toUTCString(),
 };
 
+/** A call in step 5, and what counts it there. */
+interface SecondStep {
+  readonly counting: Counting;
+  readonly late: LateRates;
+}
+
+/** Those that count a user's calls once it is known who calls. */
+interface LateRates {
+  readonly rates: readonly OperationRate[];
+  readonly policy: string;
+  /** Those of them that count somebody, where some count some callers alone. */
+  readonly among?: (asked: WhoAsks) => LateRates;
+}
+
 /** Whether it is decided before the caller is known. What counts everybody is not, unless it says so: strangers would use it up. */
 function isEarly({ one: { rate } }: OperationRate): boolean {
-  return (rate.per === 'address' || (rate.per === 'everyone' && rate.isBeforeCredentials === true)) && isFor(rate, undefined);
-}
-
-function isFor({ to }: Rate, user: string | undefined): boolean {
-  return to === undefined || to.includes('anyone') || (user !== undefined && to.includes(user));
-}
-
-/** What is counted apart by name; undefined where it is the address. Those without a user are one. */
-function nameOf({ per }: Rate, caller: Caller | undefined): string | undefined {
-  if (per === 'everyone') return '';
-  if (per === 'user') return caller?.user ?? '';
-  return per === 'caller' && caller ? `${caller.user}\n${caller.id}` : undefined;
+  if (rate.to !== undefined || rate.if) return false;
+  return rate.per === 'address' || (rate.per === 'everyone' && rate.isBeforeCredentials === true);
 }
 
 /** Counts a call in all of the rates or, where one refuses it, in none, nor in those before. */
@@ -217,8 +275,10 @@ const units: readonly (readonly [string, number])[] = [
  */
 function policyNames(rates: readonly Rate[]): string[] {
   const seen = new Map<string, number>();
-  return rates.map(({ per, to = [], on = [], windowMs }) => {
-    const name = [per, durationText(windowMs), ...several(to), ...several(on)].join('-').replaceAll(/[^\w.+-]+/g, '-');
+  return rates.map(({ per, by, to = [], on = [], windowMs }) => {
+    const name = [by?.source.slice(0, 40) ?? per, durationText(windowMs), ...several(to), ...several(on)]
+      .join('-')
+      .replaceAll(/[^\w.+-]+/g, '-');
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
     return count === 1 ? name : `${name}-${count}`;

@@ -1,13 +1,10 @@
 import { statedValue } from '../../parts/fact.ts';
-import { isCut, type Limits } from '../../parts/limits.ts';
+import { isCut, type Limits, pageRowsMost } from '../../parts/limits.ts';
 import { doorBounds, ownBounds, type SomeBounds } from '../http/bounds.ts';
 import { addressRoom } from './counters.ts';
 
 /** How large a body may be where the document does not say. */
 const bodyBytesProtected = 1024 * 1024;
-
-/** How many rows a page has where its greatest size is not stated. */
-export const pageRowsMost = 10_000;
 
 /** What stands around a file in a form. */
 const formBytes = 64 * 1024;
@@ -35,8 +32,8 @@ export function statedBounds({ size, timeout }: Limits): SomeBounds {
   };
 }
 
-/** What protects the process beyond what the document states, in words for a person who starts it. */
-export function protectingBounds(limits: Limits): string {
+/** What protects the process beyond what the document states, in words for whoever runs it, a line each. */
+export function protectingBounds(limits: Limits): string[] {
   const bounds = statedBounds(limits);
   const pagination = statedValue(limits.pagination);
   const isTarget = statedValue(limits.size)?.url !== undefined;
@@ -48,7 +45,7 @@ export function protectingBounds(limits: Limits): string {
       ),
     ),
   );
-  const lines = [
+  return [
     ...(statedValue(limits.size)?.body === undefined
       ? [`Bodies take up to ${Math.round((bodyBytesMaxOf(limits) / 1024 ** 2) * 100) / 100} MiB (413).`]
       : []),
@@ -58,5 +55,4 @@ export function protectingBounds(limits: Limits): string {
       ? []
       : [`A rate counts up to ${addressRoom.keys.toLocaleString('en')} addresses and callers apart, and those beyond together.`]),
   ];
-  return `To protect the process: ${lines.join(' ')}`;
 }

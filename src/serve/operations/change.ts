@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
-import { isStated } from '../../parts/fact.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import {
@@ -11,11 +11,16 @@ import {
   type Refusal,
   Refused,
   refusalReply,
+  type Value,
   warn,
 } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
-import { type Act, changeFor, type Drawn, type Hook, type Pause, workFor } from '../resources/act.ts';
+import { type Act, changeFor, type Hook, type Pause, workFor } from '../resources/act.ts';
+import { isFields } from '../resources/body.ts';
+import type { Drawn } from '../resources/drawn.ts';
+import { timedOf } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
+import type { UsualKey } from '../resources/stand-in.ts';
 import { type ChangeSteps, changeRows } from '../serve.ts';
 import type { Engine } from './engine.ts';
 import { handlerContext } from './handler-context.ts';
@@ -31,7 +36,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   const before = engine.before[operation.name];
   const stated = endpoint.idempotency ?? engine.compilation.standIn?.usualKey(endpoint);
   const steps = compileSteps(operation, endpoint, model, act, engine, stated !== undefined);
-  const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
+  const hasTimers = [...engine.models.values()].some((one) => timedOf(one).length > 0);
   const store = before ? compileBefore(before, steps, engine) : once;
 
   function once(exchange: Exchange): Promise<Reply> {
@@ -52,7 +57,8 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   /** The key is held while its first request is under way. */
   async function withKey(exchange: Exchange): Promise<Reply> {
     const keyed = idempotencyKey(stated, exchange, engine);
-    if (keyed && !endpoint.idempotency) warn(exchange, [`header ${stated?.header} is not stated`]);
+    if (keyed && !endpoint.idempotency && isUnstated(endpoint, stated, exchange))
+      warn(exchange, [`header ${stated?.header} is not stated`]);
     if (keyed && 'refusal' in keyed) return refusalReply(exchange, keyed.refusal);
     if (keyed) {
       if (engine.inFlight.has(keyed.key)) return refusalReply(exchange, { when: 'idempotency.busy' });
@@ -109,6 +115,7 @@ function compileSteps(
       if ('refusal' in made) throw new Refused(made.refusal);
       spend?.(work.rows, exchange, made.reply.status);
       exchange.recorded = events.record(work, exchange.caller);
+      if (exchange.cost) exchange.cost.rows = work.stored.length;
       if (exchange.keyed) keep(work.rows, exchange.keyed, made.again);
       return made.reply;
     },
@@ -200,13 +207,14 @@ const keepMsUnstated = 86_400_000;
 
 /** Reads the idempotency key of a request: nothing where none is sent or taken. */
 export function idempotencyKey(
-  stated: Idempotency | undefined,
+  stated: (Idempotency & Pick<UsualKey, 'member'>) | undefined,
   exchange: Exchange,
   { limits, identify, compilation }: Engine,
 ): Keyed | { readonly refusal: Refusal } | undefined {
   if (!stated) return undefined;
   const name = stated.header.toLowerCase();
-  const sent = Object.hasOwn(exchange.call.headers, name) ? exchange.call.headers[name] : undefined;
+  const { headers } = exchange.call;
+  const sent = Object.hasOwn(headers, name) ? headers[name] : stated.member && keyIn(exchange.request, stated.member);
   const text = typeof sent === 'string' ? sent.trim() : undefined;
   const expected = { in: 'header' as const, path: stated.header, expected: 'a key of 1 to 255 characters' };
   if (text === undefined || text === '') {
@@ -229,6 +237,18 @@ export function idempotencyKey(
     fingerprint,
     expiresMs: nowMs + (stated.keepMs ?? keepMsUnstated),
   };
+}
+
+/** Whether a key came in a header that the document does not name. */
+function isUnstated(endpoint: Endpoint, key: Idempotency | undefined, { call }: Exchange): boolean {
+  const name = key?.header ?? '';
+  const isNamed = entriesOf(endpoint.parameters).some(([stated]) => stated.toLowerCase() === name.toLowerCase());
+  return !isNamed && Object.hasOwn(call.headers, name.toLowerCase());
+}
+
+/** The key that a member of a body holds. */
+function keyIn(request: Value, member: string): Value {
+  return isFields(request) && Object.hasOwn(request, member) ? request[member] : undefined;
 }
 
 /** What was answered to this key before: the same answer again, or a refusal where it was another request. */

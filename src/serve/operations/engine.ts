@@ -22,6 +22,8 @@ export interface Engine extends AuthenticationSetting, EventsSetting {
   readonly basePath: string;
   /** Whether what is for this machine alone is for nobody. */
   readonly isProduction: boolean;
+  /** Whether what exchanges cost is measured, for their lines in the log. */
+  readonly measures: boolean;
   /** Called after a change that may have set a timer. */
   readonly timersChanged: () => void;
 }

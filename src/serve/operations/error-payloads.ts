@@ -1,3 +1,4 @@
+import { compileWithoutAbsent } from '../../parts/absent-members.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { ErrorPayload } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
@@ -10,13 +11,14 @@ import type { Reply } from '../http/call.ts';
 import { phrase } from '../http/refusals.ts';
 import type { Violation } from '../http/violation.ts';
 import type { StandIn } from '../resources/stand-in.ts';
-import { compileWithoutAbsent } from './absent-members.ts';
 
 /** What an error code, or a condition without one, comes to. */
 export interface ErrorRow {
   readonly status: number;
   readonly code: string | undefined;
   readonly message: string;
+  /** What it says of the first violation, where its message tells of that. */
+  readonly say?: (violation: Violation) => string;
   readonly constants: Readonly<Record<string, Value>>;
   readonly open: readonly OpenFact[];
 }

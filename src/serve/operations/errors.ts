@@ -1,6 +1,8 @@
+import { pathOf } from '../../document/pointer.ts';
 import { type ErrorCondition, generalCondition, ownAnswer } from '../../parts/conditions.ts';
 import type { ErrorCode, ErrorRule, Errors } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { compileMessage } from '../../parts/message-template.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import { ruleFor } from '../../parts/refusal-rules.ts';
@@ -14,6 +16,7 @@ import type { Reply } from '../http/call.ts';
 import type { Violation } from '../http/violation.ts';
 import type { StandIn } from '../resources/stand-in.ts';
 import { compilePayload, type Payload, problem, type ErrorRow as Row, refusedScope, type ToldRefusal } from './error-payloads.ts';
+import { compileNaming } from './first-violation.ts';
 import { compileMadeHeaders, type MakeHeaders } from './told-headers.ts';
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
@@ -41,26 +44,33 @@ export function compileRefusals(
   const usualStatus = standIn && ((refusal: Refusal) => standIn.usualStatus(refusal));
   const types = typesOf(operation);
   const headersOf = compileRefusalHeaders(spec, compile);
+  const nameByFirst = compileNaming(spec);
 
   return {
-    answer(refusal, asked) {
+    answer(given, asked) {
       const request = { ...asked, tellsProse: telling.tellsProse(asked) };
+      const refusal = nameByFirst ? nameByFirst(given, asked.sent?.()) : given;
       if (refusal.open) return openReply(refusal.open, request);
       if (refusal.unsupported) return unsupportedReply(refusal.unsupported, request);
       const row = rowOf(refusal);
+      const violations = refusal.violations && telling.violations(refusal.violations, request);
       const told: ToldRefusal = {
         ...row,
         status: row.code === undefined ? (refusal.status ?? usualStatus?.(refusal) ?? row.status) : row.status,
         open: [...row.open, ...openPayload],
-        message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
+        message: refusal.when === 'internal' ? row.message : (refusal.message ?? messageOf(row, violations)),
         condition: refusal.when,
-        violations: refusal.violations && telling.violations(refusal.violations, request),
+        violations,
       };
       const stated = answerError?.(refusal, told, request.requestId);
       const reply = withHeaders(typed(stated ?? tell(told, request), types), refusal.headers);
       return withHeaders(reply, headersOf?.(told, request));
     },
   };
+}
+
+function messageOf({ message, say }: Row, [first]: readonly Violation[] = []): string {
+  return say && first ? say(first) : message;
 }
 
 /** What a refusal comes to: the row of its code, or that of its condition, each put together once. */
@@ -109,8 +119,14 @@ function unsupportedReply({ type, detail }: NonNullable<Refusal['unsupported']>,
 function openReply(open: readonly OpenFact[], request: RefusedRequest): Reply {
   const told = request.tellsProse ? open : open.map(({ prose: _prose, question: _question, ...rest }) => rest);
   const names = [...new Set(open.map((fact) => `${fact.kind} (${fact.subject})`))];
-  const detail = `This exchange needs ${names.length === 1 ? 'a fact that is' : 'facts that are'} open: ${names.join(', ')}.`;
+  const keys = [...new Set(open.slice(0, 3).map(({ at, place }) => `\`${lastKey(at)}\` (line ${place.line})`))];
+  const detail = `This exchange needs ${names.length === 1 ? 'a fact that is' : 'facts that are'} open: ${names.join(', ')}. State ${keys.join(', ')}.`;
   return problem({ type: 'urn:ninefold:open', status: 501, detail, request_id: request.requestId, open: told });
+}
+
+/** The key under which a fact is stated. */
+function lastKey(at: string): string {
+  return pathOf(at).at(-1) ?? at;
 }
 
 /** The media types of JSON that an endpoint states for refusals of its own, by status. */
@@ -164,10 +180,12 @@ function codeRow(codes: readonly ErrorCode[], name: string, operation: Operation
 
 function row(code: ErrorCode, rule: ErrorRule, status: number, message: string, facts: OpenFacts): Row {
   const open = rule.status.standing === 'open' ? facts.about('status codes', code.name) : [];
+  const say = compileMessage(rule.message);
   return {
     status: statedValue(rule.status) ?? status,
     code: code.name,
-    message: rule.message ?? message,
+    message: say ? message : (rule.message ?? message),
+    ...(say && { say }),
     constants: code.constants,
     open,
   };

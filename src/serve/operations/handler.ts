@@ -20,11 +20,12 @@ import type { Reply } from '../http/call.ts';
 import { headerText } from '../http/send.ts';
 import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
-import { applySetters, insertRow, updateRow } from '../resources/create.ts';
+import { insertRow, updateRow } from '../resources/create.ts';
 import { removeRow } from '../resources/delete.ts';
 import { compilePathGuard } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
+import { applySetters } from '../resources/setters.ts';
 import { compileFiring } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
 import { answerScope, compileHeaders, encodeReply } from './answers.ts';
@@ -121,7 +122,7 @@ function compileAttempt(
     const reply = answer(exchange, value, makesSecret(collected, engine));
     const again = keyed ? answer(exchange, value, false) : reply;
     const isWriting = collected.writes.length > 0 || collected.emitted.length > 0;
-    if (isWriting && exchange.mayNotWrite) return refusalReply(exchange, { when: 'caller.forbidden' });
+    if (isWriting && exchange.mayNotWrite) return refusalReply(exchange, { when: 'caller.forbidden.user' });
     if (!isWriting && !keyed && !spend) return reply;
     return changeFor(engine, exchange, (rows, draw) => {
       exchange.deadline?.apply();

@@ -1,4 +1,5 @@
 import { keyOfFragmentStep } from '../../document/pointer.ts';
+import { choosingShape } from '../../parts/choosing-shape.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -52,6 +53,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       shape: schema,
       resolve: resolverOf(compilation, schema),
       typeIgnored: isNever(spec, 'request.media') ? 'any' : isNever(spec, 'request.untyped') ? 'absent' : 'none',
+      takesRepeated: isLenient,
       ...(files !== undefined && { fileBytes: files }),
     });
     return decode;
@@ -70,17 +72,16 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     body(call, bytes) {
       // A body that may be left out, and is, is a map without members.
       if (isBodyOptional && bytes.length === 0) return { value: {} };
-      const type = call.headers['content-type'];
-      const coding = call.headers['content-encoding'];
-      const decoded = decoder()(
-        bytes,
-        typeof type === 'string' ? type : undefined,
-        typeof coding === 'string' ? coding : undefined,
-      );
-      if (decoded.kind === 'value') return { value: decoded.value };
+      const { 'content-type': type, 'content-encoding': coding } = call.headers;
+      const decoded = decoder()(bytes, textOf(type), textOf(coding));
+      if (decoded.kind === 'value') return decoded;
       return { refusal: { when: conditionOf[decoded.kind], violations: decoded.violations } };
     },
   };
+}
+
+function textOf(field: string | readonly string[] | undefined): string | undefined {
+  return typeof field === 'string' ? field : undefined;
 }
 
 /** The condition of each way in which a body cannot be read. */
@@ -165,7 +166,9 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
     const field = resource && entryOf(resource.fields, name);
     return (field && statedValue(field.shape)) ?? {};
   };
-  const stated = entriesOf(endpoint.parameters).map(([, parameter]) => specOf(parameter, fieldShape));
+  const stated = entriesOf(endpoint.parameters).map(([, parameter]) =>
+    specOf(parameter, fieldShape, parameter.chooses && choosingShape(spec, endpoint, parameter)),
+  );
   const names = new Set(stated.map(({ name }) => name));
   const path = pathParameters(endpoint.path).filter((name) => !names.has(name));
   const rest = [...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])].filter((name) => !names.has(name));
@@ -192,9 +195,9 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
 /** A parameter whose shape is not yet a schema. */
 type StatedParameter = Omit<ParameterSpec, 'shape'> & { readonly shape: Shape };
 
-function specOf(parameter: Parameter, fieldShape: (name: string) => Shape): StatedParameter {
+function specOf(parameter: Parameter, fieldShape: (name: string) => Shape, chosen: Shape | undefined): StatedParameter {
   const { name, in: place, required, filters, op, style, explode } = parameter;
-  const own = statedValue(parameter.shape);
+  const own = chosen ?? statedValue(parameter.shape);
   const shape: Shape = own ?? (filters === undefined ? { type: 'string' } : filterShape(fieldShape(filters), op));
   return {
     name,

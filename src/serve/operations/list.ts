@@ -6,7 +6,8 @@ import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Exchange, type OperationRun, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
-import { changeFor, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
+import { changeFor, readFor, type Work, workFor } from '../resources/act.ts';
+import type { Drawn } from '../resources/drawn.ts';
 import { compileEnvelope, compileLinks, envelopeOf, type LongPage, type Page } from '../resources/lists/envelope.ts';
 import type { CompiledList, RowsUse } from '../resources/lists/list.ts';
 import { boundFields, compileLocator } from '../resources/locate.ts';
@@ -48,6 +49,7 @@ export function compileListRun(
     if (own) return refusalReply(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
     if ('long' in found) return found;
+    if (exchange.cost) exchange.cost.rows = typeof found.items === 'string' ? undefined : found.items.length;
     const headers = headersOf(endpoint, links.header(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;

@@ -1,8 +1,10 @@
 import { ReadTooLong } from '../../store/failures.ts';
-import type { Reader, Store } from '../../store/store.ts';
+import type { Reader, RowNumbers, Store } from '../../store/store.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ReplySink, ReplyStream } from '../http/call.ts';
-import { type Drawn, readFor } from '../resources/act.ts';
+import type { Clock } from '../http/clock.ts';
+import { readFor } from '../resources/act.ts';
+import type { Drawn } from '../resources/drawn.ts';
 import type { LongRows } from '../resources/lists/envelope.ts';
 import type { Engine } from './engine.ts';
 
@@ -15,6 +17,9 @@ const heldMost = 8_000_000;
 const pieceLength = 64 * 1024;
 /** How many rows a piece has at first, and at most. */
 const pieceRows = [16, 512] as const;
+
+/** How long a list waits for a client that takes nothing of it, where no time is stated for its request. */
+const silentMsMost = 60_000;
 
 /** How many numbers of rows are held by the lists that are being written, by the store that they are of. */
 const heldBy = new WeakMap<Store, { numbers: number }>();
@@ -43,7 +48,8 @@ export class LongLists {
     return {
       hasEnd: true,
       start: (sink) => {
-        const reading = new Reading();
+        const { clock, limits } = this.#engine;
+        const reading = new Reading(clock, limits.requestMs === undefined ? undefined : exchange.nowMs + limits.requestMs);
         this.#held.numbers += numbers.length;
         void this.#write(exchange, numbers, show, [head, tail], sink, reading).finally(
           () => (this.#held.numbers -= numbers.length),
@@ -66,21 +72,18 @@ export class LongLists {
 
   async #write(
     exchange: Exchange,
-    numbers: readonly number[],
+    numbers: RowNumbers,
     show: ShowRows,
     [head, tail]: readonly [string, string],
     sink: ReplySink,
     reading: Reading,
   ): Promise<void> {
-    const { clock, limits, onFailure } = this.#engine;
-    const untilMs = exchange.nowMs + (limits.requestMs ?? Number.POSITIVE_INFINITY);
     try {
       let before = head;
       for await (const piece of this.#pieces(exchange, numbers, show)) {
         if (sink.isFull()) await reading.room();
-        if (reading.isOver) return;
-        if (clock.now() > untilMs)
-          throw new ReadTooLong('a list was cut off: the time of its request was over before all of it was written');
+        if (reading.isGone) return;
+        reading.goOn();
         if (piece === '') continue;
         sink.write(Buffer.from(before + piece));
         before = ',';
@@ -89,12 +92,12 @@ export class LongLists {
       sink.end();
     } catch (failure) {
       sink.cut();
-      onFailure(failure, exchange.requestId());
+      this.#engine.onFailure(failure, exchange.requestId());
     }
   }
 
   /** The texts of the rows, about as long each, with a turn of the event loop between them. */
-  async *#pieces(exchange: Exchange, numbers: readonly number[], show: ShowRows): AsyncGenerator<string> {
+  async *#pieces(exchange: Exchange, numbers: RowNumbers, show: ShowRows): AsyncGenerator<string> {
     let [rows] = pieceRows as readonly [number, number];
     for (let at = 0; at < numbers.length; ) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -107,17 +110,41 @@ export class LongLists {
   }
 }
 
-/** How far the client of one list is. */
+/** How far the client of one list is, and how long it may take. */
 class Reading {
-  isOver = false;
+  isGone = false;
+  readonly #clock: Clock;
+  readonly #untilMs: number | undefined;
   #wake: (() => void) | undefined;
 
-  /** Waits until the client takes more, or has gone. */
-  room(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.isOver) resolve();
-      else this.#wake = resolve;
+  /** @param untilMs When the time of its request is over; nothing where none is stated. */
+  constructor(clock: Clock, untilMs: number | undefined) {
+    this.#clock = clock;
+    this.#untilMs = untilMs;
+  }
+
+  /** @throws {ReadTooLong} where the time is over. */
+  goOn(): void {
+    if (this.#untilMs !== undefined && this.#clock.now() > this.#untilMs)
+      throw new ReadTooLong('a list was cut off: the time of its request was over before all of it was written');
+  }
+
+  /** Waits until the client takes more, or has gone. @throws {ReadTooLong} where it takes too long over it. */
+  async room(): Promise<void> {
+    if (this.isGone) return;
+    let isLate = false;
+    await new Promise<void>((resolve) => {
+      const stop = this.#clock.at(this.#untilMs ?? this.#clock.now() + silentMsMost, () => {
+        isLate = true;
+        resolve();
+      });
+      this.#wake = () => {
+        stop();
+        resolve();
+      };
     });
+    this.#wake = undefined;
+    if (isLate) throw new ReadTooLong('a list was cut off: its client took nothing of it until its time was over');
   }
 
   wake(): void {
@@ -125,7 +152,7 @@ class Reading {
   }
 
   end(): void {
-    this.isOver = true;
+    this.isGone = true;
     this.wake();
   }
 }

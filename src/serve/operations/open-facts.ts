@@ -1,3 +1,4 @@
+import { repliedWith } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isSuppliedByService, isWritable } from '../../parts/payload.ts';
@@ -21,7 +22,7 @@ export function doubtsAbout(endpoint: Endpoint, { spec, facts, standIn }: ViewCo
   if (effect.verb === 'handler') return [...stated, ...ownRequest(endpoint, facts.about('request payload shapes', key))];
   if (effect.verb === 'reply') {
     const hasExample = (statedValue(endpoint.response) ?? []).some(
-      ({ example, data }) => example !== undefined || data !== undefined,
+      (answer) => repliedWith(answer).length > 0 || answer.data !== undefined,
     );
     return hasExample ? [] : facts.about('response payload shapes', key);
   }

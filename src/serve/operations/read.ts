@@ -4,12 +4,16 @@ import type { Reader, Row } from '../../store/store.ts';
 import { type Exchange, type Fields, type OperationRun, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag, evaluateConditions } from '../http/conditions.ts';
-import { changeFor, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
+import { changeFor, readFor, type Work, workFor } from '../resources/act.ts';
+import type { DeletedRow } from '../resources/deleted-rows.ts';
+import type { Drawn } from '../resources/drawn.ts';
 import { compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
-import { compileRepresentation } from '../resources/representation.ts';
+import { compileRepresentation, type Representation } from '../resources/representation.ts';
 import { tagAs } from '../resources/row-tag.ts';
+import type { ViewCompilation } from '../resources/view-compilation.ts';
+import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
 import { compileRowReply } from './row-reply.ts';
 
@@ -26,6 +30,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const isDirect =
     !isGiven && (representation.isPlain || lowered) && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
   const { cache, etag } = endpoint;
+  const tellDeleted = compileDeletedAnswer(endpoint, model, representation, compilation);
 
   function direct(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
     const found = locator.isGuarded ? guarded(rows, exchange, draw) : plainly(rows, exchange);
@@ -57,7 +62,8 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   function whole(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
     const work: Work<Reader> = workFor(rows, models, exchange, draw);
     const found = locator.find(work, exchange);
-    if ('refusal' in found) return refusalReply(exchange, found.refusal);
+    if ('refusal' in found)
+      return (found.deleted && tellDeleted?.(work, exchange, found.deleted)) ?? refusalReply(exchange, found.refusal);
     const own = ownErrors?.({ ...work.scope, resource: found.fields });
     if (own) return refusalReply(exchange, own);
     const made = reply(work, exchange, { did: 'read', row: found.row, fields: found.fields });
@@ -67,6 +73,28 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const read = isDirect ? direct : whole;
   if (isGiven) return (exchange) => changeFor(engine, exchange, (rows, draw) => whole(rows, exchange, draw));
   return (exchange) => readFor(engine, exchange, (rows, draw) => read(rows, exchange, draw));
+}
+
+/** What tells of a row that was deleted and is kept; nothing where it is refused as gone. */
+function compileDeletedAnswer(
+  endpoint: Endpoint,
+  { resource: { kept } }: RowModel,
+  representation: Representation,
+  compilation: ViewCompilation,
+): ((work: Work<Reader>, exchange: Exchange, deleted: DeletedRow) => Reply) | undefined {
+  if (!kept?.answers) return undefined;
+  const answers = compileAnswers(
+    { ...endpoint, response: { standing: 'stated', value: kept.answers, at: kept.at } },
+    compilation,
+  );
+  return (
+    answers &&
+    ((work, exchange, { row, fields }) => {
+      const result = representation.show(work, exchange, row.doc);
+      const made = answers(exchange, { status: 200, scope: { ...work.scope, result, resource: fields }, work });
+      return 'refusal' in made ? refusalReply(exchange, made.refusal) : made.reply;
+    })
+  );
 }
 
 /** 304 where the caller has it already (RFC 9110 section 13.1.2). */

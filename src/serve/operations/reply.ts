@@ -1,4 +1,6 @@
+import { repliedWith } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { type OperationRun, refusalReply } from '../exchange/exchange.ts';
 import { readFor, workFor } from '../resources/act.ts';
@@ -10,7 +12,7 @@ import type { Engine } from './engine.ts';
 
 /** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
 export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): OperationRun {
-  const answers = compileAnswers(endpoint, engine.compilation);
+  const answers = compileAnswers(withFirstExample(endpoint), engine.compilation);
   const ownErrors = compileOwnErrors(operation, engine.compilation);
   const badBody = compileStatedBody(endpoint, engine.compilation);
   const access = engine.compilation.access.of(operation, engine.compilation.user);
@@ -30,4 +32,15 @@ export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine
         ? made.reply
         : { ...made.reply, headers: { 'cache-control': endpoint.cache, ...made.reply.headers } };
     });
+}
+
+/** Of several examples the first is answered. */
+function withFirstExample(endpoint: Endpoint): Endpoint {
+  const { response } = endpoint;
+  if (!isStated(response)) return endpoint;
+  const value = response.value.map((answer) => {
+    const [first] = answer.data ? [] : repliedWith(answer);
+    return first === undefined ? answer : { ...answer, example: { value: first } };
+  });
+  return { ...endpoint, response: { ...response, value } };
 }

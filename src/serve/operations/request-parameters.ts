@@ -42,7 +42,11 @@ export function compileRaiseParameters(endpoint: Endpoint, older: OlderVersion, 
   for (const [name, parameter] of entriesOf(endpoint.parameters)) {
     if (!carry || parameter.in === 'path') continue;
     const line = parameter.filters === undefined ? undefined : carry.newer(parameter.filters);
-    const turn = parameter.sorts ? (value: Value) => sortUp(value, (field) => carry.older(field)) : filterUp(line, parameter);
+    const turn = parameter.sortNames
+      ? undefined
+      : parameter.sorts
+        ? (value: Value) => sortUp(value, (field) => carry.older(field))
+        : filterUp(line, parameter);
     set(raised, olderParameterName(carry, parameter), name, turn);
   }
   const identifier = resource === undefined ? undefined : statedValue(entryOf(spec.resources.all, resource)?.identifier);

@@ -6,7 +6,8 @@ import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { valueAlong } from '../exchange/way.ts';
-import { follower, type Work } from '../resources/act.ts';
+import type { Work } from '../resources/act.ts';
+import { follower } from '../resources/follower.ts';
 import type { RowModel } from '../resources/model.ts';
 import type { Engine } from './engine.ts';
 

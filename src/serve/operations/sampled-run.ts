@@ -17,8 +17,10 @@ import {
 } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
-import { changeFor, type Drawn, type Work, workFor } from '../resources/act.ts';
+import { changeFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody, isFields } from '../resources/body.ts';
+import { updateRow } from '../resources/create.ts';
+import type { Drawn } from '../resources/drawn.ts';
 import type { RowModel } from '../resources/model.ts';
 import type { StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
@@ -40,7 +42,7 @@ export function compileSampledRun(
   const badBody = compileStatedBody(endpoint, compilation);
   const named = rowNamed(endpoint, engine);
   const shown = modelShown(endpoint, models);
-  const relate = named && standIn.compileRelation(endpoint, named.model, named.depth);
+  const relate = compileRelated(endpoint, named, standIn, models);
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
 
@@ -49,10 +51,10 @@ export function compileSampledRun(
     const pass = access.enter(work.scope, undefined);
     const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
     if (bad) return refusalReply(exchange, bad);
-    const row = named && rows.get(named.model.name, exchange.pathParams[named.parameter] ?? '');
-    if (named && !row) return refusalReply(exchange, { when: 'resource.missing' });
-    const related = row && relate?.(work, exchange, row.id);
-    const made = answer(work, exchange, row, related);
+    const found = named && rows.get(named.model.name, exchange.pathParams[named.parameter] ?? '');
+    if (named && !found) return refusalReply(exchange, { when: 'resource.missing' });
+    const row = named && found && patched(standIn, work, exchange, named, found);
+    const made = answer(work, exchange, row, relate(work, exchange, row));
     if ('refusal' in made) throw new Refused(made.refusal);
     spend?.(rows, exchange, made.reply.status);
     exchange.recorded = engine.events.record(work, exchange.caller);
@@ -89,6 +91,28 @@ export function compileSampledRun(
   };
 }
 
+/** What is shown of what belongs to the row of the path, or of the things that the body lists; nothing where the endpoint is about neither. */
+function compileRelated(endpoint: Endpoint, named: NamedRow | undefined, standIn: StandIn, models: Engine['models']) {
+  const relate = named && standIn.compileRelation(endpoint, named.model, named.depth);
+  const many = standIn.compileMany(endpoint, models, named?.model.name);
+  return (work: Work, exchange: Exchange, row: Row | undefined) =>
+    (row && relate?.(work, exchange, row.id)) ?? many?.(work, exchange, row);
+}
+
+/** The row after the changes that the body lists, where it lists any. @throws {Refused} `request.invalid` where one of them cannot be. */
+function patched(standIn: StandIn, work: Work, exchange: Exchange, { model, isLast }: NamedRow, row: Row): Row {
+  if (!isLast || exchange.call.method !== 'PATCH') return row;
+  const before = model.parse(row);
+  const changed = standIn.patchedBy(exchange.request, before);
+  if (changed === undefined) return row;
+  if ('violations' in changed) throw new Refused({ when: 'request.invalid', violations: changed.violations });
+  const { field } = model.identifier;
+  const next = { ...changed.fields, [field]: before[field] };
+  const { whole, names } = standIn.mendRow(work, model, row.id, next, before);
+  standIn.keepNames(work.rows, model, row.id, names);
+  return updateRow(work, model, row, before, whole, row.entered, exchange.plan.operation.name).row;
+}
+
 /** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
 function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowModel, row: Row | undefined): Fields | undefined {
   if (row) {
@@ -118,19 +142,24 @@ function idOf({ identifier }: RowModel, id: string): Fields {
   return { [identifier.field]: identifier.isInteger ? Number(id) : id };
 }
 
+/** A row that a path goes through, or ends in: its resource, the parameter that tells it, and how many steps of the path lead to it. */
+interface NamedRow {
+  readonly model: RowModel;
+  readonly parameter: string;
+  readonly depth: number;
+  readonly isLast: boolean;
+}
+
 /** The row that a path goes through: that of the longest path at which a row is read. */
-function rowNamed(
-  { path }: Endpoint,
-  { models, compilation }: Engine,
-): { readonly model: RowModel; readonly parameter: string; readonly depth: number } | undefined {
-  let best: { readonly model: RowModel; readonly parameter: string; readonly depth: number } | undefined;
+function rowNamed({ path }: Endpoint, { models, compilation }: Engine): NamedRow | undefined {
+  let best: NamedRow | undefined;
   for (const [, reader] of entriesOf(compilation.spec.endpoints.all)) {
     const effect = statedValue(reader.does);
     const model = effect?.verb === 'read' ? models.get(effect.resource) : undefined;
     const depth = model && identifierParameter(reader) !== undefined ? depthWithin(reader.path, path) : 0;
     if (!model || depth === 0 || depth <= (best?.depth ?? 0)) continue;
     const parameter = pathParameters(stepsOf(path).slice(0, depth).join('/')).at(-1);
-    if (parameter !== undefined) best = { model, parameter, depth };
+    if (parameter !== undefined) best = { model, parameter, depth, isLast: depth === stepsOf(path).length };
   }
   return best;
 }

@@ -3,6 +3,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourcesIn } from '../../parts/mentions.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Deprecation, Selection } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';
@@ -170,7 +171,7 @@ function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | undefine
     const own = parameter.deprecated ?? sent.find(([field]) => field === parameter.filters)?.[1];
     return own && isTold(own) ? [[name, own] as const] : [];
   });
-  const sorter = entriesOf(endpoint.parameters).find(([, { sorts }]) => sorts)?.[0];
+  const [sorter, sorting] = entriesOf(endpoint.parameters).find(([, { sorts }]) => sorts) ?? [];
   if (sent.length === 0 && parameters.length === 0) return { shown, used: undefined };
   return {
     shown,
@@ -181,7 +182,7 @@ function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | undefine
           ? []
           : String(params[sorter] ?? '')
               .split(',')
-              .map((word) => word.replace(/^\s*[-+]?/, ''));
+              .map((word) => sortKeyOf(sorting ?? {}, word.trim()).field);
       return [
         ...sent.flatMap(([name, deprecated]) => (Object.hasOwn(body, name) || sorted.includes(name) ? [deprecated] : [])),
         ...parameters.flatMap(([name, deprecated]) => (params[name] !== undefined ? [deprecated] : [])),

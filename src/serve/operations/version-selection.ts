@@ -1,4 +1,4 @@
-import type { Deprecation, Selection, Version } from '../../parts/versioning.ts';
+import { type Deprecation, endOf, type Selection, type Version } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';
 import type { Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
@@ -82,7 +82,7 @@ export function unknownVersion(selection: Selection | undefined, history: Histor
 
 /** When a version is gone, in milliseconds since 1970. */
 export function sunsetMsOf({ deprecation }: Version): number | undefined {
-  return deprecation.standing === 'stated' || deprecation.standing === 'inferred' ? dateMs(deprecation.value.sunset) : undefined;
+  return deprecation.standing === 'stated' || deprecation.standing === 'inferred' ? dateMs(endOf(deprecation.value)) : undefined;
 }
 
 /**

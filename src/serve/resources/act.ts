@@ -3,8 +3,11 @@ import type { OrderWord } from '../../parts/refusal-order.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
+import { changeWatched, isWatched, readWatched } from '../exchange/cost.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
+import { type Drawn, DrawnFor } from './drawn.ts';
+import { follower } from './follower.ts';
 import type { RowModel } from './model.ts';
 
 export interface Models extends ReadonlyMap<string, RowModel> {
@@ -28,11 +31,16 @@ export interface Work<Rows extends Reader = Transaction> {
   readonly scope: Readonly<Record<string, Value>>;
   /** What the change stored, in order; events are made of it. */
   readonly stored: StoredChange[];
+  /** How events that come of it name the trace that it is part of, where somebody follows it. */
+  readonly trace?: string | undefined;
   /** How much followed from the change so far, and how deep it stands in what follows. */
   following?: { acts: number; depth: number };
   /** The fields of rows that a stand-in made up, for the answer to name. */
   sampled?: readonly string[];
 }
+
+/** The rows that were sent with the one that is made, by the field that holds them; each as its own creation takes it. */
+export type SentChildren = ReadonlyMap<string, readonly Fields[]>;
 
 /** One thing that a change stored. */
 export interface StoredChange {
@@ -43,6 +51,8 @@ export interface StoredChange {
   readonly id: string;
   readonly before: Fields | undefined;
   readonly after: Fields | undefined;
+  /** What was sent of the rows that are made with it. */
+  readonly children?: SentChildren | undefined;
 }
 
 /** What came of an act. */
@@ -64,6 +74,8 @@ export interface Found {
   readonly row: Row | undefined;
   readonly fields: Fields | undefined;
   readonly pass: Pass;
+  /** Whether it was deleted, and is to be brought back. */
+  readonly isDeleted?: boolean;
   /** The identifier that the path gives to a row which is made. */
   readonly id?: string;
 }
@@ -81,6 +93,8 @@ export interface TakenRow {
   readonly answer?: string | undefined;
   /** The transition that an update is. */
   readonly transition?: string | undefined;
+  /** What was sent of the rows that are made with it. */
+  readonly children?: SentChildren;
 }
 
 /** Names for expressions. */
@@ -157,40 +171,10 @@ export function refuse(when: NonNullable<Refusal['when']>, more: Omit<Refusal, '
   return { refusal: { when, ...more } };
 }
 
-/** Reads a row for an expression: that with an identifier, or that whose fields are these, which one of its rules says are unique together. */
-export type FollowRow = (resource: string, key: Value, unique?: number) => Fields | undefined;
-
-/** Follows references and looks rows up for expressions: each is one look into an index. */
-export function follower(rows: Reader, models: Models): FollowRow {
-  return (resource, key, unique) => {
-    const model = models.get(resource);
-    if (!model) return undefined;
-    const id = unique === undefined ? String(key) : holderOf(rows, model, key, unique);
-    const row = id === undefined ? undefined : rows.get(resource, id);
-    return row && model.parse(row);
-  };
-}
-
-function holderOf(rows: Reader, model: RowModel, key: Value, unique: number): string | undefined {
-  // Who asks by a rule gives the fields of it, each with a value.
-  const value = model.uniqueKey(unique, key as Fields);
-  return value === null ? undefined : rows.holder(model.name, model.uniqueColumn(unique), value);
-}
-
-/** Time and chance for a body that may be run again: it begins with `restart`, draws the same, and so comes to the same. */
-export interface Drawn extends Draw {
-  restart(): void;
-}
-
 /** What bodies are run on. */
 interface Running {
   readonly store: Store;
   readonly chance: Entropy;
-}
-
-/** Time and chance drawn once for one change. */
-export function drawOnce(chance: Entropy, nowMs: number): Drawn {
-  return new DrawnOnce(chance, nowMs);
 }
 
 /** Reads for one exchange. Whatever the body tells the exchange besides its value, only its last run has told. */
@@ -204,7 +188,8 @@ export function readFor<T>(
     draw.restart();
     return body(rows, draw);
   };
-  return store.read(read, exchange.deadline && (() => exchange.deadline?.goOn()));
+  const ask = () => store.read(read, exchange.deadline && (() => exchange.deadline?.goOn()));
+  return isWatched(exchange) ? readWatched(exchange, ask) : ask();
 }
 
 /** Changes for one exchange, as `readFor` reads. What is to be done after the commit goes with the body's value. */
@@ -214,69 +199,11 @@ export function changeFor<T>(
   body: (rows: Transaction, draw: Drawn) => T,
 ): Promise<T> {
   const draw = new DrawnFor(exchange, chance);
-  return store.change((rows) => {
+  const change = (rows: Transaction) => {
     draw.restart();
     return body(rows, draw);
-  });
-}
-
-class DrawnOnce implements Drawn {
-  readonly nowMs: number;
-  readonly #chance: Entropy;
-  #drawn: (Uint8Array | string)[] | undefined;
-  #next = 0;
-
-  constructor(chance: Entropy, nowMs: number) {
-    this.#chance = chance;
-    this.nowMs = nowMs;
-  }
-
-  bytes(length: number): Uint8Array {
-    return this.#again(() => this.#chance.bytes(length));
-  }
-
-  uuid(): string {
-    return this.#again(() => this.#chance.uuid());
-  }
-
-  restart(): void {
-    this.#next = 0;
-  }
-
-  #again<T extends Uint8Array | string>(make: () => T): T {
-    this.#drawn ??= [];
-    if (this.#next === this.#drawn.length) this.#drawn.push(make());
-    // What was drawn at this place the first time is of the same kind: the body is the same.
-    return this.#drawn[this.#next++] as T;
-  }
-}
-
-/** Puts back, too, what the exchange told of itself before the body was run. */
-class DrawnFor extends DrawnOnce {
-  readonly #exchange: Exchange;
-  readonly #accepted: Exchange['accepted'];
-  readonly #refusedWith: Exchange['refusedWith'];
-  readonly #sampled: Exchange['sampled'];
-  readonly #warnings: Exchange['warnings'];
-
-  constructor(exchange: Exchange, chance: Entropy) {
-    super(chance, exchange.nowMs);
-    this.#exchange = exchange;
-    this.#accepted = exchange.accepted;
-    this.#refusedWith = exchange.refusedWith;
-    this.#sampled = exchange.sampled;
-    this.#warnings = exchange.warnings;
-  }
-
-  override restart(): void {
-    super.restart();
-    const exchange = this.#exchange;
-    exchange.accepted = this.#accepted;
-    exchange.refusedWith = this.#refusedWith;
-    exchange.sampled = this.#sampled;
-    exchange.warnings = this.#warnings;
-    exchange.recorded = undefined;
-  }
+  };
+  return isWatched(exchange) ? changeWatched(exchange, store, change) : store.change(change);
 }
 
 /** What a change or a reading has at hand for one exchange. */
@@ -296,5 +223,6 @@ export function workFor<Rows extends Reader>(rows: Rows, models: Models, exchang
       follow: follower(rows, models),
     },
     stored: [],
+    trace: exchange.trace?.traceparent,
   };
 }

@@ -8,7 +8,7 @@ import type { Reader } from '../../store/store.ts';
 import { type Exchange, type Fields, type Refusal, type Value, warn } from '../exchange/exchange.ts';
 import type { Validate } from '../http/ajv.ts';
 import { Bare, withoutPrototype } from '../http/json.ts';
-import { describeValue, type Violation } from '../http/violation.ts';
+import { describeValue, sort, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { compileDefaults } from './defaults.ts';
 import type { Locator } from './locate.ts';
@@ -16,12 +16,13 @@ import type { RowModel } from './model.ts';
 import { boundValue } from './path-values.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
 import { compileReferences, type FoundReference } from './references.ts';
+import { shapeAlone, takenAlong } from './sent-along.ts';
 import { isMadeUpWhereUnsent } from './stand-in.ts';
 import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
-type Sent = { readonly fields: Fields } | { readonly refusal: Refusal };
+export type SentRow = { readonly fields: Fields } | { readonly refusal: Refusal };
 
 /** Compiles the taking of a body for create, replace and upsert. */
 export function compileSent(
@@ -29,12 +30,13 @@ export function compileSent(
   model: RowModel,
   locator: Locator,
   compilation: ViewCompilation,
-): (exchange: Exchange, before?: Fields) => Sent {
+): (exchange: Exchange, before?: Fields) => SentRow {
   const { spec } = compilation;
   if (endpoint.takes) return compileEnclosed(endpoint, model, locator, compilation);
   // What is sent of a row that is there is held to the rules with the rest of it.
   const rules = compilation.standIn ? undefined : model.rules;
-  const shape: Shape = shapeSent(endpoint, model, compilation);
+  const taken = takenAlong(endpoint, model);
+  const shape: Shape = shapeAlone(endpoint, shapeSent(endpoint, model, compilation), taken);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
   const validateRow = isOwnShape && !compilation.standIn ? compileRowShape(endpoint, compilation) : undefined;
@@ -43,9 +45,9 @@ export function compileSent(
   const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
   const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
-  const readOnlySent = compileReadOnlySent(endpoint, dropped);
+  const readOnlySent = compileReadOnlySent(endpoint, new Set([...dropped].filter((name) => !taken.has(name))));
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
-  function valueAsRequest(exchange: Exchange): Sent {
+  function valueAsRequest(exchange: Exchange): SentRow {
     const violations = look(exchange, exchange.request);
     if (violations.length > 0) return invalid(violations);
     const fields: Fields = new Bare();
@@ -130,7 +132,7 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
   const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
   const rules = standIn ? undefined : model.rules;
   const isNamed = standIn !== undefined && !hasAnyMembers(model);
-  return (exchange: Exchange, before?: Fields): Sent => {
+  return (exchange: Exchange, before?: Fields): SentRow => {
     fill?.(exchange.request);
     const violations = look(exchange, exchange.request);
     if (violations.length > 0) return invalid(violations);
@@ -269,7 +271,8 @@ export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Field
 
 /** A field that was sent and that its resource does not have. */
 export function unknownField(name: string, value: Value, resource: string): Violation {
-  return { in: 'body', path: below('', name), found: describeValue(value), expected: `no such field: a ${resource} has none` };
+  const expected = `no such field: a ${resource} has none`;
+  return { in: 'body', path: below('', name), found: describeValue(value), expected, [sort]: 'unknown' };
 }
 
 /** A field that is set once, sent with another value. */

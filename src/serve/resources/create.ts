@@ -3,19 +3,21 @@ import { uniquesOf } from '../../parts/generated.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { Duplicate } from '../../store/failures.ts';
 import type { Row } from '../../store/store.ts';
-import { EvaluationFailure } from '../exchange/compilation.ts';
-import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
+import { type Exchange, type Fields, type Refusal, Refused } from '../exchange/exchange.ts';
 import { copy, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
 import type { Act, Changing, Models, Names, TakenRow, Work } from './act.ts';
-import { compileMissingReference, compileSent } from './body.ts';
+import { compileMissingReference, compileSent, invalid, type SentRow } from './body.ts';
+import { type ChildrenTaking, compileChildrenTaking } from './children-sent.ts';
 import { takeMadeLast, withMadeLast } from './counting.ts';
 import { bringUpDerived, withDerived } from './derive.ts';
+import { orFound } from './found-instead.ts';
 import { keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
-import type { Setter } from './setters.ts';
+import { holdRowLimits } from './row-limits.ts';
+import { applySetters, asStored } from './setters.ts';
 import { isMadeUpWhereUnsent, type StandIn } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -70,9 +72,13 @@ export function compileMaker(
       },
       // What a stand-in made besides the row is undone with it.
       ownErrors: standIn && ownErrors ? (names) => undone(ownErrors(names)) : ownErrors,
-      store(work, _found, _taken, fields) {
+      store(work, _found, { children }, fields) {
+        const at = work.stored.length;
         // The row has its identifier by now.
-        return { did: 'created', ...insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name) };
+        const made = insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name);
+        const change = work.stored[at];
+        if (children && change) work.stored[at] = { ...change, children };
+        return { did: 'created', ...made };
       },
     },
   };
@@ -89,6 +95,7 @@ export function compileCreate(
   const locator: Locator = compileLocator(endpoint, model, models, compilation);
   const sent = compileSent(endpoint, model, locator, compilation);
   const maker = compileMaker(operation, model, compilation);
+  const children = compileChildrenTaking(endpoint, model, models, compilation);
   return {
     model,
     find(work, exchange) {
@@ -98,43 +105,32 @@ export function compileCreate(
     precondition: undefined,
     take(work, exchange) {
       const taken = sent(exchange);
+      if (children) return withChildren(work, exchange, children, taken, maker);
       return 'refusal' in taken ? taken : maker.take(work, taken.fields);
     },
     change: endpoint.exists ? orFound(maker.change, compilation) : maker.change,
   };
 }
 
-/**
- * Where a row that is there holds what is unique, that row is what comes out, and nothing is changed. Who may not read it is told that
- * the value is taken.
- */
-function orFound(change: Changing, { access, user }: ViewCompilation): Changing {
-  const { model } = change;
-  const reading = access.reading(model.name, user);
-  return {
-    ...change,
-    store(work, found, taken, next) {
-      const row = holderOf(work, model, next);
-      const fields = row && model.parse(row);
-      const isTold = fields && (reading.isFree || reading.allows(work.scope, fields));
-      return isTold ? { did: 'unchanged', row, fields } : change.store(work, found, taken, next);
-    },
-  };
-}
-
-/** The row that has one of the unique values of another, or its identifier. */
-function holderOf({ rows }: Work, model: RowModel, fields: Fields): Row | undefined {
-  const known = rows.get(model.name, String(fields[model.identifier.field]));
-  if (known) return known;
-  const { columns, unique } = model.table;
-  const values = model.columnsOf(fields);
-  for (const [at, { name }] of columns.entries()) {
-    const value = values[at];
-    if (!unique.includes(name) || value === undefined || value === null) continue;
-    const id = rows.holder(model.name, name, value);
-    if (id !== undefined) return rows.get(model.name, id);
+/** A row with what was sent of its children; what is wrong with either of them is told together. */
+function withChildren(
+  work: Work,
+  exchange: Exchange,
+  taking: ChildrenTaking,
+  taken: SentRow,
+  maker: RowMaking,
+): ReturnType<RowMaking['take']> {
+  const { violations, children } = taking.sent(exchange);
+  if ('refusal' in taken) {
+    const { refusal } = taken;
+    if (refusal.when !== 'request.invalid' || refusal.inVersion) return taken;
+    return { refusal: { ...refusal, violations: [...(refusal.violations ?? []), ...violations] } };
   }
-  return undefined;
+  if (violations.length > 0) return invalid(violations);
+  const row = maker.take(work, taken.fields);
+  if ('refusal' in row) return row;
+  const missing = taking.missing(work, children);
+  return missing ? { refusal: missing } : { ...row, children };
 }
 
 function undone(own: Refusal | undefined): undefined {
@@ -199,15 +195,29 @@ function noIdentifier(model: RowModel, next: Fields) {
 }
 
 /** Stores a new row with its timers. @throws {Refused} `resource.exists` where its identifier or a unique value is taken. */
-export function insertRow(work: Work, model: RowModel, id: string, given: Fields, operation: string): StoredRow {
-  const made = model.madeLast.length === 0 ? given : takeMadeLast(work, model, given);
+export function insertRow(
+  work: Work,
+  model: RowModel,
+  id: string,
+  given: Fields,
+  operation: string,
+  back?: BroughtBack,
+): StoredRow {
+  const made = model.madeLast.length === 0 || back ? given : takeMadeLast(work, model, given);
   const fields = withDerived(work.rows, model, undefined, made, true);
   const row = write(work, model, fields, () =>
     work.rows.insert(model.name, newRow(model, id, fields, model.machine ? work.nowMs : 0)),
   );
+  holdRowLimits(work.rows, model.counted, undefined, fields);
   setTimers(work, model, row, fields);
-  work.stored.push({ operation, model, id, before: undefined, after: fields });
+  work.stored.push({ operation, transition: back?.transition, model, id, before: back?.before, after: fields });
   return asDerived(work, model, row, undefined, fields);
+}
+
+/** How a row is there again that was deleted: what it was, and the transition that brings it back. */
+interface BroughtBack {
+  readonly before: Fields;
+  readonly transition: string;
 }
 
 /** A row as it is stored, and its fields. */
@@ -238,41 +248,10 @@ export function updateRow(
 ): StoredRow {
   const fields = withDerived(work.rows, model, row.id, given, true);
   const written = write(work, model, fields, () => work.rows.update(model.name, newRow(model, row.id, fields, entered)));
+  holdRowLimits(work.rows, model.counted, before, fields);
   setTimers(work, model, written, fields);
   work.stored.push({ operation, transition, model, id: row.id, before, after: fields });
   return asDerived(work, model, written, before, fields);
-}
-
-/** What is set on a change, all of it over the same scope. @throws {Refused} where it fails or does not fit its field. */
-export function applySetters(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
-  if (setters.length === 0) return fields;
-  const values = setters.map(({ field, expression, evaluate, validate, refuse }) => {
-    const value = evaluate(scope);
-    if (value instanceof EvaluationFailure)
-      throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.reason}`));
-    if (value !== undefined && value !== null && validate(value).length > 0)
-      throw new Refused(
-        refuse(scope, `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`),
-      );
-    return value;
-  });
-  const next = withoutPrototype(fields);
-  for (const [index, { field }] of setters.entries()) {
-    const value = values[index];
-    if (value === undefined || value === null) delete next[field];
-    else next[field] = value;
-  }
-  return next;
-}
-
-/** A row with what would be set on it, for those who ask before it is known whether it can be stored. */
-export function asStored(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
-  try {
-    return applySetters(setters, scope, fields);
-  } catch (failure) {
-    if (!(failure instanceof Refused)) throw failure;
-    return fields;
-  }
 }
 
 function write(_work: Work, model: RowModel, fields: Fields, act: () => Row): Row {

@@ -5,12 +5,14 @@ import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Act, Changing, Models, Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import { compileStatedBody } from './body.ts';
-import { applySetters, updateRow } from './create.ts';
+import { updateRow } from './create.ts';
+import { keepDeleted } from './deleted-rows.ts';
 import { bringUpDerived, forgetTallied } from './derive.ts';
 import { compileLocator } from './locate.ts';
 import { identifierValue, type Referrer, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
+import { applySetters } from './setters.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `delete RESOURCE`. */
@@ -52,6 +54,7 @@ export function compileRemoval(
       // A deletion is of a row that was found.
       removeRow(work, model, row!, fields!, operation.name);
       compilation.standIn?.given.gone(work.rows, model, row!.id);
+      compilation.standIn?.showInOwners(work, model, fields!, true);
       return { did: 'deleted', row: row!, fields: fields! };
     },
   };
@@ -71,6 +74,7 @@ export function removeRow(work: Work, model: RowModel, row: Row, fields: Fields,
   for (const { model: gone, row: goneRow, fields: before } of [...leaving.values()].reverse()) {
     const last = gone.derived.tallies.length > 0 ? work.rows.get(gone.name, goneRow.id) : undefined;
     if (last) counted.push({ model: gone, fields: gone.parse(last) });
+    keepDeleted(work, gone, goneRow);
     work.rows.remove(gone.name, goneRow.id);
     forgetTallied(work.rows, gone, goneRow.id);
     const name = gone === model && goneRow.id === row.id ? operation : `delete ${gone.name}`;

@@ -2,7 +2,7 @@ import { below } from '../../document/pointer.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { type Compilation, isFailed } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
-import { describeValue, type Violation } from '../http/violation.ts';
+import { describeValue, sort, type Violation } from '../http/violation.ts';
 
 /** What is wrong with the fields of a row together. `isFit`: each by itself is right. */
 export type FieldRules = (fields: Fields, isFit: boolean) => readonly Violation[];
@@ -44,5 +44,6 @@ function choiceViolation(names: readonly string[], there: readonly string[]): Vi
     path: below('', there[1] ?? names[0] ?? ''),
     found: there.length === 0 ? 'none of them' : there.join(' and '),
     expected: `exactly one of ${names.join(', ')}`,
+    ...(there.length === 0 && { [sort]: 'missing' as const }),
   };
 }

@@ -1,8 +1,11 @@
+import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Parameter } from '../../parts/parameters.ts';
 import { boundByPath } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { directorOf, sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { IndexColumn } from '../../store/store.ts';
 import { columnCode } from '../exchange/column.ts';
@@ -37,6 +40,10 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
     columns.add(name);
     index([name]);
   }
+  for (const { field, order } of shownInParents(spec, resource.name)) {
+    for (const one of order) columns.add(one.field);
+    index([field, ...order.map((one) => ({ column: one.field, descending: one.descending }))]);
+  }
   const both: (readonly IndexColumn[])[] = [];
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(spec, endpoint);
@@ -70,6 +77,13 @@ function leads(indexes: ReadonlyMap<string, readonly IndexColumn[]>, column: Ind
   return [...indexes.values()].some(([first]) => first === column);
 }
 
+/** Where rows of a resource are shown in those that they refer to. */
+function shownInParents(spec: Spec, resource: string): Children[] {
+  return entriesOf(spec.resources.all).flatMap(([, { fields }]) =>
+    entriesOf(fields).flatMap(([, { children }]) => (children?.resource === resource ? [children] : [])),
+  );
+}
+
 /** The endpoints that list a resource; gone through once for all resources of a document. */
 function listsOf(spec: Spec, resource: string): readonly Endpoint[] {
   const lists = listsBySpec.get(spec) ?? listsIn(spec);
@@ -95,24 +109,26 @@ function listsIn(spec: Spec): ReadonlyMap<string, readonly Endpoint[]> {
 function wordsOf(spec: Spec, endpoint: Endpoint) {
   const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
   const filters = parameters.filter((parameter) => parameter.filters !== undefined);
-  const sorts = parameters.filter((parameter) => parameter.sorts).flatMap((parameter) => sortWords(statedValue(parameter.shape)));
+  const sorts = parameters.filter((parameter) => parameter.sorts).flatMap(sortWords);
+  const orders = [
+    endpoint.order.map(({ field, descending }) => ({ column: field, descending })),
+    ...sorts.map((sort) => [sort]),
+  ].filter((order) => order.length > 0);
+  const turned = directorOf(endpoint) ? orders.map((order) => order.map(turn)) : [];
   return {
     equal: [
       ...boundByPath(spec, endpoint),
       ...filters.filter(({ op }) => op === '=' || op === 'in').map(({ filters: field }) => field as string),
     ],
     ranged: filters.filter(({ op }) => op !== '=' && op !== 'in').map(({ filters: field }) => field as string),
-    sorted: [
-      endpoint.order.map(({ field, descending }) => ({ column: field, descending })),
-      ...sorts.map((sort) => [sort]),
-    ].filter((order) => order.length > 0),
+    sorted: [...orders, ...turned],
   };
 }
 
 /** Whether a list has a parameter that sorts and does not say by which fields. */
 export function sortsByAny(endpoint: Endpoint): boolean {
   const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
-  return parameters.some(({ sorts, shape }) => sorts && sortWords(statedValue(shape)).length === 0);
+  return parameters.some((parameter) => parameter.sorts && sortWords(parameter).length === 0);
 }
 
 /** What such a list can be sorted by: fields of one value that everybody sees. */
@@ -123,12 +139,18 @@ export function sortableFields(resource: Resource): string[] {
   });
 }
 
-function sortWords(shape: unknown): { column: string; descending: boolean }[] {
-  const text = JSON.stringify(shape ?? {});
+function turn({ column, descending }: { column: string; descending: boolean }): { column: string; descending: boolean } {
+  return { column, descending: !descending };
+}
+
+function sortWords(parameter: Parameter): { column: string; descending: boolean }[] {
+  const text = JSON.stringify(statedValue(parameter.shape) ?? {});
   const words = [...text.matchAll(/"(?:enum|const)":(\[[^\]]*\]|"[^"]*")/g)].flatMap(
     (match) => JSON.parse(match[1] as string) as string | string[],
   );
-  return words.flatMap((word) =>
-    typeof word === 'string' ? [{ column: word.replace(/^[-+]/, ''), descending: word.startsWith('-') }] : [],
-  );
+  return words.flatMap((word) => {
+    if (typeof word !== 'string') return [];
+    const { field, descending } = sortKeyOf(parameter, word);
+    return [{ column: field, descending }];
+  });
 }

@@ -3,6 +3,7 @@ import type { Fields } from '../exchange/exchange.ts';
 import { Bare, copy, toJson } from '../http/json.ts';
 import type { Work } from './act.ts';
 import type { RowModel } from './model.ts';
+import type { TimedTransition } from './states.ts';
 
 /** A row as it is written. `entered` is when it entered its state. */
 export function newRow(model: RowModel, id: string, fields: Fields, entered: number): NewRow {
@@ -26,14 +27,18 @@ export function keptFields(model: RowModel, fields: Fields): Fields {
 
 /** Sets the timers that the row's state asks for and clears the others. */
 export function setTimers(work: Pick<Work, 'rows' | 'scope'>, model: RowModel, row: Row, fields: Fields): void {
-  const { machine } = model;
-  if (!machine || machine.timed.length === 0) return;
-  const state = fields[machine.field];
-  for (const timed of machine.timed) {
-    const due = timed.leaves(state)
-      ? timed.due(fields, row.entered, { ...work.scope, resource: fields, next: fields })
-      : undefined;
-    if (due) work.rows.setTimer({ resource: model.name, id: row.id, name: timed.name, dueMs: due.ms, token: due.token });
-    else work.rows.clearTimers(model.name, row.id, timed.name);
+  const timed = timedOf(model);
+  if (timed.length === 0) return;
+  const state = model.machine && fields[model.machine.field];
+  for (const one of timed) {
+    const due = one.leaves(state) ? one.due(fields, row.entered, { ...work.scope, resource: fields, next: fields }) : undefined;
+    if (due) work.rows.setTimer({ resource: model.name, id: row.id, name: one.name, dueMs: due.ms, token: due.token });
+    else work.rows.clearTimers(model.name, row.id, one.name);
   }
+}
+
+/** What the clock does to rows of a resource, and what it tells of them. */
+export function timedOf({ machine, alarms }: Pick<RowModel, 'machine' | 'alarms'>): readonly TimedTransition[] {
+  if (alarms.length === 0) return machine?.timed ?? [];
+  return [...(machine?.timed ?? []), ...alarms];
 }

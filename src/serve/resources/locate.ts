@@ -7,6 +7,7 @@ import type { Reader, Row, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { type Models, refuse, type Work } from './act.ts';
+import { type DeletedRow, deletedRow } from './deleted-rows.ts';
 import type { RowModel } from './model.ts';
 import { compilePathRows } from './path-rows.ts';
 import { boundValue } from './path-values.ts';
@@ -18,7 +19,7 @@ export interface Locator {
    * The row that is meant, with its parents checked and the rules over it; a parent that does not fit, and a row that has to
    * stay hidden, are as good as a missing row.
    */
-  find(work: Work<Reader>, exchange: Exchange): LocatedRow | { readonly refusal: Refusal };
+  find(work: Work<Reader>, exchange: Exchange): LocatedRow | UnlocatedRow;
   /** The identifier that the request names. */
   idOf(work: Work<Reader>, exchange: Exchange): string | undefined;
   /** The fields that the path sets on what is created, and narrows a list to. */
@@ -44,6 +45,14 @@ export interface LocatedRow {
   readonly row: Row;
   readonly fields: Fields;
   readonly pass: Pass;
+  /** Whether it was deleted, and is to be brought back. */
+  readonly isDeleted?: boolean;
+}
+
+/** Why there is none, and the row that there was where it was deleted and is kept. */
+interface UnlocatedRow {
+  readonly refusal: Refusal;
+  readonly deleted?: DeletedRow;
 }
 
 export interface BoundFields {
@@ -58,14 +67,13 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
   const bound = boundBy(endpoint, model, identifier, compilation);
   const own = endpoint.rows && ownRow(endpoint);
   const place = compilePlacing(endpoint, models, compilation);
-  const { access, user } = compilation;
   const rowOf = compileRowOf(model, bound, compilation);
   const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
-  const found = access.of(operationAt(endpoint), user, isUpsert ? 'replace' : undefined);
-  const made = isUpsert ? access.of(operationAt(endpoint), user, 'create') : found;
+  const gone = compileDeleted(endpoint, model);
+  const found = compilation.access.of(operationAt(endpoint), compilation.user, isUpsert ? 'replace' : undefined);
+  const made = isUpsert ? compilation.access.of(operationAt(endpoint), compilation.user, 'create') : found;
   const parents = compileParents(endpoint, bound, models, compilation);
   const even = evening(model);
-  const missing = refuse('resource.missing');
 
   function idOf(work: Work<Reader>, exchange: Exchange): string | undefined {
     if (identity) {
@@ -78,7 +86,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
 
   return {
     bound,
-    isDirect: bound.length === 0 && !identity && !place && identifier !== undefined,
+    isDirect: bound.length === 0 && !identity && !place && identifier !== undefined && !model.resource.kept,
     isGuarded: !found.isSimple,
     parameter: identifier,
     idOf,
@@ -92,7 +100,9 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
     find(work, exchange) {
       place?.(work, exchange);
       const id = idOf(work, exchange);
-      const row = id === undefined ? undefined : rowOf(work, exchange, id);
+      const there = id === undefined ? undefined : rowOf(work, exchange, id);
+      const deleted = there || id === undefined ? undefined : gone?.find(work, id);
+      const row = there ?? deleted?.row;
       if (!row) {
         if (!found.isSimple) even.missing(work, (fields) => found.pretend(work.scope, fields));
         return missing;
@@ -105,10 +115,26 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
       const refusal = bound.length > 0 || place ? parents(work, exchange) : undefined;
       if (refusal) return { refusal };
       const pass = found.enter(work.scope, fields);
-      if (!('refusal' in pass)) return { row, fields, pass };
+      if (!('refusal' in pass)) return deleted && gone ? gone.meet(deleted, pass) : { row, fields, pass };
       even.hidden(work, row);
       return pass;
     },
+  };
+}
+
+const missing = refuse('resource.missing');
+
+/** Compiles the meeting of rows that were deleted and are kept: who might see one is told that it is gone, and who may brings it back. */
+function compileDeleted({ does }: Endpoint, model: RowModel) {
+  const effect = statedValue(does);
+  const { kept } = model.resource;
+  // What is put under the name of a deleted row is another one.
+  if (!kept || effect?.verb === 'upsert') return undefined;
+  const isRestoring = effect?.verb === 'transition' && effect.transition === kept.restore;
+  return {
+    find: (work: Work<Reader>, id: string) => deletedRow(work, model, id),
+    meet: (deleted: DeletedRow, pass: Pass): LocatedRow | UnlocatedRow =>
+      isRestoring ? { ...deleted, pass, isDeleted: true } : { ...refuse('resource.gone'), deleted },
   };
 }
 

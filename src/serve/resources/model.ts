@@ -1,6 +1,6 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { generatedOf, uniquesOf } from '../../parts/generated.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -15,11 +15,13 @@ import type { Fields, Value } from '../exchange/exchange.ts';
 import { compileForgetting, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStored } from '../http/json.ts';
+import { compileAlarms, type EventAlarm } from './alarms.ts';
 import { compileDerived, type Derived } from './derived.ts';
 import { compileFieldRules, type FieldRules } from './field-rules.ts';
 import { indexedFields } from './indexes.ts';
 import { compileMadeLast, isMadeLast, type MadeLast } from './made-last.ts';
 import { compileReferences, type FindReferences } from './references.ts';
+import { type CountedRows, compileCountedRows } from './row-limits.ts';
 import { rememberSetters, type Setters } from './setters.ts';
 import { type CompiledMachine, compileMachine } from './states.ts';
 
@@ -30,6 +32,8 @@ export interface RowModel {
   readonly table: TableSpec;
   readonly identifier: { readonly field: string; readonly isInteger: boolean; readonly generate: GenerateIdentifier };
   readonly machine: CompiledMachine | undefined;
+  /** What the clock tells of its rows. */
+  readonly alarms: readonly EventAlarm[];
   readonly fields: ReadonlyMap<string, Field>;
   /** What a caller cannot write, whoever it is. */
   readonly readOnly: ReadonlySet<string>;
@@ -57,6 +61,8 @@ export interface RowModel {
   /** What its fields together must not be; nothing where it states no rules. */
   readonly rules: FieldRules | undefined;
   /** A whole row as it is kept. */
+  /** How many rows there may be. */
+  readonly counted: readonly CountedRows[];
   readonly validateStored: Validate;
   parse(row: Pick<Row, 'doc'>): Fields;
 }
@@ -72,6 +78,8 @@ interface Reference {
   readonly target: string;
   readonly onDelete: Field['onDelete'];
   readonly show: Field['show'];
+  /** The fields that are shown, where `show` is a shape that names them. */
+  readonly shown: readonly string[] | undefined;
 }
 
 /** A field of a resource that refers to this one, with the question which rows do. */
@@ -110,17 +118,20 @@ function compileModel(
   const machine = machineOf(spec.states, resource.name);
   const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
   const rules = compileFieldRules(resource, compilation);
+  const counted = compileCountedRows(resource, compilation);
   return {
     name: resource.name,
     resource,
-    ...compileTable(resource, fields, codes, compilation, access, derived),
+    ...compileTable(resource, fields, codes, compilation, access, derived, counted),
     derived,
+    counted,
     identifier: {
       field: identifier.field,
       isInteger: identifierType(spec, resource.name) === 'integer',
       generate: compileIdentifier(identifier.generate),
     },
     machine: machine && compileMachine(machine, compilation),
+    alarms: compileAlarms(resource.name, compilation),
     fields,
     readOnly: new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name)),
     immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
@@ -129,7 +140,7 @@ function compileModel(
     generated: list.flatMap((field) => compileGenerated(resource, field)),
     madeLast: compileMadeLast(resource),
     references: list.flatMap(({ name, ref, onDelete, show }) =>
-      ref === undefined ? [] : [{ field: name, target: ref, onDelete, show }],
+      ref === undefined ? [] : [{ field: name, target: ref, onDelete, show, shown: shownFields(show, spec) }],
     ),
     referrers: referrersOf(spec, resource.name),
     findReferences: compileReferences(spec, { resource: resource.name }),
@@ -160,9 +171,10 @@ function compileTable(
   compilation: Compilation,
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
   { extremes }: Derived,
+  counted: readonly CountedRows[],
 ): Pick<RowModel, 'table' | 'columnsOf' | 'uniqueColumn' | 'uniqueKey'> {
   const { fields: asked, own: ruled, sought } = access.columnsOf(resource.name);
-  const own = [...ruled, ...extremes.map(({ column, read }) => ({ ...column, read }))];
+  const own = [...ruled, ...[...extremes, ...counted].map(({ column, read }) => ({ ...column, read }))];
   const indexed = indexedFields(compilation.spec, resource, {
     columns: asked,
     own: ruled.map(({ name }) => name),
@@ -187,7 +199,7 @@ function compileTable(
       ...uniques.map(({ column, made }) => ({ name: column, type: 'text' as const, made })),
     ],
     unique: uniques.map(({ column }) => column),
-    indexes: [...indexed.indexes, ...extremes.map(({ by, column }) => [by, column.name])],
+    indexes: [...indexed.indexes, ...extremes.map(({ by, column }) => [by, column.name]), ...indexesOf(counted)],
   };
   // Every indexed column is a field's.
   const encoders = indexed.columns.map((name) => ({ name, encode: (codes.get(name) as ColumnCode).encode }));
@@ -208,6 +220,10 @@ function compileTable(
     uniqueColumn: (rule) => uniques[rule]?.column ?? '',
     uniqueKey: (rule, values) => uniqueKey(uniques[rule]?.fields ?? [], values, fields, codes),
   };
+}
+
+function indexesOf(counted: readonly CountedRows[]): string[][] {
+  return counted.map(({ column }) => [column.name]);
 }
 
 function referrersOf(spec: Spec, target: string): Referrer[] {
@@ -270,4 +286,13 @@ function uniqueKey(
     parts.push(typeof value === 'number' || typeof value === 'bigint' ? value : (code?.encode(value) ?? value));
   }
   return canonical(parts);
+}
+
+/** The fields that a shape names, by itself or by the name of a value. */
+function shownFields(show: Field['show'], { resources }: Spec): readonly string[] | undefined {
+  if (typeof show !== 'object') return undefined;
+  const value = show.resource === undefined ? undefined : entryOf(resources.all, show.resource);
+  if (value && !value.shape) return entriesOf(value.fields).map(([name]) => name);
+  const { properties } = value ? (statedValue(value.shape) ?? {}) : show;
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : undefined;
 }

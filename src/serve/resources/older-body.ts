@@ -1,8 +1,9 @@
 import { pathOf, pointerOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
+import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { isStateSent, isWritable, requestShape } from '../../parts/payload.ts';
+import { isStateSent, isWritable, requestShape, takesChildren } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Carry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
@@ -13,6 +14,7 @@ import type { OlderVersion } from '../exchange/versions.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { changedField, unknownField } from './body.ts';
 import { compileDefaults } from './defaults.ts';
+import { compileKeptNulls, type KeepingNull } from './kept-nulls.ts';
 import type { RowModel } from './model.ts';
 import { readOnlyIn } from './read-only-sent.ts';
 
@@ -39,14 +41,16 @@ export function compileRaiseBody(
   if (!writes || !carry) return undefined;
   const known = new Map<string, ReadonlySet<string>>();
   const isUpdate = effect.verb === 'update';
+  const isMaking = effect.verb === 'create';
   const droppedFor = (user: string | undefined) => {
     const found =
       known.get(user ?? '') ??
-      new Set(unwritable(spec, effect.resource, user, isUpdate).map((name) => carry.newer(name)?.older ?? name));
+      new Set(unwritable(spec, effect.resource, user, isUpdate, isMaking).map((name) => carry.newer(name)?.older ?? name));
     known.set(user ?? '', found);
     return found;
   };
-  return isUpdate ? raisePatch(carry, endpoint, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor);
+  const held = isMaking ? childrenIn(effect.resource, older, spec) : undefined;
+  return isUpdate ? raisePatch(carry, endpoint, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor, held);
 }
 
 /** A body that is a whole value. Step 12 refuses what is wrong with it, so that it is only found out here. */
@@ -55,6 +59,7 @@ function raiseWhole(
   endpoint: Endpoint,
   older: OlderVersion,
   droppedFor: (user: string | undefined) => ReadonlySet<string>,
+  held?: WithoutUnwritable,
 ): (body: Value, user: string | undefined) => RaisedBody {
   const olderEndpoint = entryOf(older.spec.endpoints.all, endpoint.key) ?? endpoint;
   const shape = statedValue(requestShape(older.spec, olderEndpoint)) ?? {};
@@ -63,6 +68,7 @@ function raiseWhole(
   return (sent, user) => {
     const dropped = droppedFor(user);
     const body = isMembers(sent) ? without(sent, dropped) : sent;
+    if (held && isMembers(body)) held(body, user);
     fill?.(body);
     const violations = [...(endpoint.readOnlySent ? readOnlyIn(sent, dropped) : []), ...validate(body)];
     if (violations.length > 0) return { older: { body, violations }, request: sent };
@@ -104,13 +110,42 @@ function uncarried(failure: unknown, body: Value): Violation {
   };
 }
 
-function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate: boolean): string[] {
+/** Takes out of children, in place, what is not for their caller to write. */
+type WithoutUnwritable = (body: Record<string, Value>, user: string | undefined) => void;
+
+/** The same for all children that are sent with a row, by the names of its version; nothing where there are none. */
+function childrenIn(name: string, { carries }: OlderVersion, spec: Spec): WithoutUnwritable | undefined {
+  const namesIn = (resource: string) => (field: string) => carries.resource(resource)?.newer(field)?.older ?? field;
+  const fields = entriesOf(entryOf(spec.resources.all, name)?.fields);
+  const held = fields.flatMap(([field, stated]) => {
+    const { children } = stated;
+    return children && takesChildren(stated) ? [{ name: namesIn(name)(field), children }] : [];
+  });
+  if (held.length === 0) return undefined;
+  const droppedFor = ({ field, resource }: Children, user: string | undefined): ReadonlySet<string> =>
+    new Set([field, ...unwritable(spec, resource, user, false, false)].map(namesIn(resource)));
+  const byUser = new Map<string | undefined, readonly (readonly [field: string, dropped: ReadonlySet<string>])[]>();
+  return (body, user) => {
+    const known = byUser.get(user) ?? held.map((one) => [one.name, droppedFor(one.children, user)] as const);
+    byUser.set(user, known);
+    for (const [field, dropped] of known) {
+      const list = body[field];
+      if (Array.isArray(list)) body[field] = list.map((item: Value) => (isMembers(item) ? without(item, dropped) : item));
+    }
+  };
+}
+
+function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate: boolean, isMaking: boolean): string[] {
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return [];
   return entriesOf(resource.fields)
     .filter(
       ([, field]) =>
-        !(isWritable(spec, resource, field) || (isUpdate && isStateSent(spec, resource, field))) ||
+        !(
+          isWritable(spec, resource, field) ||
+          (isUpdate && isStateSent(spec, resource, field)) ||
+          (isMaking && takesChildren(field))
+        ) ||
         (field.writable !== undefined && (user === undefined || !field.writable.includes(user))),
     )
     .map(([field]) => field);
@@ -146,6 +181,9 @@ export function compileOlderUpdate(model: RowModel, { version }: Compilation): O
   if (!version || !carry || !resource) return undefined;
   const validate = version.validate({ resource: model.name }, 'stored');
   const fields = statedValue(resource.fields) ?? {};
+  const calledIn = (name: string): string => carry.newer(name)?.older ?? name;
+  const keepingNull = compileKeptNulls(model, calledIn);
+  const keepingOlder = compileOlderNulls(model, calledIn);
   return (exchange, before) => {
     const patch = exchange.older?.body;
     if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return undefined;
@@ -153,10 +191,12 @@ export function compileOlderUpdate(model: RowModel, { version }: Compilation): O
     const sent = patch as Fields;
     const unknown = resource.additionalProperties ? [] : Object.keys(sent).filter((name) => !Object.hasOwn(fields, name));
     if (unknown.length > 0) return { violations: unknown.map((name) => unknownField(name, sent[name], model.name)) };
-    const wrong = validate(mergeJson(carry.down(before), sent)).filter(({ path }) => touches(sent, path));
+    const wrong = validate(keepingOlder(mergeJson(carry.down(before), sent) as Fields, sent)).filter(({ path }) =>
+      touches(sent, path),
+    );
     if (wrong.length > 0) return { violations: wrong };
     try {
-      const next = carry.merge(before, sent);
+      const next = keepingNull(carry.merge(before, sent), sent);
       const changed = model.immutable.filter((name) => {
         const older = carry.newer(name)?.older;
         return older !== undefined && sent[older] !== undefined && !isSame(next[name], before[name]);
@@ -167,6 +207,15 @@ export function compileOlderUpdate(model: RowModel, { version }: Compilation): O
     } catch (failure) {
       return { violations: [uncarried(failure, sent)] };
     }
+  };
+}
+
+/** The same for the row as its version has it. */
+function compileOlderNulls({ fields }: RowModel, calledIn: (name: string) => string): KeepingNull {
+  const kept = [...fields.values()].flatMap(({ name, keepsNull }) => (keepsNull ? [calledIn(name)] : []));
+  return (next, patch) => {
+    for (const name of kept) if (patch[name] === null) next[name] = null;
+    return next;
   };
 }
 

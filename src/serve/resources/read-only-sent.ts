@@ -2,7 +2,7 @@ import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isMembers } from '../../parts/versions/older-values.ts';
 import type { Exchange, Value } from '../exchange/exchange.ts';
-import { describeValue, type Violation } from '../http/violation.ts';
+import { describeValue, sort, type Violation } from '../http/violation.ts';
 
 /** Compiles the look for fields that were sent and that the caller cannot write; nothing where they are ignored. */
 export function compileReadOnlySent(
@@ -24,5 +24,6 @@ export function readOnlyIn(body: Value, dropped: ReadonlySet<string>): readonly 
       path: below('', name),
       found: describeValue(body[name]),
       expected: 'nothing: it is not for its caller to write',
+      [sort]: 'read_only' as const,
     }));
 }

@@ -9,6 +9,7 @@ import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { toJson } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import type { Models, Work } from './act.ts';
+import { compileChildrenShown, type ShowChildren } from './children-shown.ts';
 import type { RowModel } from './model.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -38,7 +39,8 @@ export function compileRepresentation(
   const reader = { user: compilation.user, reveals };
   const prune = compilePrune(compilation.spec, { resource: model.name }, reader);
   const expander = new Expander(models, compilation);
-  const always = model.references.filter(({ show }) => show !== undefined && show !== 'id').length > 0;
+  const isShownWhole = model.references.some(({ show }) => show !== undefined && show !== 'id');
+  const always = isShownWhole || expander.showsChildren(model);
   const parameter = endpoint.expand?.parameter;
   const depth = endpoint.expand?.depth ?? 0;
   const mayExpand = always || parameter !== undefined;
@@ -78,6 +80,7 @@ const depthMax = 4;
 class Expander {
   readonly #models: Models;
   readonly #compilation: ViewCompilation;
+  readonly #children = new Map<string, ShowChildren | undefined>();
   readonly #prunes = new Map<string, Prune | undefined>();
 
   constructor(models: Models, compilation: ViewCompilation) {
@@ -85,15 +88,28 @@ class Expander {
     this.#compilation = compilation;
   }
 
+  /** Whether rows of it hold others that refer to them. */
+  showsChildren(model: RowModel): boolean {
+    return this.#childrenOf(model) !== undefined;
+  }
+
+  #childrenOf(model: RowModel): ShowChildren | undefined {
+    if (!this.#children.has(model.name))
+      this.#children.set(model.name, compileChildrenShown(model, this.#models, this.#compilation));
+    return this.#children.get(model.name);
+  }
+
   expand(work: Work<Rows>, model: RowModel, fields: Fields, paths: readonly string[], depth: number, level: number): void {
-    for (const { field, target, show } of model.references) {
+    for (const { field, target, show, shown } of model.references) {
       const here = paths.some((path) => path === field || path.startsWith(`${field}.`));
       const isShown = show !== undefined && show !== 'id' && level < depthMax;
       if (!(here && level < depth) && !isShown) continue;
       const inner = paths.filter((path) => path.startsWith(`${field}.`)).map((path) => path.slice(field.length + 1));
       const whole = this.#fetch(work, target, fields[field], inner, depth, level);
-      if (whole) fields[field] = here || show === 'expand' ? whole : narrowed(whole, show);
+      if (whole) fields[field] = here || !shown ? whole : narrowed(whole, shown);
     }
+    if (level < depthMax)
+      this.#childrenOf(model)?.(work, fields, (child, row) => this.expand(work, child, row, [], depth, level + 1));
   }
 
   /** What a reference names, where the caller may read it; else it stays an identifier. */
@@ -125,10 +141,8 @@ class Expander {
 }
 
 /** A reference shown in a shape of its own: the fields that the shape names. */
-function narrowed(whole: Fields, show: unknown): Fields {
-  const properties = typeof show === 'object' && show !== null && 'properties' in show ? show.properties : undefined;
-  if (typeof properties !== 'object' || properties === null) return whole;
-  return Object.fromEntries(Object.keys(properties).flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])));
+function narrowed(whole: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])));
 }
 
 /** What is asked to be shown whole must be references, as deep as the endpoint says. */

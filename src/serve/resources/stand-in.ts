@@ -27,7 +27,7 @@ export interface StandIn {
   /** A call as it is meant, where its path has other methods; nothing where it is meant as it came. */
   asMeant(call: Call, allowed: readonly string[], bodyBytesMax: number): PromiseOrValue<Call | 'too large'> | undefined;
   /** The idempotency key that is usual where none is stated. */
-  usualKey(endpoint: Endpoint): Idempotency | undefined;
+  usualKey(endpoint: Endpoint): UsualKey | undefined;
   /** The status that is usual for a refusal of which no code is stated; nothing where it is that of the language. */
   usualStatus(refusal: Refusal): number | undefined;
   /** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
@@ -61,6 +61,8 @@ export interface StandIn {
     next: Fields,
     before: Fields,
   ): { readonly whole: Fields; readonly names: readonly string[] };
+  /** Shows a row, as it is now, in the list that its owner has of such rows; takes it out once it is gone. */
+  showInOwners(work: Work, model: RowModel, row: Fields, isGone: boolean): void;
   /** Remembers which fields of a row were made up. */
   keepNames(rows: Transaction, model: RowModel, id: string, names: readonly string[]): void;
   /** Names in the answer what was made up of a row that it shows. */
@@ -69,6 +71,13 @@ export interface StandIn {
   tell(exchange: Exchange, headers: Record<string, string>): void;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
+  /** Compiles what is done with a list of things in a body; `named` is the resource of the row that the path names. Nothing where there is no such list. */
+  compileMany(endpoint: Endpoint, models: ReadonlyMap<string, RowModel>, named: string | undefined): ChangeMany | undefined;
+  /** A row after a list of changes (RFC 6902), or what of it cannot be; nothing where a body is no such list. */
+  patchedBy(
+    request: Value,
+    before: Fields,
+  ): { readonly fields: Fields } | { readonly violations: readonly Violation[] } | undefined;
   /** Compiles what narrows and orders a list by parameters that no fact explains, but for those of `paging`; nothing where there are none. */
   compileNarrowing(endpoint: Endpoint, model: RowModel, paging: readonly string[]): Narrow | undefined;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
@@ -81,6 +90,11 @@ export interface StandIn {
   compileErrors(endpoint: Endpoint | undefined): AnswerError;
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
+}
+
+/** An idempotency key that is taken in a header, or in a member of the body. */
+export interface UsualKey extends Idempotency {
+  readonly member?: string;
 }
 
 /** How a request narrows and orders a list; nothing where it does neither. */
@@ -96,6 +110,9 @@ export interface Narrowed {
 
 /** Binds, looses or shows what belongs to a row; gives what it shows of it, where it shows any. */
 export type Relate = (work: Work, exchange: Exchange, owner: string) => Value | undefined;
+
+/** Makes and changes what a body lists; gives what the answer shows of it, or nothing where it lists nothing of the kind. */
+export type ChangeMany = (work: Work, exchange: Exchange, row: Row | undefined) => Value | undefined;
 
 /** The violations that told of a null which is no longer there. */
 export type WithoutNulls = (value: Value, violations: readonly Violation[]) => readonly Violation[];

@@ -1,14 +1,18 @@
+import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Refusal } from '../exchange/exchange.ts';
+import type { Row } from '../../store/store.ts';
+import { type Fields, type Refusal, Refused } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';
-import type { Act, Changing, Found, Models, TakenRow, Work } from './act.ts';
-import { compileStatedBody } from './body.ts';
-import { applySetters, asStored, updateRow } from './create.ts';
+import type { Act, Changing, Found, Models, Outcome, TakenRow, Work } from './act.ts';
+import { compileMissingReference, compileStatedBody } from './body.ts';
+import { insertRow, updateRow } from './create.ts';
+import { forgetDeleted } from './deleted-rows.ts';
 import { compileLocator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
+import { applySetters, asStored } from './setters.ts';
 import type { CompiledTransition } from './states.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -55,12 +59,27 @@ export function compileFiring(
   const transition: CompiledTransition | undefined = machine?.transition(name, operation.name);
   const words = [operation.name, name, 'write'];
   const illegal: Refusal = { when: 'transition.illegal.state' };
+  const deletedState = stateOfDeleted(compilation.spec, model.resource);
+  const missingReference = compileMissingReference(compilation);
+
+  /** A deleted row is there again, as if it had never gone: what it refers to has to be there still. @throws {Refused} */
+  function bringBack(work: Work, { id }: Row, before: Fields, next: Fields): Outcome {
+    const missing = missingReference(work, model, next, undefined);
+    if (missing) throw new Refused(missing);
+    const [misfit] = model.validateStored(next);
+    if (misfit)
+      throw new Refused({ when: 'internal', message: `What was deleted does not fit any more: ${misfit.path || '/'}.` });
+    forgetDeleted(work.rows, model, id);
+    return { did: 'changed', ...insertRow(work, model, id, next, operation.name, { before, transition: name }) };
+  }
+
   return {
-    take(work, { fields }) {
+    take(work, { fields, isDeleted = false }) {
       // A transition is of a row that was found.
       const before = fields!;
       if (!machine || !transition) return { next: before, illegal };
-      const applied = transition.apply(before[machine.field], { ...work.scope, resource: before, next: before });
+      const state = isDeleted ? deletedState : before[machine.field];
+      const applied = transition.apply(state, { ...work.scope, resource: before, next: before });
       if ('refusal' in applied) return { next: before, illegal: applied.refusal };
       const next = Object.assign(withoutPrototype(before), { [machine.field]: applied.to });
       return applied.answer === undefined ? { next } : { next, answer: applied.answer };
@@ -71,7 +90,8 @@ export function compileFiring(
       illegalIn: undefined,
       set: (_work, _found, _taken, names, next) => applySetters(model.setters(words, given), names, next),
       ownErrors: compileOwnErrors(operation, compilation),
-      store(work, { row, fields }, _taken, next) {
+      store(work, { row, fields, isDeleted }, _taken, next) {
+        if (isDeleted) return bringBack(work, row!, fields!, next);
         return { did: 'changed', ...updateRow(work, model, row!, fields!, next, work.nowMs, operation.name, name) };
       },
     },

@@ -9,7 +9,7 @@ import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import { withoutPrototype } from '../http/json.ts';
-import { describeValue, type Violation } from '../http/violation.ts';
+import { describeValue, sort, type Violation } from '../http/violation.ts';
 import type { Act, Changing, Models, TakenRow, Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import {
@@ -26,7 +26,8 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { applySetters, asStored, compileMaker, type RowMaking, updateRow } from './create.ts';
+import { compileMaker, type RowMaking, updateRow } from './create.ts';
+import { compileKeptNulls } from './kept-nulls.ts';
 import { keptFields } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
@@ -35,6 +36,7 @@ import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
+import { applySetters, asStored } from './setters.ts';
 import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -56,13 +58,14 @@ export function compileUpdate(
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
   const fit = compileFit(model, compilation);
+  const keepingNull = compileKeptNulls(model);
   const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
   function misshapen(exchange: Exchange): readonly Violation[] {
     const { request } = exchange;
     if (isFields(request)) return ownShape?.(exchange, request) ?? [];
-    return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object' }];
+    return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object', [sort]: 'type' }];
   }
 
   return {
@@ -74,6 +77,9 @@ export function compileUpdate(
       const before = fields!;
       const misfits = exchange.older?.violations ?? [];
       if (misfits.length > 0) return invalidInVersion(misfits);
+      const listed = compilation.standIn?.patchedBy(exchange.request, before);
+      if (listed && 'violations' in listed) return invalid(listed.violations);
+      if (listed) return fit(work, row!, before, keeping(listed.fields, before, dropped, isNamed ? model.fields : undefined));
       const patch = endpoint.takes ? (takenOf(endpoint, exchange.request) ?? {}) : exchange.request;
       const badShape = misshapen(exchange);
       if (badShape.length > 0 || !isFields(patch)) return invalid(badShape);
@@ -89,11 +95,27 @@ export function compileUpdate(
       ];
       if (wrong.length > 0) return invalid(wrong);
       const own = isNamed ? ownFields(model.fields, changes) : changes;
-      const taken = fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
+      const taken = fit(work, row!, before, made?.next ?? keepingNull(withoutPrototype(mergeJson(before, own) as Fields), own));
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
-    change: compileRowChange(operation, model, 'update', compilation, { illegalIn: compileAllowed(endpoint, model) }),
+    change: compileRowChange(operation, model, 'update', compilation, rowChangeOf(endpoint, model)),
   };
+}
+
+function rowChangeOf(endpoint: Endpoint, model: RowModel): RowChangeOptions {
+  return { illegalIn: compileAllowed(endpoint, model), counts: endpoint.counts === 'always' };
+}
+
+/** A row that came of a list of changes: of it what it may have, and what a caller cannot write as it was. */
+function keeping(
+  fields: Fields,
+  before: Fields,
+  dropped: ReadonlySet<string>,
+  known: ReadonlyMap<string, unknown> | undefined,
+): Fields {
+  const own = known ? ownFields(known, fields) : withoutPrototype(fields);
+  for (const name of dropped) if (before[name] !== undefined) own[name] = before[name];
+  return own;
 }
 
 /** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
@@ -123,7 +145,7 @@ export function compileReplace(
   const sent = compileSent(endpoint, model, locator, compilation);
   const fit = compileFit(model, compilation);
   const maker = compileMaker(operation, model, compilation);
-  const change = compileRowChange(operation, model, 'replace', compilation, { illegalIn: compileAllowed(endpoint, model) });
+  const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
   const isKept = keptOnReplace(model, compilation);
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
@@ -187,13 +209,20 @@ function compileFit(model: RowModel, compilation: ViewCompilation) {
   };
 }
 
+interface RowChangeOptions {
+  readonly illegalIn?: Changing['illegalIn'];
+  readonly given?: readonly string[];
+  /** Whether it is a change also where nothing is another. */
+  readonly counts?: boolean;
+}
+
 /** What is the same for every change of a row that is there, once it is known what it becomes. */
 export function compileRowChange(
   operation: Operation,
   model: RowModel,
   verb: 'update' | 'replace',
   compilation: ViewCompilation,
-  { illegalIn, given }: { readonly illegalIn?: Changing['illegalIn']; readonly given?: readonly string[] },
+  { illegalIn, given, counts = false }: RowChangeOptions,
 ): Changing {
   const usual = [operation.name, verb, 'write'];
   const wordsOf = ({ transition }: TakenRow) => (transition === undefined ? usual : [operation.name, transition, verb, 'write']);
@@ -207,7 +236,7 @@ export function compileRowChange(
       if (taken.transition !== undefined) return applySetters(model.setters(words, given), names, next);
       // What stands under the operation's own name is what it is for.
       const named = applySetters(model.setters([operation.name], given), names, next);
-      taken.isUnchanged = isSame(fields, keptFields(model, named));
+      taken.isUnchanged = !counts && isSame(fields, keptFields(model, named));
       return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
     ownErrors: own,
@@ -217,6 +246,7 @@ export function compileRowChange(
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
       const entered = transition === undefined ? row!.entered : work.nowMs;
       if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
+      compilation.standIn?.showInOwners(work, model, next, false);
       return { did: 'changed', ...updateRow(work, model, row!, before, next, entered, operation.name, transition) };
     },
   };

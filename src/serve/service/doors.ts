@@ -7,7 +7,7 @@ import { statedBounds } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { AnswerCall } from '../serve.ts';
 import type { NewestDocument } from './newest.ts';
-import type { Service } from './service.ts';
+import type { ServeOptions, Service } from './service.ts';
 import { compileUnroutedRefusals, refuseCall } from './unrouted.ts';
 
 /** What doors need of a document that is served. */
@@ -21,9 +21,11 @@ export interface DoorsServed {
 export function doorsOf(
   served: () => DoorsServed,
   newest: NewestDocument | undefined,
+  turnAway: ServeOptions['turnAway'],
 ): Pick<Service, 'listener' | 'fetch' | 'listen'> {
   const road: AnswerCall = (call) => served().road(call);
-  const answer = newest ? newest.answering(road) : road;
+  const newestRoad = newest ? newest.answering(road) : road;
+  const answer: AnswerCall = turnAway ? (call) => turnAway(call) ?? newestRoad(call) : newestRoad;
   const options = {
     refuseRaw: (kind: DoorRefusal, path: string) => served().refuseRaw(kind, path),
     onFailure: (failure: unknown) => served().engine.onFailure(failure, 'door'),

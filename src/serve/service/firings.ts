@@ -1,9 +1,12 @@
+import { clockOperation } from '../../parts/event-names.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Row, Timer, Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import type { Drawn, Work } from '../resources/act.ts';
+import type { Work } from '../resources/act.ts';
+import type { Drawn } from '../resources/drawn.ts';
+import { timedOf } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
 import { ownWork } from '../resources/own-work.ts';
 import { compileFiring, type FireTransition } from '../resources/transition.ts';
@@ -37,16 +40,19 @@ export class Firings {
   fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
     const { models, events } = this.#engine();
     const model = models.get(timer.resource);
-    const firing = this.of(timer.resource, timer.name);
+    const alarm = model?.alarms.find(({ name }) => name === timer.name);
+    const firing = alarm ? undefined : this.of(timer.resource, timer.name);
     const row = model && rows.get(timer.resource, timer.id);
-    if (!model || !firing || !row) {
+    if (!model || !row || !(firing || alarm)) {
       rows.clearTimers(timer.resource, timer.id, timer.name);
       return undefined;
     }
-    const work = ownWork(rows, models, draw, `${timer.name} ${timer.resource}`);
+    const work = ownWork(rows, models, draw, alarm ? clockOperation(alarm.kind) : `${timer.name} ${timer.resource}`);
     const fields = model.parse(row);
     if (!isStillSet(work, model, row, fields, timer)) return undefined;
     rows.timerFired(timer);
+    if (alarm) return events.recordTimed(work, alarm.kind, { model, id: row.id, fields });
+    if (!firing) return undefined;
     const found = { row, fields, pass: freePass };
     if (firing.take(work, found).illegal) return undefined;
     const outcome = fire(work, firing, found);
@@ -57,9 +63,10 @@ export class Firings {
 
 /** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
 function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
-  const timed = model.machine?.timed.find(({ name }) => name === timer.name);
+  const timed = timedOf(model).find(({ name }) => name === timer.name);
+  const state = model.machine && fields[model.machine.field];
   const scope = { ...work.scope, resource: fields, next: fields };
-  const due = model.machine && timed?.leaves(fields[model.machine.field]) ? timed.due(fields, row.entered, scope) : undefined;
+  const due = timed?.leaves(state) ? timed.due(fields, row.entered, scope) : undefined;
   if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
   else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
   return due !== undefined && due.token === timer.token;

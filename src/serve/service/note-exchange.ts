@@ -1,4 +1,6 @@
+import { strictestOf } from '../exchange/counted.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';
+import { traceOf } from '../exchange/traces.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { ExchangeEntry } from './service.ts';
 import type { Note } from './unrouted.ts';
@@ -18,12 +20,14 @@ export function compileNote(
   onExchange: (entry: ExchangeEntry) => void,
   clock: { now(): number },
   target: (call: Call) => string,
+  notes: ((status: number) => boolean) | undefined,
 ): Note {
   return (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => {
+    if (notes && !notes(reply.status)) return;
     const now = clock.now();
     const open = refusal?.open ?? exchange?.accepted;
     const code = refusal && (refusal.code ?? refusal.when ?? (refusal.unsupported ? 'unsupported' : undefined));
-    onExchange({
+    const entry: Writable<ExchangeEntry> = {
       at: new Date(now).toISOString(),
       requestId: exchange?.requestId() ?? '',
       method: call.method,
@@ -31,14 +35,34 @@ export function compileNote(
       status: reply.status,
       operation: exchange?.plan.operation.name,
       ms: exchange ? now - exchange.nowMs : 0,
-      ...(code !== undefined && { refused: code }),
-      ...(refusal?.violations && { where: refusal.violations.slice(0, placesMost).map(placeOf) }),
-      ...(exchange?.sampled && { sampled: exchange.sampled }),
-      ...(exchange?.warnings && { warnings: exchange.warnings }),
-      ...(exchange?.scenario && { scenario: exchange.scenario.name }),
-      ...(open && { open: open.map(({ kind, subject }) => `${kind} (${subject})`) }),
-    });
+    };
+    if (exchange) addCost(entry, exchange, now);
+    if (code !== undefined) entry.refused = code;
+    if (refusal?.violations) entry.where = refusal.violations.slice(0, placesMost).map(placeOf);
+    if (exchange?.sampled) entry.sampled = exchange.sampled;
+    if (exchange?.warnings) entry.warnings = exchange.warnings;
+    if (exchange?.scenario) entry.scenario = exchange.scenario.name;
+    if (open) entry.open = open.map(({ kind, subject }) => `${kind} (${subject})`);
+    onExchange(entry);
   };
+}
+
+/** An entry while it is made: one is made of each request, and copying it for each member would cost as much again. */
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
+
+/** Who it was, and what it has cost. */
+function addCost(entry: Writable<ExchangeEntry>, { caller, view, counted, cost, trace }: Exchange, nowMs: number): void {
+  if (caller && caller.user !== '') entry.user = caller.user;
+  if (view.version !== undefined) entry.version = view.version;
+  const left = counted && strictestOf(counted, nowMs)?.remaining;
+  if (left !== undefined) entry.left = left;
+  if (cost) {
+    if (cost.storeMs > 0) entry.storeMs = Math.round(cost.storeMs * 10) / 10;
+    if (cost.rows !== undefined) entry.rows = cost.rows;
+    if (cost.batch !== undefined) entry.batch = cost.batch;
+  }
+  const traceId = trace && traceOf(trace.traceparent);
+  if (traceId !== undefined) entry.trace = traceId;
 }
 
 /** How many places of what is wrong a line names. */

@@ -20,7 +20,17 @@ export function notesOf(engine: Engine): string[] {
           `No handler is supplied for ${[...new Set(missing)].join(', ')}: ${missing.length === 1 ? 'it answers' : 'they answer'} 501.`,
         ]
       : []),
-    protectingBounds(spec.limits),
+    ...boundsNote(protectingBounds(spec.limits)),
+  ];
+}
+
+/** That there are bounds which nobody stated; the ledger has them all. */
+function boundsNote(bounds: readonly string[]): string[] {
+  const [first] = bounds;
+  if (first === undefined) return [];
+  const others = bounds.length - 1;
+  return [
+    `To protect the process: ${first}${others > 0 ? ` The ledger has ${others} more such bound${others === 1 ? '' : 's'}.` : ''}`,
   ];
 }
 

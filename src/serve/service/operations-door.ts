@@ -1,8 +1,11 @@
+import { parseDocument } from '../../document/read/parse.ts';
+import { isKey } from '../../parts/form.ts';
+import { readSpec } from '../../parts/spec.ts';
 import { isLoopback, isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';
-import { doorReply } from '../http/send.ts';
-import { listen } from '../http/socket.ts';
-import type { ProcessFigures, Watched } from './watched.ts';
+import operationsDocument from './operations.json' with { type: 'json' };
+import { type OperationsMeans, operationsHandlers } from './operations-handlers.ts';
+import { serveSpec } from './serve-spec.ts';
 
 /** The door of those who run the service. */
 export interface OperationsDoor {
@@ -12,55 +15,70 @@ export interface OperationsDoor {
   close(): Promise<void>;
 }
 
-interface OperationsPlace {
+/** Where the door is, who may come in, and what it is to see to. */
+export interface OperationsPlace extends Omit<OperationsMeans, 'isStopping'> {
   readonly port: number;
   readonly host: string;
-  readonly figures?: () => ProcessFigures;
-}
-
-interface Telling {
-  readonly watched: Watched;
-  readonly figures: (() => ProcessFigures) | undefined;
-  readonly isLocal: boolean;
-  readonly isStopping: boolean;
+  /** What an operator shows; without one only what is public is answered. */
+  readonly token?: string | undefined;
+  /** The names by which it may be asked, besides addresses and names of this network; `*.example.com` is every one below it. */
+  readonly hosts?: readonly string[] | undefined;
+  readonly onFailure?: ((failure: unknown, requestId: string) => void) | undefined;
 }
 
 /**
- * Opens a port of its own for those who run a service: `/livez` (the process answers; nothing else is asked), `/readyz` (what requests depend on is
- * there, and it is not stopping) and `/metrics` (Prometheus text format 0.0.4). It only tells, by words of the document alone: no rows, no callers.
+ * Opens a port of its own for those who run a service, which is served by Ninefold as `operations.json` says (`docs/operations.yaml` is the same with its reasons): whether it lives and is ready,
+ * figures, the ledger, keys, deliveries, the log. What is public of it tells words of the document and counts, no rows and no callers.
  */
-export async function openOperations(watched: Watched, { port, host, figures }: OperationsPlace): Promise<OperationsDoor> {
+export async function openOperations(place: OperationsPlace): Promise<OperationsDoor> {
   let isStopping = false;
-  const { url, close } = await listen((call) => answer(call, { watched, figures, isLocal: isLoopback(host), isStopping }), {
-    port,
-    host,
+  const { port, host, token, hosts = [], onFailure } = place;
+  const spec = readSpec(parseDocument(JSON.stringify(operationsDocument), 'operations.json', { isKey }));
+  const service = await serveSpec(spec, {
+    handlers: operationsHandlers({ ...place, isStopping: () => isStopping }),
+    production: true,
+    turnAway: compileTurnAway(host, hosts),
+    ...(onFailure && { onFailure }),
   });
+  if (token !== undefined)
+    await service.administer('keys add', { user: 'operator', id: 'operator', scheme: 'token', secret: token });
+  const listening = await service.listen({ port, host, isOwn: true });
   return {
-    url,
+    url: listening.url,
     stopping: () => {
       isStopping = true;
     },
-    close,
+    async close() {
+      await listening.close();
+      await service.close();
+    },
   };
 }
 
-async function answer(call: Call, { watched, figures, isLocal, isStopping }: Telling): Promise<Reply> {
-  // No page of a browser has any business here.
-  if (call.headers.origin !== undefined || (isLocal && !isOnLoopback(call)))
-    return doorReply(403, { error: 'This door is for those who run the service.' });
-  if (call.method !== 'GET' && call.method !== 'HEAD')
-    return { ...doorReply(405, { error: 'This door only tells.' }), headers: { allow: 'GET, HEAD' } };
-  if (call.path === '/livez') return doorReply(200, { live: true });
-  if (call.path === '/readyz') {
-    const checks = { ...(await watched.checks()), ...(isStopping && { stopping: 'it is being stopped' }) };
-    const isReady = !isStopping && checks.store === 'ok';
-    return doorReply(isReady ? 200 : 503, { ready: isReady, checks });
-  }
-  if (call.path === '/metrics')
-    return {
-      status: 200,
-      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
-      body: await watched.metrics(figures?.()),
+/** No page of a browser has any business here, nor has a name of elsewhere that was made to lead here. */
+function compileTurnAway(host: string, hosts: readonly string[]): (call: Call) => Reply | undefined {
+  const isLocal = isLoopback(host);
+  return (call) => {
+    const isMeant = isLocal ? isOnLoopback(call) : isHost(String(call.headers.host ?? ''), hosts);
+    if (isMeant && call.headers.origin === undefined) return undefined;
+    const problem = {
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      code: 'forbidden',
+      detail: 'This door is for those who run the service.',
     };
-  return doorReply(404, { error: `There is nothing at ${call.path}; there are /livez, /readyz and /metrics.` });
+    return {
+      status: 403,
+      headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+      body: JSON.stringify(problem),
+    };
+  };
+}
+
+/** Whether a `Host` is an address, a name of this network (without a point), or one of those that are listed. */
+function isHost(header: string, hosts: readonly string[]): boolean {
+  const name = header.toLowerCase().replace(/:\d{0,5}$/, '');
+  if (/^(?:[\d.]+|\[[\da-f:.]+\]|[^.]+)$/.test(name)) return true;
+  return hosts.some((one) => (one.startsWith('*.') ? name.endsWith(one.slice(1).toLowerCase()) : name === one.toLowerCase()));
 }

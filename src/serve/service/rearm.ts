@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { Row } from '../../store/store.ts';
 import type { Engine } from '../operations/engine.ts';
-import { follower } from '../resources/act.ts';
+import { follower } from '../resources/follower.ts';
 import { setTimers } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
 
@@ -41,9 +41,15 @@ function timedWords({ compilation }: Engine, { name, derived }: RowModel): strin
   const timed = transitions.flatMap(({ name: word, from, after, atTime }) =>
     after || atTime ? [[word, from, after?.ms ?? '', atTime?.source ?? '']] : [],
   );
-  if (timed.length === 0) return none;
+  const alarms = entriesOf(compilation.spec.events.kinds).flatMap(([kind, { clock }]) =>
+    clock?.of === name ? [[kind, clock.at.source]] : [],
+  );
+  if (timed.length + alarms.length === 0) return none;
+  const told = alarms.length === 0 ? [] : [alarms];
   return createHash('sha256')
-    .update(JSON.stringify(derived.made === '' ? [machine?.field, timed] : [machine?.field, timed, derived.made]))
+    .update(
+      JSON.stringify(derived.made === '' ? [machine?.field, timed, ...told] : [machine?.field, timed, derived.made, ...told]),
+    )
     .digest('base64url');
 }
 

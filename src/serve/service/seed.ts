@@ -1,8 +1,9 @@
 import type { Json } from '../../document/document.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { drawOnce, type Work } from '../resources/act.ts';
+import type { Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
+import { drawOnce } from '../resources/drawn.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
 import { ownWork } from '../resources/own-work.ts';
 import { misfitOf } from './stored/misfits.ts';
@@ -57,6 +58,8 @@ function seedRow(work: Work, model: RowModel, row: Fields, place: string): boole
     insertRow(work, model, id, fields, `create ${model.name}`);
   } catch (failure) {
     if (!(failure instanceof Refused)) throw failure;
+    if (failure.refusal.when === 'limit.quota')
+      throw new BadRows(`${place} is one too many: the document allows no more rows of ${model.name} that count as it does.`);
     throw new BadRows(
       `${place} does not fit ${model.name}: ${failure.refusal.violations?.map(({ path }) => path.slice(1)).join(', ') ?? 'it'} is taken by another row.`,
     );

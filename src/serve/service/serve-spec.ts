@@ -25,6 +25,8 @@ import type { Stage } from '../scenarios/stage.ts';
 import type { Workbench } from '../scenarios/workbench.ts';
 import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
+import { brokerNotes } from './broker.ts';
+import { type CountingPlace, startCounting } from './counting.ts';
 import { CoverageCount } from './coverage.ts';
 import { compileRawRefusals, type DoorsServed, doorsOf } from './doors.ts';
 import { quietly } from './failures.ts';
@@ -55,21 +57,23 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const timers = startTimers(engine);
   const stage = stageOf(options);
   const count = options.coverage ? new CoverageCount() : undefined;
-  const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
+  const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call), options.notes);
   const watched = options.watch ? startOperatorWatch(engine, timers) : undefined;
   const note = noteAll([count, watched], logged);
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
-  const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
+  const events = startEvents(engine, { webhooks, targets: webhookTargets(options), broker: options.broker });
   const credentials = new Credentials(store, chance);
   const development = options.development ? new Development(credentials, clock, chance, provingOf(options).signsAll) : undefined;
   const counters = new RateCounters(systemChance);
+  const counting = startCounting(options, store);
   const timersChanged = () => timers.changed();
   const newest = newestOf(options, store, clock, async (next) => {
     await replace(next);
     events.changedElsewhere(true);
   });
   const onFailure = tellingNewest(newest, quietly(options.onFailure ?? (() => {}), clock));
-  const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development, onFailure, stage };
+  const heard = { timersChanged, events, onFailure };
+  const lasting = { inFlight: new Set<string>(), counters, counting, credentials, development, stage, ...heard };
   const sharing = await (store.shared && startSharing(store.shared, { timers, events, credentials, onFailure }));
   let served = await startServed(spec, store, lasting, note, options);
   sharing?.begin();
@@ -89,26 +93,12 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     await events.resume();
   }
 
-  const own = {
-    store,
-    clock,
-    chance,
-    timers,
-    events,
-    credentials,
-    counters,
-    development,
-    count,
-    webhooks,
-    stage,
-    watched,
-    sharing,
-  };
-  return serviceOf({ ...own, newest, served: () => served, replace, options });
+  const running = { store, clock, chance, timers, count, webhooks, watched, sharing, newest, replace, options };
+  return serviceOf({ ...lasting, ...running, served: () => served });
 }
 
 /** What a service that runs is made of. */
-interface Parts extends Pick<Lasting, 'counters' | 'credentials' | 'development' | 'events' | 'stage'> {
+interface Parts extends Pick<Lasting, 'counters' | 'counting' | 'credentials' | 'development' | 'events' | 'stage'> {
   readonly store: Store;
   readonly clock: Clock;
   readonly chance: Entropy;
@@ -134,7 +124,7 @@ function serviceOf(parts: Parts): Service {
   const over = { store, clock, chance, credentials, spec, engine, timers, workbench };
   const administer = compileAdmin({ ...over, onAdministered: parts.options.onAdministered });
   return {
-    ...doorsOf(served, parts.newest),
+    ...doorsOf(served, parts.newest, parts.options.turnAway),
     fire,
     replace,
     workbench,
@@ -146,7 +136,7 @@ function serviceOf(parts: Parts): Service {
     },
     get notes() {
       const given = parts.webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`);
-      return [...served().carried, ...notesOf(engine()), ...given];
+      return [...served().carried, ...notesOf(engine()), ...given, ...brokerNotes(spec(), parts.options.broker)];
     },
     get basePath() {
       return engine().basePath;
@@ -158,6 +148,7 @@ function serviceOf(parts: Parts): Service {
       await timers.stop();
       await events.stop();
       await parts.sharing?.stop();
+      await parts.counting.close();
       if (!parts.options.store) await store.close();
     },
   };
@@ -226,6 +217,7 @@ async function startServed(
 interface Lasting
   extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development' | 'onFailure'>,
     Pick<LimitsSetting, 'counters'> {
+  readonly counting: CountingPlace;
   /** What trials play; nothing where others rely on the service. */
   readonly stage: Stage | undefined;
 }
@@ -251,7 +243,7 @@ async function startEngine(
     now: () => clock.now(),
   });
   const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
-  const { counters, onFailure, stage: _stage, ...own } = lasting;
+  const { counters, counting, onFailure, stage: _stage, ...own } = lasting;
   const engine: Engine = {
     compilation,
     store,
@@ -273,8 +265,15 @@ async function startEngine(
     relaxesAuth: options.relax === 'auth',
     ...provingOf(options),
     isProduction: options.production ?? false,
+    measures: options.onExchange !== undefined,
     onFailure,
-    limits: compileLimits(spec.limits, { clock, counters, onFailure }),
+    limits: compileLimits(spec.limits, {
+      clock,
+      counters,
+      shared: counting.shared,
+      compile: compilation.expression,
+      onFailure,
+    }),
   };
   return { engine, migrated };
 }

@@ -4,7 +4,7 @@ import type { Spec } from '../../parts/spec.ts';
 import type { Store } from '../../store/store.ts';
 import type { DevelopmentCredential } from '../callers/development.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import type { Call } from '../http/call.ts';
+import type { Call, Reply } from '../http/call.ts';
 import type { Clock, Entropy } from '../http/clock.ts';
 import type { GivenHandlers } from '../operations/handlers.ts';
 import type { ScenarioInput } from '../scenarios/scenario.ts';
@@ -17,6 +17,11 @@ import type { Watched } from './watched.ts';
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
 export interface ServeOptions {
   readonly store?: Store;
+  /**
+   * Where rates are counted: `redis://…`, or `here` for this process alone. Unless given, in the store where several processes can have that, so that
+   * they hold over all of them.
+   */
+  readonly limits?: string;
   readonly clock?: Clock;
   readonly chance?: Entropy;
   /** The user's own code, by handler name. */
@@ -29,6 +34,8 @@ export interface ServeOptions {
   readonly as?: string;
   /** Who calls, found out by somebody else, such as a gateway in front or a test, at once or later; nothing for nobody. Credentials are not looked at then. */
   readonly identify?: (call: Call) => Caller | undefined | Promise<Caller | undefined>;
+  /** Answers a call before anything of the document is asked, such as one by a name of elsewhere; nothing where it goes on. */
+  readonly turnAway?: (call: Call) => Reply | undefined;
   /** The variables that the document may name: `secret_env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Reads a file that stands beside the document, such as a key set. */
@@ -39,6 +46,8 @@ export interface ServeOptions {
   readonly production?: boolean;
   /** Addresses that every event is sent to, for development; where no secret is given, one is made and told among the notes. */
   readonly webhooks?: readonly { readonly url: string; readonly secret?: string }[];
+  /** The address of the broker that the document states, `nats://127.0.0.1:4222`: every event is published there. */
+  readonly broker?: string;
   /** Whether webhooks may go to this machine and its network; not unless this says so. */
   readonly allowPrivateWebhooks?: boolean;
   /** The hosts that webhooks may go to, `*.example.com` for all below one; all unless given. */
@@ -71,6 +80,8 @@ export interface ServeOptions {
   readonly watch?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */
   readonly onExchange?: (entry: ExchangeEntry) => void;
+  /** Which exchanges are noted down, by the status of their answer, as it is at the time; all unless given. */
+  readonly notes?: (status: number) => boolean;
   /** Called for each act of an administrator that changes something: keys, deliveries, timers, erasing. */
   readonly onAdministered?: (act: AdminAct) => void;
   /** Called for failures, which callers see as `internal` alone. */
@@ -86,6 +97,19 @@ export interface ExchangeEntry {
   readonly status: number;
   readonly operation: string | undefined;
   readonly ms: number;
+  /** The user that its caller is, never the caller. */
+  readonly user?: string;
+  readonly version?: string;
+  /** What the strictest rate leaves. */
+  readonly left?: number;
+  /** How long it waited for the store, in milliseconds. */
+  readonly storeMs?: number;
+  /** How many rows it stored, or a list gave where they were looked at one by one. */
+  readonly rows?: number;
+  /** How many changes went to disk together with its own. */
+  readonly batch?: number;
+  /** The identifier of the trace that it is part of, where traces are made. */
+  readonly trace?: string;
   /** The error code or condition of a refusal. */
   readonly refused?: string;
   /** Where a request that was refused is wrong: `body /name`. */
@@ -99,17 +123,27 @@ export interface ExchangeEntry {
   readonly scenario?: string;
 }
 
+/** Where a service listens, and how it stops. */
+export interface ServiceAddress {
+  readonly port: number;
+  readonly host?: string;
+  /** Whether the port is this process's alone, where several workers share what they listen on. */
+  readonly isOwn?: boolean;
+  readonly graceMs?: number;
+  readonly onCut?: (requests: number) => void;
+}
+
 /** A running service: one set of plans behind two doors. */
 export interface Service {
   /** A listener for `http.createServer`. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   /** The same plans for a `Request` of the Fetch standard. */
   fetch(request: Request): Promise<Response>;
-  /** Listens on an address; loopback unless said otherwise. `close` takes no new connections, lets running requests finish and ends. */
-  listen(options: {
-    readonly port: number;
-    readonly host?: string;
-  }): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
+  /**
+   * Listens on an address; loopback unless said otherwise. `close` takes no new connections, gives running requests `graceMs` to finish (10,000
+   * unless given) and ends; `onCut` is told how many it cut off then.
+   */
+  listen(options: ServiceAddress): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
   /** Fires a transition that is `by: service`, or any other, on a row. Resolves to the row as it is then; rejects with what stood in the way. */
   fire(resource: string, id: string, transition: string): Promise<Json>;
   /** Serves another document over the same rows from the next request on. Rejects, changing nothing, where the rows do not fit it. */

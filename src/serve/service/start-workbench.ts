@@ -3,7 +3,7 @@ import { entryOf, isStated } from '../../parts/fact.ts';
 import { Samples } from '../../parts/samples/samples.ts';
 import type { Engine } from '../operations/engine.ts';
 import { emittable } from '../operations/handler-context.ts';
-import { drawOnce } from '../resources/act.ts';
+import { drawOnce } from '../resources/drawn.ts';
 import { ownWork } from '../resources/own-work.ts';
 import { BadScenario } from '../scenarios/scenario.ts';
 import { Stage } from '../scenarios/stage.ts';

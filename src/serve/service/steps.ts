@@ -4,8 +4,10 @@ import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
+import { newCost } from '../exchange/cost.ts';
 import { type Exchange, type Refusal, refusalReply, startExchange, warn } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
+import { type TracedRequest, traceChannels, traceRequest } from '../exchange/traces.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
 import { addHeaders } from '../http/send.ts';
@@ -43,7 +45,7 @@ function statedOrder({ compilation }: Engine): readonly OrderWord[] | undefined 
 
 /** Steps 1 to 3. */
 function routing(
-  { compilation, clock, chance, limits }: Engine,
+  { compilation, clock, chance, limits, measures }: Engine,
   versions: CompiledVersions,
   views: Views,
 ): Pick<Steps, 'sizes' | 'route' | 'start' | 'version' | 'ratesOfAddress'> {
@@ -58,8 +60,13 @@ function routing(
       return undefined;
     },
     route: versions.route,
-    start: (call, routed) =>
-      startExchange({ call, routed, nowMs: clock.now(), view: views.of(undefined, routed.version) }, newRequestId),
+    start(call, routed) {
+      const { plan, endpoint } = routed.found.value;
+      const trace = traceRequest(call, plan.operation.name, endpoint.key);
+      const view = views.of(undefined, routed.version);
+      const cost = measures ? newCost() : undefined;
+      return startExchange({ call, routed, nowMs: clock.now(), view, cost, trace }, newRequestId);
+    },
     version: ({ refusal, isAsked }) => (isAsked || !versions.pinned ? refusal : undefined),
     ratesOfAddress: limits.first,
   };
@@ -115,6 +122,7 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     const decoded = exchange.plan.input.body(exchange.call, bytes);
     if ('refusal' in decoded) return decoded.refusal;
     exchange.request = decoded.value;
+    if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
     exchange.bytes = bytes;
     return undefined;
   }
@@ -168,21 +176,27 @@ function answering(
     if (own) addHeaders(headers, own);
     if (tell) addHeaders(headers, tell(exchange, reply));
     addHeaders(headers, versions.headers(exchange, reply));
+    if (limits.leave) limits.leave(exchange);
+    if (limits.answered) limits.answered(exchange, reply.status);
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
     standIn?.tell(exchange, headers);
     if (exchange.scenario) headers['ninefold-scenario'] = exchange.scenario.name;
     if (exchange.refusedWith) reportRefusal(exchange);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
+    if (exchange.trace) endTrace(exchange, exchange.trace, reply);
     const broken = exchange.scenario?.broken;
     return broken ? { ...reply, broken } : reply;
   }
 
   /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */
   function failed(exchange: Exchange, failure: unknown): Reply {
-    // Nobody is left to answer, and nothing of ours failed.
-    if (failure instanceof ClientGone) throw failure;
-    if (failure instanceof Superseded && exchange.call.mayBeginAnew) throw failure;
+    if (limits.leave) limits.leave(exchange);
+    // Nobody is left to answer, or it begins anew; nothing of ours failed.
+    if (failure instanceof ClientGone || (failure instanceof Superseded && exchange.call.mayBeginAnew)) {
+      if (exchange.trace) traceChannels.requestEnd.publish(exchange.trace);
+      throw failure;
+    }
     engine.onFailure(failure, exchange.requestId());
     // Nothing was read or stored, and the same request may be sent again.
     if (failure instanceof StoreUnavailable || failure instanceof ReadTooLong)
@@ -203,6 +217,12 @@ function answering(
     failed,
     finish,
   };
+}
+
+function endTrace({ refusedWith }: Exchange, trace: TracedRequest, { status }: Reply): void {
+  trace.status = status;
+  trace.refused = refusedWith?.code ?? refusedWith?.when;
+  traceChannels.requestEnd.publish(trace);
 }
 
 /** Notes down a refusal that is a failure of ours, once the exchange is over. */

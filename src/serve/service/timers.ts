@@ -4,7 +4,7 @@ import { freePass } from '../callers/operation-access.ts';
 import { after } from '../exchange/after.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { type Drawn, drawOnce } from '../resources/act.ts';
+import { type Drawn, drawOnce } from '../resources/drawn.ts';
 import { ownWork } from '../resources/own-work.ts';
 import { fire } from '../serve.ts';
 import type { FailingTimer, TimersAtHand } from './admin/command.ts';

@@ -66,8 +66,17 @@ export function compileUnrouted(
       const own = wellKnown(call);
       if (own) return after(own, (made) => answerOwn(call, made));
       if (found.kind === 'method') return answerMethod(call, found.allow, version);
-      return refuse(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' }, version);
+      return refuse(call, openRoutes ? { open: openRoutes } : unknownRoute(engine, call), version);
     },
+  };
+}
+
+/** Whoever begins at the root of a host is told where the service is; not in production. */
+function unknownRoute({ basePath, isProduction }: Engine, { path }: Call): Refusal {
+  const isBeside = basePath !== '' && !isProduction && path !== basePath && !path.startsWith(`${basePath}/`);
+  return {
+    when: 'route.unknown',
+    ...(isBeside && { message: `There is nothing under this path; the service is below ${basePath}.` }),
   };
 }
 

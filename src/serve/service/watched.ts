@@ -1,3 +1,4 @@
+import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
 import type { OutboxReader } from '../../store/outbox.ts';
 import { measureDelay } from '../http/clock.ts';
 import type { Engine } from '../operations/engine.ts';
@@ -18,6 +19,8 @@ export interface Watched {
   metrics(process?: ProcessFigures): Promise<string>;
   /** What each part that requests depend on says of itself: `ok`, or what is wrong. */
   checks(): Promise<{ readonly store: string; readonly timers: string }>;
+  /** How many facts of the document that is served stand how, in all and by part. */
+  ledger(): Pick<Ledger, 'total' | 'parts'>;
 }
 
 /** The same, with what counts for it. */
@@ -57,6 +60,10 @@ export function startOperatorWatch(engine: () => Engine, timers: Timers): Operat
         store: await storeCheck(engine()),
         timers: failing === 0 ? 'ok' : `${failing} failed and are tried again: ninefold timers list --failing`,
       };
+    },
+    ledger() {
+      const { total, parts } = ledgerOf(engine().compilation.spec);
+      return { total, parts };
     },
     close: () => delay.stop(),
   };
@@ -118,11 +125,22 @@ function firstWaiting(outbox: OutboxReader): number | undefined {
   return first;
 }
 
+/** A store that answers late is as good as none: whoever asks wants to know where to send requests now. */
+const storeAnswersMs = 1000;
+
 async function storeCheck({ store }: Engine): Promise<string> {
+  let late: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<string>((resolve) => {
+    late = setTimeout(() => resolve(`it has not answered in ${storeAnswersMs} ms`), storeAnswersMs);
+  });
+  const asked = async () => store.read(({ outbox }) => outbox.lastEvent());
+  const answered = asked().then(
+    () => 'ok',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
   try {
-    await store.read(({ outbox }) => outbox.lastEvent());
-    return 'ok';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return await Promise.race([answered, tooLate]);
+  } finally {
+    clearTimeout(late);
   }
 }

@@ -5,6 +5,7 @@ import { isOnLoopback } from '../callers/loopback.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Identified, Refusal } from '../exchange/exchange.ts';
 import type { Call, Reply } from '../http/call.ts';
+import { protectingBounds } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
 
 /** What a call for one of the service's own addresses comes to; nothing where it is for none of them. */
@@ -67,9 +68,10 @@ export function compileWellKnown(
     if (isHere || !plan) return tell(write);
     // Failed logins count here as everywhere.
     const hurried = limits.first?.({ call, counted: undefined, plan, nowMs: clock.now() });
-    if (hurried) return { refusal: hurried };
-    const who = identify(call, plan);
-    return after(who, (identified) => tellTo(identified, write));
+    return after(hurried, (refusal): PromiseOrValue<Own> => {
+      if (refusal) return { refusal };
+      return after(identify(call, plan), (identified) => tellTo(identified, write));
+    });
   };
 }
 
@@ -94,6 +96,7 @@ function describe({ spec, ledger, facts }: Engine['compilation']) {
   return {
     title: spec.title,
     counts: { total, parts },
+    bounds: protectingBounds(spec.limits),
     open: partNames.flatMap((part) => facts.ofPart(part)),
   };
 }

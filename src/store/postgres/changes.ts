@@ -105,6 +105,7 @@ export class ChangeQueue<B> {
     const { newState, run, rowTables, connection: free, purge, committed, names } = this.#means;
     const generation = this.#means.generation();
     const state = newState();
+    state.bodies = bodies.length;
     guess(state, bodies, (body) => run(state, body));
     const connection = await free();
     const means: BatchMeans<B> = { connection, state, bodies, run: (body) => run(state, body), rowTables };

@@ -15,6 +15,8 @@ export interface ConditionScope {
   readonly bindings: GivenBinding[];
   /** The parameters that the text is made for: their types count, their values do not. */
   readonly params: readonly Scalar[];
+  /** What the scalars of an array are named of, inside an `any`. */
+  readonly item?: string;
 }
 
 /** A condition as SQL. What its `$n` stand for is added to the bindings. */
@@ -36,6 +38,13 @@ export function postgresCondition(scope: ConditionScope, condition: Condition): 
       return inSql(scope, condition.left, condition.right);
     case 'prefix':
       return prefixSql(scope, condition.left, condition.right);
+    case 'some':
+      return someSql(scope, condition);
+    case 'any': {
+      const item = `${scope.alias}e`;
+      const list = `${scope.alias}.${scope.shape.column(condition.column).sql}`;
+      return `EXISTS (SELECT 1 FROM json_array_elements_text((${list})::json) AS ${item}(value) WHERE ${postgresCondition({ ...scope, item }, condition.of)})`;
+    }
     case 'contains': {
       const [left, right] = [operandSql(scope, condition.left, 'text'), operandSql(scope, condition.right, 'text')];
       // What is written for U+0000 and U+0001 could be found half: such texts are compared as the bytes that they stand for.
@@ -48,6 +57,17 @@ export function postgresCondition(scope: ConditionScope, condition: Condition): 
       return `(${operandSql(scope, condition.left, type ?? 'text')} ${condition.op} ${operandSql(scope, condition.right, type ?? 'text')})`;
     }
   }
+}
+
+/** Whether there is such a row: the one that is referred to, or one that refers to this row. */
+function someSql(scope: ConditionScope, condition: Extract<Condition, { op: 'some' }>): string {
+  const shape = scope.find(condition.table);
+  const alias = `${scope.alias}v`;
+  const { by } = condition;
+  const own = 'to' in by ? scope.shape.column(by.to).sql : 'id';
+  const other = 'from' in by ? shape.column(by.from).sql : 'id';
+  const of = postgresCondition({ ...scope, shape, alias }, condition.of);
+  return `EXISTS (SELECT 1 FROM ${shape.sql} AS ${alias} WHERE ${alias}.${other} = ${scope.alias}.${own} AND ${of})`;
 }
 
 /** The type in which values of two types are compared: that of a column where the other one fits into it. */
@@ -66,6 +86,7 @@ function isGiven(operand: Operand): boolean {
 /** The type that an operand has by itself; nothing of an absent value. */
 function typeOf(scope: ConditionScope, operand: Operand): Type | undefined {
   if ('column' in operand) return scope.shape.column(operand.column).type;
+  if ('item' in operand) return operand.item;
   if ('then' in operand) return typeOf({ ...scope, shape: scope.find(operand.table) }, operand.then);
   const value = 'param' in operand ? scope.params[operand.param] : operand.value;
   if (value === null || value === undefined) return undefined;
@@ -90,6 +111,10 @@ function ownSql(
   operand: Exclude<Operand, { readonly param: number } | { readonly value: Scalar }>,
 ): string {
   if ('column' in operand) return `${scope.alias}.${scope.shape.column(operand.column).sql}`;
+  if ('item' in operand)
+    return operand.item === 'text'
+      ? `(${scope.item}.value COLLATE "C")`
+      : `CAST(${scope.item}.value AS ${sqlTypes[operand.item]})`;
   const shape = scope.find(operand.table);
   const alias = `${scope.alias}v`;
   const inner = { ...scope, shape, alias };

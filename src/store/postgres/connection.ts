@@ -73,6 +73,11 @@ export function isOfMachine(error: unknown): boolean {
   return error instanceof DatabaseError && (error.isLost || /^(?:08|25P0|40|53|55P03|57|58|XX)/.test(error.state));
 }
 
+/** Whether a statement was ended because it took longer than it may, or because somebody asked for that. */
+export function isOutOfTime(error: unknown): boolean {
+  return error instanceof DatabaseError && error.state === '57014';
+}
+
 /** A statement without values. */
 export function bareSql(text: string): Sql {
   return { text, values: [] };

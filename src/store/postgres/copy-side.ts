@@ -2,7 +2,7 @@ import { CannotCopy, type CopiedTable, type CopySide } from '../copying.ts';
 import type { Scalar } from '../store.ts';
 import { readAddress } from './address.ts';
 import { bareSql, type Connection } from './connection.ts';
-import { bringTableUp, tableNames } from './migration.ts';
+import { bringTablesUp, tableNames } from './migration.ts';
 import { quoteName, StoreNames } from './names.ts';
 import { bringStoreUp } from './schema.ts';
 import { once } from './schema-change.ts';
@@ -47,8 +47,16 @@ function sideOver(connection: Connection, names: StoreNames, name: string, close
       return found.map((row) => row.map((value) => (typeof value === 'string' ? read(value) : value) as Scalar));
     },
     async make(resource) {
-      const means = { connection, names, columnsOf: () => [], renewal: {}, nextRevision: () => 0, changed: () => {} };
-      await bringTableUp(means, { name: resource, columns: [], unique: [], indexes: [] });
+      const means = {
+        connection,
+        names,
+        columnsOf: () => [],
+        renewal: {},
+        ready: new Map(),
+        nextRevision: () => 0,
+        changed: () => {},
+      };
+      await bringTablesUp(means, [{ name: resource, columns: [], unique: [], indexes: [] }]);
     },
     async add(table, rows) {
       const lists = table.columns.map(([, type], at) => `$${at + 1}::${sqlTypes[type]}[]`);

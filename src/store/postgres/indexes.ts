@@ -10,6 +10,8 @@ import { read } from './texts.ts';
 export interface TableIndex {
   readonly name: string;
   readonly make: string;
+  /** The same while others go on writing, outside of any transaction; absent where that cannot be. */
+  readonly makeOnline?: string;
   readonly columns: readonly string[];
   /** The column of which the index makes values unique. */
   readonly unique?: string;
@@ -36,21 +38,27 @@ export function indexesOf(names: StoreNames, spec: TableSpec, shape: TableShape)
     });
     const on = [...parts, 'seq'].join(', ');
     const name = quoteName(names.index('index', spec.name, on));
-    return { name, make: `CREATE INDEX ${name} ON ${shape.sql} (${on})`, columns };
+    const made = `${name} ON ${shape.sql} (${on})`;
+    return { name, make: `CREATE INDEX ${made}`, makeOnline: `CREATE INDEX CONCURRENTLY ${made}`, columns };
   });
   return [...new Map([...unique, ...others].map((index) => [index.name, index])).values()];
 }
 
-async function indexNames(
-  means: SchemaChange,
+/** What there is of indexes; one is not valid whose making was broken off. */
+export async function knownIndexes(
+  means: Pick<SchemaChange, 'connection'>,
   shape: TableShape,
-): Promise<{ readonly name: string; readonly isUnique: boolean }[]> {
+): Promise<{ readonly name: string; readonly isUnique: boolean; readonly isValid: boolean }[]> {
   const found = await foundBy(means, {
-    text: `SELECT c.relname, i.indisunique FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+    text: `SELECT c.relname, i.indisunique, i.indisvalid FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
       WHERE i.indrelid = $1::regclass AND (c.relname LIKE 'unique:%' OR c.relname LIKE 'index:%')`,
     values: [shape.sql],
   });
-  return found.map(([name, isUnique]) => ({ name: quoteName(String(name)), isUnique: isUnique === true }));
+  return found.map(([name, isUnique, isValid]) => ({
+    name: quoteName(String(name)),
+    isUnique: isUnique === true,
+    isValid: isValid === true,
+  }));
 }
 
 /** Indexes hold no data of their own: those not asked for go, and those of refilled columns are made again after it. */
@@ -63,7 +71,7 @@ export async function dropIndexes(
 ): Promise<void> {
   const changed = stale.map((at) => shape.stated[at]!.sql);
   const kept = new Set(wanted.filter(({ columns }) => !columns.some((sql) => changed.includes(sql))).map(({ name }) => name));
-  const gone = (await indexNames(means, shape)).filter(({ name }) => !kept.has(name));
+  const gone = (await knownIndexes(means, shape)).filter(({ name, isValid }) => !kept.has(name) || !isValid);
   if (gone.length === 0) return;
   means.changed();
   const schema = quoteName(means.names.schema);
@@ -81,7 +89,7 @@ export async function createIndexes(
   shape: TableShape,
   indexes: readonly TableIndex[],
 ): Promise<void> {
-  const there = new Set((await indexNames(means, shape)).map(({ name }) => name));
+  const there = new Set((await knownIndexes(means, shape)).map(({ name }) => name));
   for (const { name, make, unique } of indexes) {
     if (there.has(name)) continue;
     means.changed();

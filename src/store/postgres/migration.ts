@@ -10,18 +10,22 @@ import { arrayText, read, readScalar, sqlTypes, valueText, written } from './tex
 const ROWS_AT_ONCE = 500;
 
 /** Brings one table up to its spec, inside a transaction of the caller's. */
-export async function bringTableUp(means: SchemaChange, spec: TableSpec): Promise<Migration> {
+async function bringTableUp(means: SchemaChange, spec: TableSpec): Promise<Migration> {
   const { names, renewal } = means;
   const before = await knownColumns(means, spec.name);
   const isRenewed = before !== undefined && renewal.rows?.has(spec.name) === true;
-  const stale = spec.columns.flatMap((column, index) => (before?.includes(definition(column)) ? [] : [index]));
+  const ready = isRenewed ? undefined : means.ready.get(spec.name);
+  const stale = staleColumns(before, spec);
+  const unfilled = stale.filter((at) => !ready?.filled.has(at));
   const added = before ? await addColumns(means, spec) : await createTable(means, spec);
   const shape = shapeOf(names, spec);
   const indexes = indexesOf(names, spec, shape);
   // The values of all columns may become others.
-  await dropIndexes(means, spec, shape, indexes, isRenewed ? spec.columns.map((_, index) => index) : stale);
+  await dropIndexes(means, spec, shape, indexes, isRenewed ? spec.columns.map((_, index) => index) : unfilled);
   const done =
-    before && (isRenewed || stale.length > 0) ? await goThrough(means, spec, shape, stale) : { refilled: 0, renewed: 0 };
+    before && (isRenewed || stale.length > 0)
+      ? await goThrough(means, spec, shape, stale, unfilled.length > 0 ? undefined : ready?.revision)
+      : { refilled: 0, renewed: 0 };
   await createIndexes(means, spec, shape, indexes);
   const columns = spec.columns.map(definition);
   if (JSON.stringify(before) !== JSON.stringify(columns)) {
@@ -37,8 +41,26 @@ export async function bringTableUp(means: SchemaChange, spec: TableSpec): Promis
   return { added, ...done };
 }
 
+/** Brings all tables up, those first that are called otherwise or go, inside a transaction of the caller's. */
+export async function bringTablesUp(means: SchemaChange, tables: readonly TableSpec[]): Promise<Migration> {
+  for (const { from, to } of means.renewal.renamed ?? []) await renameStored(means, from, to);
+  for (const name of means.renewal.dropped ?? []) await dropStored(means, name);
+  const done: Migration[] = [];
+  for (const table of tables) done.push(await bringTableUp(means, table));
+  return {
+    added: done.flatMap(({ added }) => added),
+    refilled: done.reduce((sum, { refilled }) => sum + refilled, 0),
+    renewed: done.reduce((sum, { renewed }) => sum + renewed, 0),
+  };
+}
+
+/** Places of the columns that stored rows have no values of, or others. */
+export function staleColumns(before: readonly string[] | undefined, spec: TableSpec): number[] {
+  return spec.columns.flatMap((column, at) => (before?.includes(definition(column)) ? [] : [at]));
+}
+
 /** Has a table called otherwise from now on, with all that is kept by its name. Its indexes are made anew. */
-export async function renameStored(means: SchemaChange, from: string, to: string): Promise<void> {
+async function renameStored(means: SchemaChange, from: string, to: string): Promise<void> {
   const { connection, names } = means;
   if (!(await knownColumns(means, from))) return;
   if (await knownColumns(means, to)) {
@@ -56,7 +78,7 @@ export async function renameStored(means: SchemaChange, from: string, to: string
 }
 
 /** Takes a table away, with all that is kept by its name but the events that told of its rows. */
-export async function dropStored({ connection, names, changed }: SchemaChange, name: string): Promise<void> {
+async function dropStored({ connection, names, changed }: SchemaChange, name: string): Promise<void> {
   changed();
   await connection.send([
     once(`DROP TABLE IF EXISTS ${names.rows(name)}`),
@@ -99,7 +121,10 @@ export async function tablesWithRows(
 }
 
 /** The columns that rows of the table were last written with. */
-async function knownColumns(means: Pick<SchemaChange, 'connection' | 'names'>, table: string): Promise<string[] | undefined> {
+export async function knownColumns(
+  means: Pick<SchemaChange, 'connection' | 'names'>,
+  table: string,
+): Promise<string[] | undefined> {
   const [found] = await foundBy(means, {
     text: `SELECT columns FROM ${means.names.own('tables')} WHERE name = $1`,
     values: [written(table)],
@@ -128,7 +153,10 @@ async function createTable({ connection, names, changed }: SchemaChange, spec: T
   return [spec.name];
 }
 
-async function addColumns(means: SchemaChange, spec: TableSpec): Promise<string[]> {
+export async function addColumns(
+  means: Pick<SchemaChange, 'connection' | 'names' | 'changed'>,
+  spec: TableSpec,
+): Promise<string[]> {
   const { names, connection, changed } = means;
   const shape = shapeOf(names, spec);
   const found = await foundBy(means, {
@@ -144,21 +172,24 @@ async function addColumns(means: SchemaChange, spec: TableSpec): Promise<string[
   return missing.map((at) => `${spec.name}.${spec.columns[at]!.name}`);
 }
 
-/** Goes through all rows: those that become others are written anew, in the others stale columns are filled. */
+/** Goes through all rows, or those of a later revision: those that become others are written anew, in the others stale columns are filled. */
 async function goThrough(
   means: SchemaChange,
   spec: TableSpec,
   shape: TableShape,
   stale: readonly number[],
+  sinceRevision?: number,
 ): Promise<{ refilled: number; renewed: number }> {
   const { connection, columnsOf, renewal, nextRevision } = means;
   const renew = renewal.rows?.get(spec.name);
   const all = [...shape.stated.keys()];
   let refilled = 0;
   let renewed = 0;
-  for (let after = -1, done = 0; ; ) {
+  // Those that are written anew get a higher revision, so that both ways each is met once.
+  const [way, first] = sinceRevision === undefined ? ['seq', -1] : ['rev', sinceRevision];
+  for (let after = first, done = 0; ; ) {
     const found = await foundBy(means, {
-      text: `SELECT seq, id, rev, entered, doc FROM ${shape.sql} WHERE seq > $1::int8 ORDER BY seq LIMIT ${ROWS_AT_ONCE}`,
+      text: `SELECT seq, id, rev, entered, doc FROM ${shape.sql} WHERE ${way} > $1::int8 ORDER BY ${way} LIMIT ${ROWS_AT_ONCE}`,
       values: [String(after)],
     });
     const [changed, filled]: [Changed[], Changed[]] = [[], []];
@@ -166,7 +197,7 @@ async function goThrough(
       // The columns are those that are selected above.
       const [seq, id, rev, entered, doc] = values as [number, string, number, number, string];
       const row: Row = { id: String(readScalar(id)), seq, rev, entered, doc };
-      after = seq;
+      after = way === 'seq' ? seq : rev;
       const next = renew?.(row);
       if (next) changed.push({ seq, rev: nextRevision(), doc: next.doc, columns: next.columns });
       else if (stale.length > 0) filled.push({ seq, rev, doc, columns: columnsOf(spec.name, row) });
@@ -184,14 +215,14 @@ async function goThrough(
   }
 }
 
-interface Changed {
+export interface Changed {
   readonly seq: number;
   readonly rev: number;
   readonly doc: string;
   readonly columns: readonly Scalar[];
 }
 
-function updateSql(shape: TableShape, rows: readonly Changed[], columns: readonly number[], isWhole: boolean): Sql {
+export function updateSql(shape: TableShape, rows: readonly Changed[], columns: readonly number[], isWhole: boolean): Sql {
   const stated = columns.map((at) => ({
     ...shape.stated[at]!,
     values: arrayText(rows.map((row) => valueText(row.columns[at] ?? null))),

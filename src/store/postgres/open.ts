@@ -1,3 +1,4 @@
+import type { SharedRates } from '../shared-rates.ts';
 import type { Store } from '../store.ts';
 import { readAddress } from './address.ts';
 
@@ -51,11 +52,12 @@ export function laterStore(name: string, open: () => Promise<Store>): Store {
         sharing.catch(() => held(false));
         return async () => (await sharing.catch(ignored))?.();
       },
+      rates: (rulesOf) => laterRates(async () => (await opened()).shared?.rates(rulesOf)),
     },
     prepare: async (...given) => (await opened()).prepare(...given),
     tablesBeside: async (known) => (await opened()).tablesBeside(known),
     copyTo: async (path) => (await opened()).copyTo(path),
-    read: async (body) => (await opened()).read(body),
+    read: async (body, goesOn) => (await opened()).read(body, goesOn),
     change: async (body) => (await opened()).change(body),
     due: async (nowMs, most) => (await opened()).due(nowMs, most),
     timers: async (most, search) => (await opened()).timers(most, search),
@@ -67,5 +69,22 @@ export function laterStore(name: string, open: () => Promise<Store>): Store {
       const store = await opening?.catch(() => undefined);
       await store?.close();
     },
+  };
+}
+
+/** Rates of a store that is opened when something is first counted; they are closed with it. */
+function laterRates(open: () => Promise<SharedRates | undefined>): SharedRates {
+  let opening: Promise<SharedRates | undefined> | undefined;
+  return {
+    async count(asked) {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      const rates = await opening;
+      if (!rates) throw new Error('the store counts no rates');
+      return rates.count(asked);
+    },
+    close: async () => {},
   };
 }

@@ -55,8 +55,8 @@ function numbers<T>(all: readonly T[], of: (one: T) => number | null): string {
 function addEvents(names: StoreNames, events: readonly OpWork['addEvent'][]): Sql[] {
   return [
     {
-      text: `INSERT INTO ${names.own('events')} (seq, id, kind, at, operation, resource, "row", payload, image)
-        SELECT * FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])`,
+      text: `INSERT INTO ${names.own('events')} (seq, id, kind, at, operation, resource, "row", payload, image, trace)
+        SELECT * FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])`,
       values: [
         numbers(events, ({ seq }) => seq),
         texts(events, ({ id }) => id),
@@ -67,6 +67,7 @@ function addEvents(names: StoreNames, events: readonly OpWork['addEvent'][]): Sq
         texts(events, ({ row }) => row),
         texts(events, ({ payload }) => payload),
         texts(events, ({ image }) => image),
+        texts(events, ({ trace }) => trace ?? null),
       ],
     },
   ];

@@ -17,7 +17,7 @@ import type { Op } from './ops.ts';
 import type { State } from './state.ts';
 import { arrayText, read, written } from './texts.ts';
 
-const EVENT_COLUMNS = 'seq, id, kind, at, operation, resource, "row", payload, image';
+const EVENT_COLUMNS = 'seq, id, kind, at, operation, resource, "row", payload, image, trace';
 const DELIVERY_COLUMNS = 'seq, event, subscriber, tries, due, settled, outcome';
 
 type Values = readonly (string | number | null)[];
@@ -120,7 +120,7 @@ export class PostgresOutbox implements OutboxReader {
 
   #events(rest: string, values: readonly (string | number)[]): StoredEvent[] {
     return this.ask(`SELECT ${EVENT_COLUMNS} FROM ${this.own('events')} ${rest}`, values).map(
-      ([seq, id, kind, at, operation, resource, row, payload, image]) => ({
+      ([seq, id, kind, at, operation, resource, row, payload, image, trace]) => ({
         seq: Number(seq),
         id: textOf(id),
         kind: textOf(kind),
@@ -130,6 +130,7 @@ export class PostgresOutbox implements OutboxReader {
         row: textOrNull(row),
         payload: textOf(payload),
         image: textOrNull(image),
+        ...(trace !== null && { trace: textOf(trace) }),
       }),
     );
   }

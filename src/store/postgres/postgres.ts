@@ -5,8 +5,9 @@ import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
 import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
 import { flushSql, purgeSql } from './flush.ts';
-import { bringTableUp, dropStored, renameStored, tableNames, tablesWithRows } from './migration.ts';
+import { bringTablesUp, tableNames, tablesWithRows } from './migration.ts';
 import { quoteName, StoreNames } from './names.ts';
+import { bringUpOnline } from './online.ts';
 import { type Latest, PostgresReader, type Queries } from './reader.ts';
 import { Reads } from './reads.ts';
 import { bringStoreUp } from './schema.ts';
@@ -17,6 +18,7 @@ import { State } from './state.ts';
 import { read, written } from './texts.ts';
 import { dueTimers, nextTimer, timerOf, timersSql } from './timers.ts';
 import { PostgresTransaction } from './transaction.ts';
+import { whileAlone } from './turns.ts';
 
 /** Opens a store in a schema of a database that is reached by some way. */
 export async function openOn(server: Server, schema: string): Promise<Store> {
@@ -66,7 +68,8 @@ class PostgresStore implements Store {
     this.shared = new PostgresSharing({ server, names, holder });
     this.#reads = new Reads({
       name: server.name,
-      newState: () => new State(this.#shapes),
+      newState: (putsOffAsks) => new State(this.#shapes, putsOffAsks),
+      free: () => this.#free(),
       run: (state, body) => this.#run(() => body(new PostgresReader(state, this.#queries, this.#latest))),
       connect: () => this.#server.connect(),
       generation: () => (this.#isPrepared ? this.#generation : undefined),
@@ -92,7 +95,8 @@ class PostgresStore implements Store {
     return this.#upkeep(async () => {
       const connection = await this.#server.connect();
       try {
-        return await this.#prepared(connection, tables, columnsOf, renewal);
+        const turn = { server: this.#server, connection, names: this.#names, holder: this.#latest.holder };
+        return await whileAlone(turn, () => this.#prepared(connection, tables, columnsOf, renewal));
       } catch (error) {
         if (!connection.isLost) await connection.send([bareSql('ROLLBACK')]).catch(() => {});
         throw error;
@@ -110,9 +114,9 @@ class PostgresStore implements Store {
     throw new Error(`${this.#server.name} is not copied into a file by Ninefold: use pg_dump`);
   }
 
-  read<T>(body: (reader: Reader) => T): Promise<T> {
+  read<T>(body: (reader: Reader) => T, goesOn?: () => void): Promise<T> {
     // The queue holds bodies of all types; each one's promise settles with what that body returned.
-    return this.#counted(() => this.#reads.add(body) as Promise<T>);
+    return this.#counted(() => this.#reads.add(body, goesOn) as Promise<T>);
   }
 
   change<T>(body: (transaction: Transaction) => T): Promise<T> {
@@ -163,7 +167,9 @@ class PostgresStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled([...this.#underWay])
+    this.#closed ??= this.#reads
+      .endLong()
+      .then(() => Promise.allSettled([...this.#underWay]))
       .then(() => Promise.all([this.#changes.drain(), this.#reads.drain()]))
       .then(() => this.shared.close())
       .then(() => this.#server.close());
@@ -177,6 +183,7 @@ class PostgresStore implements Store {
     renewal: Renewal,
   ): Promise<Migration> {
     const names = this.#names;
+    const ready = await bringUpOnline({ connection, names, columnsOf, renewal }, tables);
     const store = names.own('store');
     const lock = bareSql(`SELECT last, generation FROM ${store} FOR UPDATE`);
     const [, [[last, generation] = []] = []] = await connection.send([bareSql('BEGIN'), lock]);
@@ -187,15 +194,13 @@ class PostgresStore implements Store {
       names,
       columnsOf,
       renewal,
+      ready,
       nextRevision: () => ++revision,
       changed: () => {
         isOther = true;
       },
     };
-    for (const { from, to } of renewal.renamed ?? []) await renameStored(means, from, to);
-    for (const name of renewal.dropped ?? []) await dropStored(means, name);
-    const done: Migration[] = [];
-    for (const table of tables) done.push(await bringTableUp(means, table));
+    const done = await bringTablesUp(means, tables);
     const shapes = new TableShapes(names, tables);
     if (renewal.settle) {
       const { settle } = renewal;
@@ -213,11 +218,7 @@ class PostgresStore implements Store {
     this.#queries = new WeakMap();
     this.#generation = next;
     this.#isPrepared = true;
-    return {
-      added: done.flatMap(({ added }) => added),
-      refilled: done.reduce((sum, { refilled }) => sum + refilled, 0),
-      renewed: done.reduce((sum, { renewed }) => sum + renewed, 0),
-    };
+    return done;
   }
 
   /** What is to be remembered with a migration, as statements. */

@@ -1,6 +1,7 @@
 import type { Condition, FoundRow, Operand, QuerySpec, Scalar } from '../store.ts';
 import { type ConditionScope, type GivenBinding, postgresCondition } from './condition.ts';
 import type { FoundValues, Sql } from './connection.ts';
+import { partLength } from './number-parts.ts';
 import type { ShapeColumn, TableShape, TableShapes } from './shapes.ts';
 import { readScalar, sqlTypes, valueText } from './texts.ts';
 
@@ -93,7 +94,12 @@ export class PostgresQuery {
     };
     if (wanted === 'count') return { text: `SELECT count(*) ${rows('')}`, bindings };
     const order = `ORDER BY ${this.#orderSql()}`;
-    if (wanted === 'numbers') return { text: `SELECT ${ALIAS}.seq ${rows('')} ${order}`, bindings };
+    if (wanted === 'numbers') {
+      const counted = `SELECT ${ALIAS}.seq, row_number() OVER (${order}) - 1 AS at ${rows('')}`;
+      const part = `n.at / ${partLength}`;
+      const all = `SELECT count(*), string_agg(n.seq::text, ',' ORDER BY n.at) FROM (${counted}) AS n`;
+      return { text: `${all} GROUP BY ${part} ORDER BY ${part}`, bindings };
+    }
     const among = `${ALIAS}.seq = ANY($${bindings.length + 1}::int8[])`;
     return { text: `SELECT ${this.#columns().join(', ')} ${rows(among)} ${order}`, bindings };
   }
@@ -176,6 +182,7 @@ function tablesOf(condition: Condition | undefined): string[] {
   };
   if ('left' in condition) return [...inside(condition.left), ...inside(condition.right)];
   if (condition.op === 'and' || condition.op === 'or') return condition.of.flatMap(tablesOf);
-  if (condition.op === 'not') return tablesOf(condition.of);
+  if (condition.op === 'not' || condition.op === 'any') return tablesOf(condition.of);
+  if (condition.op === 'some') return [condition.table, ...tablesOf(condition.of)];
   return condition.op === 'absent' ? inside(condition.of) : [];
 }

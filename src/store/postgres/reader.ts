@@ -7,11 +7,13 @@ import type {
   QuerySpec,
   Reader,
   Row,
+  RowNumbers,
   Scalar,
   StoredCredential,
   StoredRecord,
 } from '../store.ts';
 import { credentialOf, credentialSql } from './credentials.ts';
+import { NumberParts } from './number-parts.ts';
 import { PostgresOutbox } from './outbox.ts';
 import { PostgresQuery, type WantedRows } from './query.ts';
 import type { State } from './state.ts';
@@ -81,8 +83,8 @@ export class PostgresReader implements Reader {
     return this.#ask(this.#compiled(query), params, 'count', ([found = []]) => Number(found[0]?.[0] ?? 0));
   }
 
-  numbers(query: QuerySpec, params: readonly Scalar[]): number[] {
-    return this.#ask(this.#compiled(query), params, 'numbers', ([found = []]) => found.map(([seq]) => Number(seq)));
+  numbers(query: QuerySpec, params: readonly Scalar[]): RowNumbers {
+    return this.#ask(this.#compiled(query), params, 'numbers', ([found = []]) => new NumberParts(found));
   }
 
   among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[] {

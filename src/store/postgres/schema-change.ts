@@ -12,8 +12,17 @@ export interface SchemaChange {
   readonly columnsOf: PostgresColumnsOf;
   readonly renewal: Renewal;
   readonly nextRevision: () => number;
+  /** What was done of a table before, while others went on writing. */
+  readonly ready: ReadonlyMap<string, ReadyTable>;
   /** Told whenever a table is made, changed or taken away. */
   readonly changed: () => void;
+}
+
+/** What of a table is filled already. */
+export interface ReadyTable {
+  /** Places of columns that hold the values of all rows with this revision or an earlier one. */
+  readonly filled: ReadonlySet<number>;
+  readonly revision: number;
 }
 
 /** A statement that hardly comes again. */

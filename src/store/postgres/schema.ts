@@ -16,12 +16,26 @@ export async function bringStoreUp(
     { text: 'SELECT to_regclass($1)::text', values: [names.own('store')], isOnce: true },
   ]);
   if (found?.[0] === null || found === undefined) await create(connection, names);
+  else await addTraces(connection, names);
   const [[row] = []] = await connection.send([
     bareSql(`SELECT format, generation, gen_random_uuid()::text FROM ${names.own('store')}`),
   ]);
   if (Number(row?.[0]) > FORMAT)
     throw new Error(`the schema ${names.schema} was written by a newer Ninefold; use that one, or another schema`);
   return { generation: Number(row?.[1]), holder: String(row?.[2]) };
+}
+
+/** Came later: a schema from before gets it, and processes of an older Ninefold pass it over. */
+async function addTraces(connection: Connection, names: StoreNames): Promise<void> {
+  const [found = []] = await connection.send([
+    {
+      text: `SELECT 1 FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'trace' AND NOT attisdropped`,
+      values: [names.own('events')],
+      isOnce: true,
+    },
+  ]);
+  if (found.length === 0)
+    await connection.send([bareSql(`ALTER TABLE ${names.own('events')} ADD COLUMN IF NOT EXISTS trace text`)]);
 }
 
 async function create(connection: Connection, names: StoreNames): Promise<void> {
@@ -77,7 +91,7 @@ function tables(names: StoreNames): string[] {
     make(
       'events',
       `seq int8 PRIMARY KEY, id ${text} NOT NULL UNIQUE, kind text NOT NULL, at int8 NOT NULL, operation text NOT NULL,
-      resource ${text}, "row" ${text}, payload text NOT NULL, image text`,
+      resource ${text}, "row" ${text}, payload text NOT NULL, image text, trace text`,
     ),
     make(
       'deliveries',

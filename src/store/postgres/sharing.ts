@@ -1,7 +1,9 @@
+import type { RateRules, SharedRates } from '../shared-rates.ts';
 import type { Mark, SharedStore, SharedWork } from '../sharing.ts';
 import { bareSql, type Connection, overSessions, type Sql } from './connection.ts';
 import { Leases, type SharingMeans } from './leases.ts';
 import type { StoreNames } from './names.ts';
+import { PostgresRates } from './rates.ts';
 import { read, written } from './texts.ts';
 
 /** A notice that is lost costs so long. */
@@ -20,6 +22,7 @@ export class PostgresSharing implements SharedStore {
   readonly #watching = new Set<(marks: ReadonlySet<Mark>) => void>();
   readonly #seen = new Map<Mark, number>();
   readonly #leases: Leases;
+  readonly #rates: SharedRates[] = [];
   #connection: Promise<Connection> | undefined;
   #unlisten: (() => Promise<void>) | undefined;
   #isListening = false;
@@ -64,6 +67,12 @@ export class PostgresSharing implements SharedStore {
     return this.#leases.share(work, held);
   }
 
+  rates(rulesOf: (kind: string) => RateRules): SharedRates {
+    const rates = new PostgresRates(this.#means.server, this.#means.names, rulesOf);
+    this.#rates.push(rates);
+    return rates;
+  }
+
   /** This process has committed a change of these under a number. */
   committed(marks: ReadonlySet<string>, revision: number): void {
     let isWorthIt = false;
@@ -79,6 +88,7 @@ export class PostgresSharing implements SharedStore {
     this.#isClosed = true;
     clearInterval(this.#polling);
     await this.#leases.close();
+    for (const rates of this.#rates) await rates.close();
     await this.#looking;
     await this.#telling;
     await this.#unlisten?.();

@@ -38,10 +38,16 @@ export class State {
   wanted = new Wanted();
   /** The last revision that was given. */
   revision = 0;
+  /** How many bodies the batch has. */
+  bodies = 1;
   /** Nobody knows yet what is stored: what is most likely is taken for it, so that a body tells more of what it will need. */
   isGuessing = false;
   /** Whether the body has asked for what is not known. */
   isStopped = false;
+  /** A question that may be long is not asked for this batch: its body is put off. */
+  readonly putsOffAsks: boolean;
+  /** Whether the body is put off for a question that may be long. */
+  isPutOff = false;
   /** Everything was cleared: what was not written since is not there. */
   isCleared = false;
   readonly #answers = new Map<string, Answer>();
@@ -51,14 +57,16 @@ export class State {
   #undo: [key: string, had: boolean, value: unknown][] = [];
   #before = { revision: 0, isCleared: false };
 
-  constructor(shapes: TableShapes) {
+  constructor(shapes: TableShapes, putsOffAsks = false) {
     this.shapes = shapes;
+    this.putsOffAsks = putsOffAsks;
   }
 
   /** Begins a body; what is known for it alone is kept where it is run again. */
   begin(isAgain: boolean): void {
     this.own = { points: new Map(), ops: [] };
     this.isStopped = false;
+    this.isPutOff = false;
     this.#undo = [];
     this.#ownWrites = new Map();
     this.#before = { revision: this.revision, isCleared: this.isCleared };
@@ -111,6 +119,10 @@ export class State {
     } else {
       const known = this.#answers.get(ask.key);
       if (known && known.epochs === this.#epochsOf(ask)) return known.value as T;
+    }
+    if (this.putsOffAsks) {
+      this.isPutOff = true;
+      return this.#stop();
     }
     // While it is guessed, what a body wrote itself cannot be looked through.
     if (!this.isGuessing || own === 0) this.wanted.asks.set(ask.key, { ask, own });

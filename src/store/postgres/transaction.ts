@@ -124,6 +124,10 @@ export class PostgresTransaction extends PostgresReader implements Transaction {
     return erased;
   }
 
+  get batch(): number {
+    return this.state.bodies;
+  }
+
   override get outbox(): Outbox {
     this.#outbox ??= new PostgresOutboxChange(this.state, () => this.#check());
     return this.#outbox;

@@ -30,6 +30,7 @@ export class Changes<B> {
   #scheduled = false;
   #running = false;
   #drained: (() => void)[] = [];
+  #size = 0;
 
   constructor(work: BatchWork<B>) {
     this.#work = work;
@@ -38,6 +39,11 @@ export class Changes<B> {
   /** Whether a body runs at this moment. */
   get running(): boolean {
     return this.#running;
+  }
+
+  /** How many changes the batch has that is under way. */
+  get size(): number {
+    return this.#size;
   }
 
   add(body: B): Promise<unknown> {
@@ -76,6 +82,7 @@ export class Changes<B> {
     let lost: Error | undefined;
     const until = performance.now() + MOST_MS;
     this.#running = true;
+    this.#size = Math.min(batch.length, MOST_BODIES);
     try {
       while (taken < batch.length && taken < MOST_BODIES && (taken === 0 || performance.now() < until)) {
         outcomes.push(this.#work.run(batch[taken++]!.body));

@@ -9,6 +9,8 @@ export interface TableScope {
   readonly rows: TableRows;
   readonly alias: string;
   readonly find: (table: string) => TableRows;
+  /** What the scalars of an array are named of, inside an `any`. */
+  readonly item?: string;
 }
 
 /** A condition as SQL. What its `?` stand for is added to `slots`, in the order of the text. */
@@ -31,6 +33,13 @@ export function conditionSql(scope: TableScope, condition: Condition, slots: Bin
       return `(${operandSql(scope, condition.left, slots)} IN (SELECT value FROM json_each(${operandSql(scope, condition.right, slots)})))`;
     case 'prefix':
       return prefixSql(scope, condition.left, condition.right, slots);
+    case 'some':
+      return someSql(scope, condition, slots);
+    case 'any': {
+      const alias = `${scope.alias}e`;
+      const list = `${scope.alias}.${scope.rows.column(condition.column).sql}`;
+      return `EXISTS (SELECT 1 FROM json_each(${list}) AS ${alias} WHERE ${conditionSql({ ...scope, item: alias }, condition.of, slots)})`;
+    }
     case 'contains': {
       const left = operandSql(scope, condition.left, slots);
       return `(instr(${left}, ${operandSql(scope, condition.right, slots)}) > 0)`;
@@ -40,6 +49,17 @@ export function conditionSql(scope: TableScope, condition: Condition, slots: Bin
       return `(${left} ${condition.op} ${operandSql(scope, condition.right, slots)})`;
     }
   }
+}
+
+/** Whether there is such a row: the one that is referred to, or one that refers to this row. */
+function someSql(scope: TableScope, condition: Extract<Condition, { op: 'some' }>, slots: Binding[]): string {
+  const rows = scope.find(condition.table);
+  const alias = `${scope.alias}v`;
+  const { by } = condition;
+  const own = 'to' in by ? scope.rows.column(by.to).sql : 'id';
+  const other = 'from' in by ? rows.column(by.from).sql : 'id';
+  const of = conditionSql({ rows, alias, find: scope.find }, condition.of, slots);
+  return `EXISTS (SELECT 1 FROM ${rows.sql} AS ${alias} WHERE ${alias}.${other} = ${scope.alias}.${own} AND ${of})`;
 }
 
 /** Text begins with another when it lies between that and that with a byte beyond all of UTF-8: one range of an index. */
@@ -59,6 +79,7 @@ function operandSql(scope: TableScope, operand: Operand, slots: Binding[]): stri
     return '?';
   }
   if ('column' in operand) return `${scope.alias}.${scope.rows.column(operand.column).sql}`;
+  if ('item' in operand) return `${scope.item}.value`;
   const rows = scope.find(operand.table);
   const alias = `${scope.alias}v`;
   const value = operandSql({ rows, alias, find: scope.find }, operand.then, slots);

@@ -52,6 +52,7 @@ export function openDatabase(path: string, options: SqliteOptions): OpenDatabase
     bringUp(database);
     database.exec(CREDENTIAL_TABLES);
     database.exec(OUTBOX_TABLES);
+    addTraces(database);
     database.exec('COMMIT');
     return { database, release };
   } catch (error) {
@@ -143,6 +144,15 @@ function bringUp(database: DatabaseSync): void {
   database.exec(`CREATE TABLE IF NOT EXISTS ninefold_counters
       (name TEXT PRIMARY KEY, count REAL NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS ninefold_counters_expires ON ninefold_counters (expires);`);
+}
+
+/** Came later: a file from before gets it, and an older Ninefold passes it over. */
+function addTraces(database: DatabaseSync): void {
+  const [there] = statement<[number]>(
+    database,
+    `SELECT count(*) FROM pragma_table_info('ninefold_events') WHERE name = 'trace'`,
+  ).get() ?? [1];
+  if (there === 0) database.exec('ALTER TABLE ninefold_events ADD COLUMN trace TEXT');
 }
 
 function createTables(database: DatabaseSync): void {

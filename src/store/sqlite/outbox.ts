@@ -24,6 +24,7 @@ type EventValues = readonly [
   row: string | null,
   payload: string,
   image: string | null,
+  trace: string | null,
 ];
 type DeliveryValues = readonly [
   seq: number,
@@ -36,7 +37,7 @@ type DeliveryValues = readonly [
 ];
 type AttemptValues = readonly [at: number, took: number, status: number | null, error: string | null, response: string | null];
 
-const EVENT_COLUMNS = 'seq, id, kind, at, operation, resource, "row", payload, image';
+const EVENT_COLUMNS = 'seq, id, kind, at, operation, resource, "row", payload, image, trace';
 const DELIVERY_COLUMNS = 'seq, event, subscriber, tries, due, settled, outcome';
 
 /** Reads what is kept of events. */
@@ -140,8 +141,8 @@ export class OutboxReads implements OutboxReader {
   }
 }
 
-function eventOf([seq, id, kind, atMs, operation, resource, row, payload, image]: EventValues): StoredEvent {
-  return { seq, id, kind, atMs, operation, resource, row, payload, image };
+function eventOf([seq, id, kind, atMs, operation, resource, row, payload, image, trace]: EventValues): StoredEvent {
+  return { seq, id, kind, atMs, operation, resource, row, payload, image, ...(trace !== null && { trace }) };
 }
 
 function deliveryOf([seq, event, subscriber, tries, dueMs, settledMs, outcome]: DeliveryValues): StoredDelivery {
@@ -165,10 +166,10 @@ export class OutboxChange extends OutboxReads implements Outbox {
     return this.#reads.sql(text);
   }
 
-  addEvent({ id, kind, atMs, operation, resource, row, payload, image }: NewEvent): number {
+  addEvent({ id, kind, atMs, operation, resource, row, payload, image, trace }: NewEvent): number {
     const seq = this.#next();
-    const insert = this.sql(`INSERT INTO ninefold_events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#write(() => insert.get(seq, id, kind, atMs, operation, resource, row, payload, image));
+    const insert = this.sql(`INSERT INTO ninefold_events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#write(() => insert.get(seq, id, kind, atMs, operation, resource, row, payload, image, trace ?? null));
     return seq;
   }
 
@@ -261,7 +262,7 @@ export class OutboxChange extends OutboxReads implements Outbox {
 export const OUTBOX_TABLES = `
   CREATE TABLE IF NOT EXISTS ninefold_events (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, at INTEGER NOT NULL, operation TEXT NOT NULL,
-    resource TEXT, "row" TEXT, payload TEXT NOT NULL, image TEXT
+    resource TEXT, "row" TEXT, payload TEXT NOT NULL, image TEXT, trace TEXT
   );
   CREATE TABLE IF NOT EXISTS ninefold_deliveries (
     seq INTEGER PRIMARY KEY, event INTEGER NOT NULL, subscriber TEXT NOT NULL, lane TEXT, tries INTEGER NOT NULL,

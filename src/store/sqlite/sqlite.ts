@@ -174,7 +174,7 @@ class SqliteStore implements Store {
   }
 
   #run(body: Body): BatchOutcome {
-    const transaction = new SqliteTransaction(this.#contents, this.#savepoints);
+    const transaction = new SqliteTransaction(this.#contents, this.#savepoints, this.#changes.size);
     try {
       const value = checkSettled(body(transaction));
       this.#savepoints.keep();

@@ -9,6 +9,7 @@ import type {
   QuerySpec,
   Reader,
   Row,
+  RowNumbers,
   Scalar,
   StoredCredential,
   StoredRecord,
@@ -83,7 +84,7 @@ export class SqliteReader implements Reader {
     return this.#long && query.where ? this.#long.count(query, params) : this.contents.tables.query(query).count(params);
   }
 
-  numbers(query: QuerySpec, params: readonly Scalar[]): readonly number[] {
+  numbers(query: QuerySpec, params: readonly Scalar[]): RowNumbers {
     return this.#long ? this.#long.numbers(query, params) : this.contents.tables.query(query).numbers(params);
   }
 
@@ -116,9 +117,11 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   readonly #savepoints: Savepoints;
   #ended = false;
   #outbox: Outbox | undefined;
+  readonly batch: number;
 
-  constructor(contents: Contents, savepoints: Savepoints) {
+  constructor(contents: Contents, savepoints: Savepoints, batch: number) {
     super(contents);
+    this.batch = batch;
     this.#savepoints = savepoints;
   }
 

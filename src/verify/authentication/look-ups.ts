@@ -218,7 +218,7 @@ async function tryAs(
   const readable = readability(model, row, who, known);
   if (code === undefined && readable === 'unknown') return false;
   claimRefused(session, done, {
-    by: code === undefined ? { when: readable === 'yes' ? 'caller.forbidden' : 'resource.missing' } : { code },
+    by: code === undefined ? { when: readable === 'yes' ? 'caller.forbidden.row' : 'resource.missing' } : { code },
     fact,
     reason: member ? `whose ${link.resource} says otherwise` : `without a ${link.resource}`,
     what: `${operation.name} by ${who.name}, ${member ? `whose ${link.resource} does not allow it` : `who is no ${link.resource} of it`}`,

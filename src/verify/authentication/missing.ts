@@ -1,27 +1,14 @@
 import type { Json } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
-import { readTemplate } from '../../kinds/generators/template.ts';
-import { statedValue } from '../../parts/fact.ts';
-import type { Model } from '../model/model.ts';
 import type { TrialExchange } from '../script/exchange.ts';
-import { Fresh } from '../script/symbol.ts';
-
-/** An identifier of a resource's own form that no row has; nothing where its form is not known. */
-export function missingIdentifier(model: Model, resource: string): Fresh | undefined {
-  const stated = model.resource(resource);
-  const identifier = stated && statedValue(stated.identifier);
-  if (!identifier?.generate) return undefined;
-  if (identifier.generate === 'client') return model.freshValue(resource, identifier.field);
-  if (identifier.generate === 'integer') return new Fresh(({ bytes }) => 1_000_000_000 + (bytes(1)[0] ?? 0));
-  const read = readTemplate(identifier.generate);
-  return 'template' in read ? new Fresh((draw) => read.template.make(draw)) : undefined;
-}
 
 /**
  * How the answer about a row that is hidden differs from that about one that is not there; nothing where nobody could tell
- * them apart. What names the request itself, and what differs from answer to answer anyhow, is not looked at.
+ * them apart. What names the request itself, and what differs from answer to answer anyhow, is not looked at: `again` is a second answer
+ * about the missing one, so that whatever differs between these two is known to.
  */
-export function telltale(hidden: TrialExchange, missing: TrialExchange): string | undefined {
+export function telltale(hidden: TrialExchange, missing: TrialExchange, again?: TrialExchange): string | undefined {
   if (hidden.status !== missing.status)
     return `${hidden.status} for the one that is hidden, ${missing.status} for one that is not there`;
   const names = [...new Set([...Object.keys(hidden.headers), ...Object.keys(missing.headers)])];
@@ -29,7 +16,9 @@ export function telltale(hidden: TrialExchange, missing: TrialExchange): string 
     (name) => !varying.test(name) && (hidden.headers[name] === undefined) !== (missing.headers[name] === undefined),
   );
   if (lacking !== undefined) return `the header ${lacking} is there in one of the answers alone`;
-  const [one, other] = [hidden, missing].map((exchange) => JSON.stringify(bareMap(exchange.body ?? exchange.text, exchange)));
+  const bare = (exchange: TrialExchange) => bareMap(exchange.body ?? exchange.text, exchange);
+  const varies = again ? unlike(bare(missing), bare(again)) : new Set<string>();
+  const [one, other] = [hidden, missing].map((exchange) => JSON.stringify(without(bare(exchange), varies)));
   return one === other ? undefined : `${one} for the one that is hidden, ${other} for one that is not there`;
 }
 
@@ -51,6 +40,24 @@ function bareMap(body: Json, { sent }: TrialExchange): Json {
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, walk(item as Json, name)]));
   };
   return walk(body, '');
+}
+
+/** The places at which two bodies hold unlike values. */
+function unlike(one: Json, other: Json, at = '', found = new Set<string>()): ReadonlySet<string> {
+  if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
+    for (const [index, item] of one.entries()) unlike(item as Json, other[index] as Json, below(at, index), found);
+  else if (isMap(one) && isMap(other) && Object.keys(one).join() === Object.keys(other).join())
+    for (const [name, item] of Object.entries(one)) unlike(item as Json, other[name] as Json, below(at, name), found);
+  else if (JSON.stringify(one) !== JSON.stringify(other)) found.add(at);
+  return found;
+}
+
+/** A body without what stands at some places. */
+function without(body: Json, places: ReadonlySet<string>, at = ''): Json {
+  if (places.has(at)) return null;
+  if (Array.isArray(body)) return body.map((item: Json, index) => without(item, places, below(at, index)));
+  if (!isMap(body)) return body;
+  return Object.fromEntries(Object.entries(body).map(([name, item]) => [name, without(item as Json, places, below(at, name))]));
 }
 
 function decoded(text: string): string {

@@ -54,7 +54,7 @@ export function foreignJudgement(
   if (readable === 'unknown') return undefined;
   const unknown = refusalFor(model, 'caller.unknown', operation);
   if (unknown && isRefusal(model, answer, unknown)) return moot('the caller was not known');
-  const when = readable === 'yes' ? 'caller.forbidden' : 'resource.missing';
+  const when = readable === 'yes' ? 'caller.forbidden.row' : 'resource.missing';
   const refusal = refusalFor(model, when, operation);
   if (!refusal || isRefusal(model, answer, refusal)) return undefined;
   const why = readable === 'yes' ? 'may read it' : 'may not read it either';

@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -11,6 +12,7 @@ import { contextOfRow } from '../make/row-context.ts';
 import { stateOf } from '../make/walk.ts';
 import type { Allowed } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { missingIdentifier } from '../model/missing-identifier.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -24,7 +26,7 @@ import { difference } from '../values/difference.ts';
 import { identified } from './identities.ts';
 import type { Door } from './knocking.ts';
 import { makersFor } from './makers.ts';
-import { missingIdentifier, telltale } from './missing.ts';
+import { telltale } from './missing.ts';
 import { foreignJudgement, ownCode, ownJudgement, readability } from './row-rules.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
@@ -148,6 +150,12 @@ async function tryRow(session: Session, door: Door, caller: TrialCaller, row: Tr
   return done;
 }
 
+/** What is told who may read a row and not act on it, where errors tell that from other refusals of callers. */
+function claimTold(session: Session, operation: Operation, done: Done<TrialExchange>, control: RequestPlan | undefined): void {
+  if (session.model.refusals.among('caller.forbidden', operation).length < 2) return;
+  claimRefusedAs(session, done, { by: { when: 'caller.forbidden.row' }, what: `${operation.name} on this row`, control });
+}
+
 async function tryForeign(
   session: Session,
   door: Door,
@@ -163,13 +171,15 @@ async function tryForeign(
   const before = looking && (await session.send(looking));
   const done = await session.send(plan);
   const code = ownCode(model, operation, caller);
+  const control = row.caller && { ...plan, caller: row.caller };
   session.claim({
     fact,
     reason: 'foreign',
-    ...(row.caller && { control: { ...plan, caller: row.caller } }),
+    control,
     of: [...(row.made ? [row.made] : []), done],
     judge: (...seen: readonly TrialExchange[]) => foreignJudgement(model, operation, caller, readable, code, seen),
   });
+  if (readable === 'yes' && code === undefined) claimTold(session, operation, done, control);
   const after = looking && endpoint.method !== 'GET' ? await session.send(looking) : undefined;
   if (before && after) {
     session.claim({
@@ -185,23 +195,38 @@ async function tryForeign(
       },
     });
   }
+  if (readable === 'no' && code === undefined) await compareWithMissing(session, door, row, plan, done);
+  return done;
+}
+
+/** What is hidden is answered as what is not there. */
+async function compareWithMissing(
+  session: Session,
+  { operation, endpoint }: Door,
+  row: TrialRow,
+  plan: RequestPlan,
+  done: Done<TrialExchange>,
+): Promise<void> {
+  const { model } = session;
   const missing = missingIdentifier(model, row.resource);
   const last = identifierParameter(endpoint);
-  if (readable !== 'no' || code !== undefined || !missing || last === undefined) return done;
-  const other = await session.send({ ...plan, path: { ...plan.path, [last]: missing } });
+  if (!missing || last === undefined) return;
+  const ofMissing = { ...plan, path: { ...plan.path, [last]: missing } };
+  const other = await session.send(ofMissing);
+  const isTold = telltale(done.value, other.value) !== undefined;
   session.claim({
-    fact,
+    fact: { kind: 'permission rules', subject: operation.name },
     reason: 'tells',
-    of: [done, other],
-    judge: (hidden: TrialExchange, none: TrialExchange): Judgement => {
-      if (!isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
-      const told = telltale(hidden, none);
+    of: [done, other, ...(isTold ? [await session.send(ofMissing)] : [])],
+    judge: (...[hidden, none, again]: readonly TrialExchange[]): Judgement => {
+      // The first two are always there.
+      if (!hidden || !none || !isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
+      const told = telltale(hidden, none, again);
       return told === undefined
         ? undefined
         : { promised: 'a row that the caller may not read is answered as one that is not there', seen: told };
     },
   });
-  return done;
 }
 
 /** A look at a row by somebody who may. */

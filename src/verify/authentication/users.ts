@@ -1,3 +1,4 @@
+import { type ErrorCondition, generalCondition, isCondition } from '../../parts/conditions.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
@@ -65,10 +66,23 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller
         const judge = (seen: TrialExchange) => judged(model, operation, caller, seen, isRight);
         session.claim({ fact, reason: wordFor(model, caller), of: [done], control, judge });
         if (isRefused && plan === valid)
-          claimRefusedAs(session, done, { by: { when: 'caller.forbidden' }, what: `a request of ${caller.name}`, control });
+          claimRefusedAs(session, done, {
+            by: { when: deniedAs(model, operation, caller) },
+            what: `a request of ${caller.name}`,
+            control,
+          });
       }
     },
   };
+}
+
+/** What a caller whom no rule lets in is refused as: no rule is for its user, or each asks for scopes that it does not have. */
+function deniedAs(model: Model, operation: Operation, { user }: TrialCaller): ErrorCondition {
+  const rules = (statedValue(model.spec.authentication.permissions) ?? []).filter(({ allow }) =>
+    namesOperation(allow, operation),
+  );
+  const isFor = rules.some(({ to }) => to === 'anyone' || to.includes(user));
+  return isFor ? 'caller.forbidden.scope' : 'caller.forbidden.user';
 }
 
 /** `isRight` says that nothing is wrong in the request but who sends it. */
@@ -101,7 +115,9 @@ function isRefusedBefore(model: Model, operation: Operation, seen: TrialExchange
 function isAlone({ spec }: Model, { code }: RefusalForm): boolean {
   const stated = statedValue(spec.errors.codes)?.[code];
   return (stated?.rules ?? []).every(
-    (rule) => !rule.if && (statedValue(rule.when) ?? []).every((when) => when === 'caller.forbidden'),
+    (rule) =>
+      !rule.if &&
+      (statedValue(rule.when) ?? []).every((when) => isCondition(when) && generalCondition(when) === 'caller.forbidden'),
   );
 }
 

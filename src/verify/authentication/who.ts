@@ -75,7 +75,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
         const done = await session.send(plan);
         session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge: plan === knock ? judgeKnock : judge });
         if (plan !== knock)
-          claimRefusedAs(session, done, { by: { when: 'caller.unknown' }, what: 'a request of nobody', control });
+          claimRefusedAs(session, done, { by: { when: 'caller.unknown.missing' }, what: 'a request of nobody', control });
         if (model.isHeld('a challenge with 401', endpoint))
           session.claim({ fact: schemesFact, reason: 'challenge', of: [done], control, judge: challengeJudgement });
       }
@@ -197,6 +197,7 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
       await elsewhere(session, { operation, endpoint }, request, credential);
       const { prefix, text } = credentialParts(credential);
+      const tellsSorts = model.refusals.among('caller.unknown', operation).length > 1;
       for (const { how, text: bad, breaks } of tamperedWith(credential.scheme, text)) {
         const done = await session.send({ ...request, caller: showing(credential, `${prefix}${bad}`) });
         const judge = (before: TrialExchange, seen: TrialExchange): Judgement =>
@@ -205,6 +206,7 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
             : moot('the good one is not');
         const fact = factOfTampering(model, scheme, breaks);
         session.claim({ fact, reason: `${scheme}: ${how}`, of: [known, done], judge });
+        if (tellsSorts) claimRefusedAs(session, done, { by: { when: 'caller.unknown.bad' }, what: `a credential ${how}` });
       }
     },
   };
@@ -232,6 +234,9 @@ function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Trial
       const done = await session.send({ ...(control ?? knocking(model, endpoint, stranger)), caller: { ...stranger, user: '' } });
       const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
       session.claim({ fact, reason: `${stranger.bad}`, of: [done], control, judge });
+      const when = stranger.bad === 'expired' ? 'caller.unknown.expired' : 'caller.unknown.bad';
+      if (model.refusals.among('caller.unknown', operation).length > 1)
+        claimRefusedAs(session, done, { by: { when }, what: `a credential that is ${stranger.bad}`, control });
     },
   };
 }

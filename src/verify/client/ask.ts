@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import type { Outgoing } from '../script/outgoing.ts';
 
@@ -25,11 +26,12 @@ const bytesMax = 8 * 1024 * 1024;
  * Sends one request and reads its answer. Time is counted from beginning to end, so that an answer that comes byte by byte is not
  * waited for any longer than one that does not come. @throws {Late} @throws {TooLarge} and whatever breaks a connection
  */
-export function ask(pool: Pool, { method, target, headers, body }: Outgoing, timeoutMs: number): Promise<RawAnswer> {
+export function ask(pool: Pool, { method, target, headers, body, isChunked }: Outgoing, timeoutMs: number): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const asking = new Asking(resolve, reject, timeoutMs);
+    const sent = body === undefined ? null : isChunked ? Readable.from([body]) : body;
     // The cast holds: a method that undici has no name for is still sent as it is.
-    pool.dispatch({ method: method as Dispatcher.HttpMethod, path: target, headers: { ...headers }, body: body ?? null }, asking);
+    pool.dispatch({ method: method as Dispatcher.HttpMethod, path: target, headers: { ...headers }, body: sent }, asking);
   });
 }
 

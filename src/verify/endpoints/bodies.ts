@@ -1,11 +1,13 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
+import { asksForNoKind } from '../model/asked-kinds.ts';
 import type { FactName } from '../model/facts.ts';
 import { sentKeepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
@@ -20,6 +22,7 @@ import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-path.ts';
+import { conditionOfBreak } from '../values/break-sort.ts';
 import type { Variant } from '../values/variant.ts';
 import { edgesOf } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
@@ -166,7 +169,7 @@ export function taken(model: Model, exchange: TrialExchange, what = 'the body'):
   const operation = endpoint && model.operationOf(endpoint);
   const code = model.refusals.codeIn(exchange);
   const conditions = ['request.malformed', 'request.media', 'request.parameter', 'request.invalid', 'internal'] as const;
-  const codes = conditions.flatMap((condition) => model.refusals.of(condition, operation)?.code.name ?? []);
+  const codes = conditions.flatMap((condition) => model.refusals.codesFor(condition, operation));
   const isRefusedForIt =
     code === undefined
       ? [400, 415, 422, ...(endpoint && isByRule(endpoint) ? [500] : [])].includes(exchange.status)
@@ -203,15 +206,6 @@ export function isValid(model: Model, { endpoint, sent }: TrialExchange): boolea
   );
 }
 
-/** Whether a subscriber asks for what is no kind of event, whatever its list takes. */
-function asksForNoKind(model: Model, endpoint: Endpoint, json: Json): boolean {
-  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
-  if (subscribers?.events === undefined || resourceOfEffect(statedValue(endpoint.does)) !== subscribers.resource) return false;
-  const asked = isMap(json) ? json[subscribers.events] : undefined;
-  const kinds = entriesOf(model.spec.events.kinds).map(([name]) => name);
-  return Array.isArray(asked) && asked.some((one: Json) => one !== '*' && (typeof one !== 'string' || !kinds.includes(one)));
-}
-
 /** Null in a patch takes a member away (RFC 7396), and what is required has to be there. */
 function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean {
   const effect = statedValue(endpoint.does);
@@ -219,7 +213,8 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
   return (
     isMap(json) &&
     entriesOf(resource?.fields).some(
-      ([name, { required }]) => Object.hasOwn(json, name) && json[name] === null && statedValue(required) === true,
+      ([name, { required, keepsNull }]) =>
+        Object.hasOwn(json, name) && json[name] === null && statedValue(required) === true && !keepsNull,
     )
   );
 }
@@ -232,9 +227,19 @@ async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
     for (const broken of member.isUnknown ? [unknown] : breaksHeld(session.model, endpoint, member.shape)) {
       const done = await session.send(begun.request(withMember(json, member.path, broken.value)));
       const what = `${member.path.join('.')} ${broken.label}`;
-      claimInvalid(session, done, member.fact(broken.kind), what, begun.request(json));
+      claimInvalid(
+        session,
+        done,
+        { fact: member.fact(broken.kind), what, when: conditionOf(member, broken) },
+        begun.request(json),
+      );
     }
   }
+}
+
+function conditionOf({ isUnknown, within, shape }: SentMember, { value }: Variant): ErrorCondition {
+  if (within) return 'request.invalid';
+  return isUnknown ? 'request.invalid.unknown' : conditionOfBreak(shape, value);
 }
 
 /** Any value will do of what must not be there at all. */
@@ -243,7 +248,9 @@ const unknown: Variant = { label: 'which is not stated', value: 'x', kind: 'allo
 async function sendWithout(session: Session, begun: Begun, member: SentMember): Promise<void> {
   const json = inBranch(session, begun.json, member);
   const done = await session.send(begun.request(withoutMember(json, member.path)));
-  claimInvalid(session, done, member.fact('required flags'), `a body without ${member.path.join('.')}`, begun.request(json));
+  const when = member.within ? 'request.invalid' : 'request.invalid.missing';
+  const what = `a body without ${member.path.join('.')}`;
+  claimInvalid(session, done, { fact: member.fact('required flags'), what, when }, begun.request(json));
 }
 
 /** Whether a patch may not take a member away: its field is required, and null takes away. */
@@ -255,19 +262,25 @@ export function isNeverNull(
   const effect = statedValue(does);
   if (effect?.verb !== 'update' || takes || isStated(request) || inside.length > 0) return false;
   const field = entryOf(model.resource(effect.resource)?.fields, name);
-  return field !== undefined && statedValue(field.required) === true && !field.immutable;
+  return field !== undefined && statedValue(field.required) === true && !field.immutable && !field.keepsNull;
 }
 
 async function sendNull(session: Session, begun: Begun, member: SentMember): Promise<void> {
   const done = await session.send(begun.request(withMember(begun.json, member.path, null)));
   const what = `a patch that takes ${member.path.join('.')} away`;
-  claimInvalid(session, done, member.fact('required flags'), what, begun.request(begun.json));
+  const when = 'request.invalid.missing';
+  claimInvalid(session, done, { fact: member.fact('required flags'), what, when }, begun.request(begun.json));
 }
 
-function claimInvalid(session: Session, done: Done<TrialExchange>, fact: FactName, what: string, control: RequestPlan): void {
+function claimInvalid(
+  session: Session,
+  done: Done<TrialExchange>,
+  { fact, what, when }: { readonly fact: FactName; readonly what: string; readonly when: ErrorCondition },
+  control: RequestPlan,
+): void {
   const isSo = (exchange: TrialExchange) => !isValid(session.model, exchange);
   claimRefused(session, done, {
-    by: { when: 'request.invalid' },
+    by: { when },
     fact,
     reason: 'invalid refused',
     what,

@@ -39,7 +39,7 @@ async function send(session: Session, endpoint: Endpoint, fact: FactName, hasBod
       const operation = model.operationOf(endpoint);
       const code = model.refusals.codeIn(exchange);
       const conditions = ['request.malformed', 'request.media', 'request.invalid'] as const;
-      const codes = conditions.flatMap((when) => model.refusals.of(when, operation)?.code.name ?? []);
+      const codes = conditions.flatMap((when) => model.refusals.codesFor(when, operation));
       const isForBody = code === undefined ? [400, 415, 422].includes(exchange.status) : codes.includes(code);
       if (!isForBody) return moot('something else stood in its way');
       return { promised: hasBody ? 'a body is ignored' : 'no body is needed', seen: `${exchange.status}${briefly(exchange)}` };

@@ -5,6 +5,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { sortKeyOf } from '../../parts/sorting.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { beginList } from '../make/own-list.ts';
 import { nextPage, paginationOf } from '../make/pages.ts';
@@ -87,7 +88,8 @@ function* otherQueries(session: Session, endpoint: Endpoint): Iterable<Readonly<
   for (const [name, stated] of parameters.filter(([, one]) => one.sorts)) {
     const usual = endpoint.order.map(({ field, descending }) => `${descending ? '-' : ''}${field}`);
     const words = [...sortWords(session, endpoint, stated).values()].flat();
-    const word = words.find((one) => !usual.includes(one) && one !== stated.default?.value);
+    const named = (one: string) => `${one.startsWith('-') ? '-' : ''}${sortKeyOf(stated, one).field}`;
+    const word = words.find((one) => !usual.includes(named(one)) && one !== stated.default?.value);
     if (word === undefined) continue;
     yield { [name]: word };
     break;

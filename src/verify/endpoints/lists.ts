@@ -1,5 +1,6 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Trial } from '../trial.ts';
+import { listChosen } from './chosen.ts';
 import { listFiltered } from './filters.ts';
 import { listInOrder, listSorted, sortWords } from './sorted.ts';
 
@@ -26,7 +27,9 @@ export const narrowedLists: Trial = {
               facts,
               run: (session) => listSorted(session, endpoint, stated, field),
             };
-        } else if (stated.filters !== undefined)
+        } else if (stated.chooses)
+          yield { name: `${endpoint.key} chosen by ${name}`, facts, run: (session) => listChosen(session, endpoint, stated) };
+        else if (stated.filters !== undefined)
           yield { name: `${endpoint.key} with ${name}`, facts, run: (session) => listFiltered(session, endpoint, stated) };
       }
     }

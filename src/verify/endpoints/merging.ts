@@ -144,8 +144,8 @@ function mergedJudgement(
     const lost = Object.keys(old).find((name) => !isSame(old[name], isMap(now) ? now[name] : undefined));
     return lost === undefined ? undefined : { promised, seen: oneLine(now) };
   }
-  const invalid = model.refusals.of('request.invalid', model.operationOf(endpoint));
+  const invalid = model.refusals.codesFor('request.invalid', model.operationOf(endpoint));
   const code = model.refusals.codeIn(change);
-  const isInvalid = code !== undefined && invalid !== undefined && code === invalid.code.name;
+  const isInvalid = code !== undefined && invalid.includes(code);
   return isInvalid ? { promised, seen: `${change.status}${briefly(change)}` } : moot('something else stood in its way');
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { isCut } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { directorOf } from '../../parts/sorting.ts';
 import { beginList, canBeOwn, type OwnList } from '../make/own-list.ts';
 import { paginationOf } from '../make/pages.ts';
 import { walkingPages } from '../make/walk-pages.ts';
@@ -19,6 +20,7 @@ import { OwnText } from '../values/own-text.ts';
 import { pagesOf } from './order.ts';
 import { judgeLast, judgeLinks, judgeOnce, judgeShown, judgeSize, judgeTotal } from './page-judgements.ts';
 import { sortWords } from './sorted.ts';
+import { totalCases } from './totals.ts';
 
 /** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */
 const rowCount = 6;
@@ -47,6 +49,7 @@ function* casesOf(model: Model, isOwn: boolean): Iterable<Case> {
   for (const endpoint of model.endpoints) {
     const stated = statedValue(endpoint.pagination ?? model.spec.limits.pagination);
     if (statedValue(endpoint.does)?.verb !== 'list' || !stated || endpoint.response.standing !== 'open') continue;
+    if (!isOwn) yield* totalCases(model, endpoint);
     const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
     // Nobody removes the rows of another case, so these are there whatever else is.
     const isPaged = isCut(stated);
@@ -144,7 +147,7 @@ function addingTo(
   own: OwnText,
 ): { readonly bodies: readonly Query[]; readonly added: Query; readonly query: Query } {
   const plain = { bodies: Array<Query>(rowCount).fill({}), added: {}, query: {} };
-  if (endpoint.order[0]?.descending) return plain;
+  if (endpoint.order[0]?.descending || directorOf(endpoint)?.default) return plain;
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const resource = model.resource(name);
   for (const [parameter, stated] of entriesOf(endpoint.parameters)) {

@@ -5,6 +5,7 @@ import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
+import { directorOf, isTurning, sortKeyOf } from '../../parts/sorting.ts';
 import { beginList, type OwnList } from '../make/own-list.ts';
 import { isSendable } from '../model/sendable.ts';
 import { moot } from '../script/claim.ts';
@@ -17,14 +18,21 @@ import { OwnText } from '../values/own-text.ts';
 import { judgeOrder, judgeTies, pagesOf } from './order.ts';
 
 /** The words that a parameter sorts by, by the field that they name. */
-export function sortWords(session: Pick<Session, 'model'>, endpoint: Endpoint, { name }: Parameter): Map<string, string[]> {
+export function sortWords(session: Pick<Session, 'model'>, endpoint: Endpoint, parameter: Parameter): Map<string, string[]> {
+  const { name } = parameter;
   const { properties } = paramsShape(session.model.spec, endpoint);
   const stated = isMap(properties) ? properties[name] : undefined;
   const words: readonly Json[] = isMap(stated) && Array.isArray(stated.enum) ? stated.enum : [];
   return Map.groupBy(
     words.filter((word) => typeof word === 'string'),
-    (word) => word.replace(/^[-+]/, ''),
+    (word) => sortKeyOf(parameter, word).field,
   );
+}
+
+/** What an endpoint's order is where nothing is said of it: a direction with a default may turn it. */
+function usualOrder(endpoint: Endpoint): Endpoint['order'] {
+  const isTurned = isTurning(directorOf(endpoint)?.default?.value);
+  return endpoint.order.map(({ field, descending }) => ({ field, descending: descending !== isTurned }));
 }
 
 /** The order that is stated, where none is asked for. */
@@ -39,7 +47,7 @@ export async function listInOrder(session: Session, endpoint: Endpoint): Promise
     reason: 'order',
     at: `${endpoint.at}/order`,
     of: [seen] as const,
-    judge: (answer: TrialExchange | readonly TrialExchange[]) => judgeOrder(session, pagesOf(answer), endpoint.order),
+    judge: (answer: TrialExchange | readonly TrialExchange[]) => judgeOrder(session, pagesOf(answer), usualOrder(endpoint)),
   });
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
@@ -47,7 +55,7 @@ export async function listInOrder(session: Session, endpoint: Endpoint): Promise
     reason: 'ties',
     at: `${endpoint.at}/order`,
     of: [seen, ...made],
-    judge: (answer, ...creations) => judgeTies(session, pagesOf(answer), endpoint.order, creations),
+    judge: (answer, ...creations) => judgeTies(session, pagesOf(answer), usualOrder(endpoint), creations),
   });
 }
 
@@ -56,9 +64,14 @@ export async function listSorted(session: Session, endpoint: Endpoint, parameter
   const own = new OwnText();
   const bodies = bodiesFor(session, endpoint, field, own);
   const list = await beginList(session, endpoint, { own, bodies, narrowedBut: [] });
+  const director = directorOf(endpoint);
+  const { enum: ways = [] } = statedValue(director?.shape) ?? {};
+  const directed = director && Array.isArray(ways) ? (ways as readonly Json[]).map((way) => ({ [director.name]: way })) : [];
   for (const word of sortWords(session, endpoint, parameter).get(field) ?? []) {
-    const seen = await list.all({ [parameter.name]: word });
-    claimSorted(session, endpoint, { parameter, word, seen, list });
+    for (const more of [{}, ...directed]) {
+      const seen = await list.all({ [parameter.name]: word, ...more });
+      claimSorted(session, endpoint, { parameter, word, seen, list });
+    }
   }
 }
 
@@ -77,7 +90,10 @@ function claimSorted(
   const orderIn = (pages: readonly TrialExchange[]): Endpoint['order'] => {
     const asked = pages[0]?.sent.query[parameter.name];
     if (typeof asked !== 'string') return [];
-    return [{ field: asked.replace(/^[-+]/, ''), descending: asked.startsWith('-') }];
+    const { field, descending } = sortKeyOf(parameter, asked);
+    const director = directorOf(endpoint);
+    const way = director && (pages[0]?.sent.query[director.name] ?? director.default?.value);
+    return [{ field, descending: descending !== isTurning(way) }];
   };
   session.claim({
     fact,

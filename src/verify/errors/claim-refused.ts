@@ -1,6 +1,6 @@
 import type { Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
-import type { ErrorCondition } from '../../parts/conditions.ts';
+import { type ErrorCondition, generalCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
@@ -59,30 +59,31 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
         ? { promised: `${what} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
         : undefined),
   });
-  const stated = statedRefusal(model, refusing, done.value.endpoint);
-  if (!refused || !stated) return refused;
-  claimCode(session, of, stated, refusing, meant);
+  const stated = statedRefusals(model, refusing, done.value.endpoint);
+  if (refused) claimCode(session, of, stated, refusing, meant);
   return refused;
 }
 
 /** Claims of what was refused that its code is the condition's, and the status the code's; that it was refused is another claim's. */
 export function claimRefusedAs(session: Session, done: Done<TrialExchange>, refusing: Omit<Refusing, 'fact' | 'reason'>): void {
   const { beside = [], isSo } = refusing;
-  const stated = statedRefusal(session.model, refusing, done.value.endpoint);
+  const stated = statedRefusals(session.model, refusing, done.value.endpoint);
   const meant = (exchange: TrialExchange, seen: readonly TrialExchange[]): Judgement =>
     isSo?.(exchange, ...seen) === false ? moot('it is not what has to be refused') : undefined;
-  if (stated) claimCode(session, [done, ...beside], stated, refusing, meant);
+  claimCode(session, [done, ...beside], stated, refusing, meant);
 }
 
 function claimCode(
   session: Session,
   of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]],
-  stated: StatedRefusal,
-  { what, tries, control }: Pick<Refusing, 'what' | 'tries' | 'control'>,
+  [stated, ...narrower]: readonly StatedRefusal[],
+  { by, what, tries, control }: Pick<Refusing, 'by' | 'what' | 'tries' | 'control'>,
   meant: (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement,
 ): void {
+  if (!stated) return;
   const { model } = session;
   const { name } = stated.code;
+  const isNarrower = (code: string | undefined) => narrower.some((one) => one.code.name === code);
   const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
   if (model.refusals.showsCodes) {
     session.claim({
@@ -94,16 +95,11 @@ function claimCode(
       ...(tries !== undefined && { tries }),
       judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
         const code = model.refusals.codeIn(exchange);
+        if (isNarrower(code)) return moot('it is a narrower one');
         // That a refusal has a code is the payload's business.
         if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
-        // Whether a credential is good there is another trial's.
-        const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
-        if (code !== undefined && code !== name && model.refusals.of('caller.unknown', operation)?.code.name === code)
-          return moot('the caller is not known there');
-        if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
-          return moot('the caller may not be allowed to');
-        if (code !== undefined && code !== name && mayComeFirst(model, exchange, code, stated))
-          return moot('an error of its own may come first');
+        const other = code === undefined || code === name ? undefined : whyAnother(model, exchange, code, stated, by);
+        if (other !== undefined) return moot(other);
         const wrong = {
           promised: `${name}, for ${what}`,
           seen: `${exchange.status} ${code ?? 'without a code'}${briefly(exchange)}`,
@@ -133,6 +129,25 @@ function claimCode(
   });
 }
 
+/** Why another code than what was wrong has may be right; nothing where it is not. */
+function whyAnother(
+  model: Model,
+  exchange: TrialExchange,
+  code: string,
+  stated: StatedRefusal,
+  by: Refusing['by'],
+): string | undefined {
+  const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+  const meant = 'when' in by ? generalCondition(by.when) : undefined;
+  const isOneOf = (when: ErrorCondition) => model.refusals.codesFor(when, operation).includes(code);
+  // What the caller is refused for is what is asked here.
+  if (meant?.startsWith('caller.') && isOneOf(meant)) return undefined;
+  // Whether a credential is good there is another trial's.
+  if (isOneOf('caller.unknown')) return 'the caller is not known there';
+  if (mayBeDenied(model, exchange, code)) return 'the caller may not be allowed to';
+  return mayComeFirst(model, exchange, code, stated) ? 'an error of its own may come first' : undefined;
+}
+
 /** What is only asked once a change is about to be stored, and so stands behind the service's own errors. */
 const lastOfAll: ReadonlySet<string> = new Set<ErrorCondition>(['resource.exists', 'limit.quota']);
 
@@ -154,8 +169,8 @@ function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boole
   const { endpoint, sent } = exchange;
   if (!endpoint) return false;
   const operation = model.operationOf(endpoint);
-  const denials = (['caller.forbidden', 'resource.missing', 'caller.unknown'] as const).map(
-    (when) => model.refusals.of(when, operation)?.code.name,
+  const denials = (['caller.forbidden', 'resource.missing', 'caller.unknown'] as const).flatMap((when) =>
+    model.refusals.codesFor(when, operation),
   );
   const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
   const absent = model.refusals.of('reference.missing', operation)?.code.name;
@@ -190,7 +205,10 @@ function readsAll(model: Model, resource: string, caller: TrialCaller | undefine
   return model.endpointsThat('read', resource).some((read) => model.access.allows(model.operationOf(read), caller) === 'yes');
 }
 
-function statedRefusal(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): StatedRefusal | undefined {
+/** What it may be refused with; the first is what the fact is about. */
+function statedRefusals(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): readonly StatedRefusal[] {
   const operation = endpoint && model.operationOf(endpoint);
-  return 'code' in by ? model.refusals.named(by.code, operation) : model.refusals.of(by.when, operation);
+  if ('when' in by) return model.refusals.among(by.when, operation);
+  const named = model.refusals.named(by.code, operation);
+  return named ? [named] : [];
 }

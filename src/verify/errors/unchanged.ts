@@ -28,7 +28,7 @@ export const unchangedByRefused: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const effect = statedValue(endpoint.does);
-      const code = model.refusals.of('request.invalid', model.operationOf(endpoint))?.code.name;
+      const code = model.refusals.of('request.invalid.value', model.operationOf(endpoint))?.code.name;
       const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
       if (!effect || !('resource' in effect) || !changing.has(effect.verb) || code === undefined || !isJson) continue;
       if (!isStated(requestShape(model.spec, endpoint))) continue;

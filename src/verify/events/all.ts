@@ -8,10 +8,11 @@ import { kept } from './kept.ts';
 import { later } from './later.ts';
 import { refused } from './refused.ts';
 import { resuming } from './resuming.ts';
+import { toldByClock } from './told-by-clock.ts';
 import { allTries } from './tries.ts';
 import { unchangedIsSilent } from './unchanged.ts';
 
-const all = [emitting, refused, unchangedIsSilent, delivering, families, resuming, later, kept, allTries, disabling];
+const all = [emitting, refused, unchangedIsSilent, delivering, families, resuming, later, toldByClock, kept, allTries, disabling];
 
 /** The trials of part 6. */
 export const eventTrials: readonly Trial[] = all.map(endingAll);

@@ -1,8 +1,10 @@
+import type { Expression } from '../../parts/fact.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
+import { askingOf } from './asking.ts';
 import { deliveryFact } from './changing.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { deliveryOf, toldIn } from './envelope.ts';
@@ -31,7 +33,8 @@ export const delivering: Trial = {
       yield choosing(model, pair);
       yield misspelt(model);
     }
-    if (subscribersOf(model)?.enabled !== undefined) yield switchedOff(model, pair);
+    if (subscribersOf(model)?.enabled !== undefined) yield switchedOff(model, pair, { enabled: false });
+    for (const unmet of askingOf(model)) yield switchedOff(model, pair, { unmet });
   },
 };
 
@@ -149,15 +152,15 @@ function misspelt(model: Model): Case {
   };
 }
 
-function switchedOff(model: Model, pair: Pair): Case {
+function switchedOff(model: Model, pair: Pair, how: { readonly enabled?: boolean; readonly unmet?: Expression }): Case {
   return {
-    name: 'a subscriber that is switched off, beside one that is not',
+    name: `a subscriber that ${how.unmet ? `asks for nothing by ${how.unmet.source}` : 'is switched off'}, beside one of everything`,
     facts: [deliveryFact],
     async run(session: Session) {
       const maker = makerOf(model, pair, subscribing(model));
       const { ear, made, moved } = await actTwice(session, pair, async () => ({
         on: await subscribe(session, maker, { events: ['*'] }),
-        off: await subscribe(session, maker, { events: ['*'], enabled: false }),
+        off: await subscribe(session, maker, { events: ['*'], ...how }),
       }));
       const isEnough = (deliveries: Listening['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
       const loud = await hear(session, ear.on, [made, moved], { isEnough, ms: eventMs, quietMs });
@@ -165,12 +168,15 @@ function switchedOff(model: Model, pair: Pair): Case {
       session.claim({
         shrinkingRuns: 2,
         fact: deliveryFact,
-        reason: 'switched off',
+        reason: how.unmet ? 'asks for nothing' : 'switched off',
         of: [ear.off.opened, loud, still],
         judge: (opened: TrialExchange, others: Listening, own: Listening): Judgement => {
           if (!isDone(opened) || others.deliveries.length === 0) return moot('nobody was told of anything');
           if (own.deliveries.length === 0) return undefined;
-          return { promised: 'who is not enabled hears of nothing', seen: kindsIn(model, own.deliveries).join(', ') };
+          return {
+            promised: `who ${how.unmet ? 'asks for nothing' : 'is not enabled'} hears of nothing`,
+            seen: kindsIn(model, own.deliveries).join(', '),
+          };
         },
       });
     },

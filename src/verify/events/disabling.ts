@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Json } from '../../document/document.ts';
+import { along } from '../../parts/field-path.ts';
 import { endsWithin } from '../make/ends.ts';
 import { type Look, lookAt } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
@@ -47,7 +49,8 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
       );
       session.need(!endsWithin(model, session, 1.2 * afterMs), 'the tokens that were given end before that');
       const ear = await subscribe(session, makerOf(model, pair, subscribing(model)), { events: ['*'], react: () => 500 });
-      const isOn = (opened: TrialExchange, shown: TrialExchange) => rowWith(model, shown, idIn(model, opened))?.[enabled];
+      const isOn = (opened: TrialExchange, shown: TrialExchange) =>
+        along<Json>(rowWith(model, shown, idIn(model, opened)), enabled);
       const first = await failing(session, pair, ear, []);
       const half = await session.wait(Math.floor(afterMs * 0.5));
       const second = await failing(session, pair, ear, [first, half]);
@@ -66,7 +69,7 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
       });
       const rest = await session.wait(Math.ceil(afterMs * 0.6));
       const third = await failing(session, pair, ear, [second, rest]);
-      const late = await until(session, ear, ({ fields }) => fields?.[enabled] === false);
+      const late = await until(session, ear, ({ fields }) => along<Json>(fields, enabled) === false);
       session.claim({
         shrinkingRuns: 2,
         fact: deliveryFact,

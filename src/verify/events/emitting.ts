@@ -11,6 +11,7 @@ import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
+import { cascadeCases } from './cascades.ts';
 import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
 import { conditionedCases } from './conditioned.ts';
 import { endAll } from './ear.ts';
@@ -22,10 +23,12 @@ import { listenTo } from './listened.ts';
 export const emitting: Trial = {
   name: 'events/emitted',
   part: 'events',
-  about: 'Each operation emits exactly its events, as stated, to those who may read the row, and to nobody else.',
+  about:
+    'Each operation emits exactly its events, as stated, also for what is deleted with a row, to those who may read it, and to nobody else.',
   noise: 'alone',
   *cases(model) {
     if (!canListen(model)) return;
+    yield* cascadeCases(model);
     for (const operation of changing(model)) {
       yield caseOf(model, operation, 'full');
       // With as little as it takes, conditions on what changed do not hold.

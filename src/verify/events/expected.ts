@@ -1,4 +1,7 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
+import { altersInSight } from '../../parts/altered.ts';
+import { toldAs } from '../../parts/event-names.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
@@ -6,7 +9,7 @@ import type { Allowed } from '../model/access.ts';
 import { callerContext } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Before } from '../model/expectation.ts';
-import type { Known } from '../model/expressions.ts';
+import type { Evaluated, Known } from '../model/expressions.ts';
 import { followedIn } from '../model/followed.ts';
 import type { Model } from '../model/model.ts';
 import { hasMade, rowKnown } from '../model/row-known.ts';
@@ -36,17 +39,26 @@ export function kindsOn(model: Model, operation: Operation): EventKind[] {
   );
 }
 
-/** Whether a change emits an event of a kind. */
-export function isEmitted(model: Model, kind: EventKind, change: ObservedChange): Allowed {
-  if (!namesOperation(statedValue(kind.on) ?? [], change.operation, 'event')) return 'no';
-  if (!kind.if) return 'yes';
-  const evaluated = model.expressions.evaluate(kind.if, change.operation.name, knownOf(model, change));
-  if (evaluated === 'unknown' || evaluated === 'failed') return 'unknown';
-  return evaluated.value === true ? 'yes' : 'no';
+/** What a change emits an event of a kind for: each item of its list, or once; nothing where that cannot be said. */
+export function emittedFor(model: Model, kind: EventKind, change: ObservedChange): readonly (Json | undefined)[] | undefined {
+  const { name } = change.operation;
+  if (!namesOperation(statedValue(kind.on) ?? [], change.operation, 'event')) return [];
+  const items = kind.each ? listed(model.expressions.evaluate(kind.each, name, knownOf(model, kind, change))) : [undefined];
+  const holds = items?.map((item) => {
+    if (!kind.if) return true;
+    const evaluated = model.expressions.evaluate(kind.if, name, knownOf(model, kind, change, item));
+    return typeof evaluated === 'string' ? undefined : evaluated.value === true;
+  });
+  return holds?.includes(undefined) ? undefined : items?.filter((_, index) => holds?.[index] === true);
 }
 
-/** What conditions and payloads can read of a change. */
-export function knownOf(model: Model, change: ObservedChange): Known {
+function listed(evaluated: Evaluated): readonly Json[] | undefined {
+  if (typeof evaluated === 'string') return undefined;
+  return Array.isArray(evaluated.value) ? evaluated.value : [];
+}
+
+/** What conditions and payloads of a kind can read of a change. */
+export function knownOf(model: Model, kind: EventKind, change: ObservedChange, item?: Json): Known {
   const { operation, before, after, acted, beside } = change;
   const { json, path, query } = acted.sent;
   const was = before && rowOf(model, change, before);
@@ -58,11 +70,29 @@ export function knownOf(model: Model, change: ObservedChange): Known {
       params: { ...query, ...path },
       ...(was && { resource: was.fields }),
       ...(is && { next: is.fields }),
+      ...(item !== undefined && { item }),
+      event: { ...toldAs(model.spec, kind.name), ...beforeKnown(model, change) },
       ...(beside.length > 0 && { follow: followedIn(model, beside) }),
       request: json ?? {},
     },
     unseen: { ...(was && { resource: was.unseen }), ...(is && { next: is.unseen }) },
   };
+}
+
+/** What a change altered, as it was, where both are seen. */
+function beforeKnown(
+  model: Model,
+  { operation, before, after, unseen }: ObservedChange,
+): { readonly before?: Readonly<Record<string, Json>> } {
+  const stated = model.resource(operation.resource ?? '');
+  const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+  if (!stated) return {};
+  if (verb === 'create' || verb === 'delete') return { before: {} };
+  if (!before || !after) return {};
+  const fields = entriesOf(stated.fields).filter(([, field]) => altersInSight(field));
+  if (fields.some(([name, { show }]) => unseen.has(name) || (show !== undefined && show !== 'id'))) return {};
+  const altered = fields.filter(([name]) => !isSame(before[name], after[name]));
+  return { before: Object.fromEntries(altered.map(([name]) => [name, before[name] ?? null])) };
 }
 
 /** A row of a change as conditions read it: with what its creation set for good where that is hidden. */
@@ -87,7 +117,7 @@ export function isHeardBy(
   const { operation } = change;
   const row = change.after ?? change.before;
   if (kind.to) {
-    const known = knownOf(model, change);
+    const known = knownOf(model, kind, change);
     const context = { ...known.context, subscriber: subscription, ...callerContext(maker) };
     // Without an identifier of the maker's, `caller` would be that of the change.
     if (maker?.id === undefined && model.expressions.reads(kind.to, operation.name, 'caller')) return 'unknown';

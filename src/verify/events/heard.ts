@@ -1,17 +1,20 @@
 import { isSame } from '../../document/values.ts';
 import type { Told } from '../../kinds/envelopes/reading.ts';
+import { hasActions } from '../../parts/event-names.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf, followingName } from '../../parts/followed.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
+import type { Allowed } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { asksFor } from './asking.ts';
 import type { Listening } from './ear.ts';
-import { showsKind, showsPayload, toldIn } from './envelope.ts';
-import { changeIn, isEmitted, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
+import { deliveryOf, showsKind, showsPayload, toldIn } from './envelope.ts';
+import { changeIn, emittedFor, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
 import { payloadFlaw } from './payloads.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
@@ -47,7 +50,7 @@ const nameless = 'what comes does not say of which kind it is';
 
 /** Whether something came that does not say its kind, and need not. */
 function isNameless(model: Model, events: readonly Told[]): boolean {
-  return !showsKind(model.spec) && events.some(({ kind }) => kind === undefined);
+  return (!showsKind(model.spec) || hasActions(model.spec)) && events.some(({ kind }) => kind === undefined);
 }
 
 /** That a change emits exactly one event of a kind, or none, and that a subscriber hears of it, or does not. */
@@ -63,17 +66,18 @@ export function emissionJudgement(
   const change = changeIn(model, operation, seen);
   // What changes nothing stores and emits nothing, and whether it does is not always seen.
   if (isUnchanged(change)) return moot('nothing is seen to have changed');
-  const emitted = isEmitted(model, kind, change);
-  const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, rowIn(created) ?? {});
+  const items = emittedFor(model, kind, change);
+  const emitted = items === undefined ? 'unknown' : items.length > 0 ? 'yes' : 'no';
+  const hears = emitted === 'no' ? 'no' : hearingOf(model, kind, change, maker, created);
   if (emitted === 'unknown' || hears === 'unknown') return moot('it is not known whether it has to be told');
   const events = eventsIn(model, heard.deliveries);
   if (isNameless(model, events)) return moot(nameless);
   const count = events.filter((event) => event.kind === kind.name).length;
   const who = maker === undefined ? 'the subscriber' : `a subscriber of ${maker.name}`;
-  if (emitted === 'yes' && hears === 'yes') {
-    if (count === 1) return undefined;
+  if (items !== undefined && emitted === 'yes' && hears === 'yes') {
+    if (count === items.length) return undefined;
     return {
-      promised: `${operation.name} emits one ${kind.name}, and ${who} hears of it`,
+      promised: `${operation.name} emits ${items.length === 1 ? 'one' : items.length} ${kind.name}, and ${who} hears of it`,
       seen: count === 0 ? 'none came' : `${count} came`,
     };
   }
@@ -83,6 +87,26 @@ export function emissionJudgement(
       ? `${operation.name} emits no ${kind.name} here`
       : `${who} may not read the row, and hears of no ${kind.name}`;
   return { promised: why, seen: count === 1 ? 'one came' : `${count} came` };
+}
+
+/** Whether a subscriber hears of an event: it asks for it, and may. On the stream nobody is asked. */
+function hearingOf(
+  model: Model,
+  kind: EventKind,
+  change: ObservedChange,
+  maker: TrialCaller | undefined,
+  created: TrialExchange,
+): Allowed {
+  const row = rowIn(created);
+  const asks = row && isSubscription(model, created) ? asksFor(model, row, kind) : 'yes';
+  if (asks === 'no') return 'no';
+  const hears = isHeardBy(model, kind, change, maker, row ?? {});
+  return hears === 'yes' ? asks : hears;
+}
+
+function isSubscription({ spec }: Model, { endpoint }: TrialExchange): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  return effect !== undefined && 'resource' in effect && effect.resource === deliveryOf(spec)?.push?.subscribers?.resource;
 }
 
 /** That who may not read a row is not told of it, whatever is. */
@@ -113,7 +137,7 @@ export function strangerJudgement(
 /** Whether an update has left the row as it was, as far as it is seen. */
 function isUnchanged({ operation, before, after }: ObservedChange): boolean {
   const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
-  if (verb !== 'update' && verb !== 'replace' && verb !== 'upsert') return false;
+  if ((verb !== 'update' && verb !== 'replace' && verb !== 'upsert') || operation.endpoint?.counts) return false;
   return before === undefined || after === undefined || isSame(before, after);
 }
 
@@ -157,11 +181,13 @@ export function payloadJudgement(
   const { created, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
   const events = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name);
-  const [event] = events;
-  if (!event || events.length > 1 || isMadeByOthers(model, kind, operation))
+  const change = changeIn(model, operation, seen);
+  const items = kind.each ? emittedFor(model, kind, change) : [undefined];
+  if (events.length === 0 || events.length !== items?.length || isMadeByOthers(model, kind, operation))
     return moot('none came, or several, or others make them as well');
   if (!showsPayload(model.spec)) return moot(unshown);
-  return payloadFlaw(model, kind, event.payload, changeIn(model, operation, seen), maker);
+  const flaws = items.map((item) => events.map(({ payload }) => payloadFlaw(model, kind, payload, change, maker, item)));
+  return flaws.find((ofItem) => !ofItem.includes(undefined))?.[0];
 }
 
 /** Whether the clock or the service emits the same kind, so that it may have been they. */

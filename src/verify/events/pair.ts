@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { askedFor } from '../../parts/event-names.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -106,7 +107,7 @@ export async function actTwice<T>(
   return { ear, made, moved };
 }
 
-/** The kinds of a document by name. */
+/** The kinds of a document, as subscribers ask for them. */
 export function kindNames(model: Model): string[] {
-  return entriesOf(model.spec.events.kinds).map(([name]) => name);
+  return entriesOf(model.spec.events.kinds).map(([, kind]) => askedFor(kind));
 }

@@ -17,6 +17,7 @@ export function payloadFlaw(
   payload: Json | undefined,
   change: ObservedChange,
   maker: TrialCaller | undefined,
+  item?: Json,
 ): Flaw | undefined {
   const shape = statedValue(kind.payload);
   if (!shape || !tellsPayload(model.spec)) return undefined;
@@ -27,10 +28,18 @@ export function payloadFlaw(
   const resource = typeof shape.resource === 'string' ? shape.resource : undefined;
   const hidden = resource === undefined ? undefined : hiddenIn(model, resource, payload, maker);
   if (hidden !== undefined) return { promised: `${hidden} is not shown to ${maker?.user ?? 'the subscriber'}`, seen };
-  if (kind.data) return dataFlaw(model, kind, payload, change);
+  if (kind.data) return dataFlaw(model, kind, payload, change, item);
+  if (shape.ref !== undefined && shape.ref === change.operation.resource) return referenceFlaw(model, shape.ref, payload, change);
   return resource === undefined || resource !== change.operation.resource
     ? undefined
     : rowFlaw(model, resource, payload, change, maker);
+}
+
+/** A payload by reference is the identifier of the row. */
+function referenceFlaw(model: Model, resource: Json, payload: Json, { before, after }: ObservedChange): Flaw | undefined {
+  const id = (after ?? before)?.[model.identifierField(String(resource))];
+  if (id === undefined || isSame(id, payload)) return undefined;
+  return { promised: `the identifier of the row: ${oneLine(id)}`, seen: oneLine(payload) };
 }
 
 function hiddenIn(model: Model, resource: string, payload: Json, maker: TrialCaller | undefined): string | undefined {
@@ -60,13 +69,13 @@ function rowFlaw(
 }
 
 /** What `data` reckons, as far as it can be reckoned here. */
-function dataFlaw(model: Model, kind: EventKind, payload: Json, change: ObservedChange): Flaw | undefined {
+function dataFlaw(model: Model, kind: EventKind, payload: Json, change: ObservedChange, item?: Json): Flaw | undefined {
   const { data } = kind;
   if (!data || 'source' in data || !isMap(payload)) return undefined;
   for (const [name, expression] of Object.entries(data)) {
     // What refers to a whole row is held to its shape alone.
     if (['next', 'resource'].includes(expression.source.trim())) continue;
-    const evaluated = model.expressions.evaluate(expression, change.operation.name, knownOf(model, change));
+    const evaluated = model.expressions.evaluate(expression, change.operation.name, knownOf(model, kind, change, item));
     if (typeof evaluated === 'string' || isSame(evaluated.value, payload[name])) continue;
     return { promised: `${name} is \`${expression.source}\`: ${oneLine(evaluated.value)}`, seen: oneLine(payload[name]) };
   }

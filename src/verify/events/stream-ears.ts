@@ -12,7 +12,7 @@ import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, type Waiting } from './ear.ts';
-import { envelopeFlaw, toldIn } from './envelope.ts';
+import { envelopeFlaw, toldIn, toldOf } from './envelope.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
 /** A stream that somebody reads. */
@@ -214,7 +214,9 @@ function streamJudgement(model: Model, opened: TrialExchange, { deliveries }: Li
   for (const { headers, body } of deliveries) {
     const flaw = envelopeFlaw(model.spec, body);
     if (flaw !== undefined) return { promised: 'the data of an event is the stated envelope', seen: flaw };
-    const { id, kind } = toldIn(model.spec, { headers, body });
+    const told = toldIn(model.spec, { headers, body });
+    const { id } = told;
+    const kind = told.kind === undefined ? undefined : toldOf(model.spec, told).kind;
     if (id !== undefined && headers.id !== id)
       return { promised: `the id of a server-sent event is the event's: ${id}`, seen: headers.id || 'none' };
     if (kind !== undefined && headers.event !== kind)

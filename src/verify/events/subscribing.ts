@@ -1,9 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import { pushKind } from '../../kinds/deliveries/all.ts';
 import type { Told } from '../../kinds/envelopes/reading.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Push } from '../../parts/events.ts';
-import { entryOf } from '../../parts/fact.ts';
+import { type Expression, entryOf } from '../../parts/fact.ts';
+import { along, withPlaced } from '../../parts/field-path.ts';
 import type { Client } from '../client/client.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow } from '../make/row.ts';
@@ -18,8 +20,9 @@ import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 import { ifTestable, Untestable } from '../untestable.ts';
+import { asked, askingOf, asksForAll } from './asking.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
-import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
+import { deliveryOf, envelopeFlaw, toldIn, toldOf } from './envelope.ts';
 import { openReceiver, type React, type ReceivedDelivery, type Receiver } from './receiver.ts';
 
 /** Somebody who is told of events at an address of the receiver's. */
@@ -62,22 +65,62 @@ export function receiverOf({ client }: Pick<ScriptRun, 'client'>): Promise<Recei
 export async function subscribe(
   session: Session,
   maker: TrialCaller | undefined,
-  given: { readonly events?: readonly string[]; readonly enabled?: boolean; readonly react?: React } = {},
+  given: {
+    readonly events?: readonly string[];
+    readonly enabled?: boolean;
+    readonly react?: React;
+    readonly unmet?: Expression;
+  } = {},
 ): Promise<SubscribedEar> {
   const { model } = session;
   const stated = subscribersOf(model);
   if (stated?.url === undefined) throw new Untestable('nobody can subscribe');
   const url = await newAddress(session);
   if (given.react) await session.do(reacting(url, given.react));
-  const body: Record<string, Symbolic> = { [stated.url]: url };
+  const body: Record<string, Symbolic> = {};
+  const put = (path: string, value: Symbolic) => Object.assign(body, withPlaced(body, path, value));
+  put(stated.url, url);
   const kinds = given.events && askedKinds(model, given.events);
-  if (stated.events !== undefined && kinds) body[stated.events] = [...kinds];
-  if (stated.enabled !== undefined) body[stated.enabled] = given.enabled ?? true;
+  if (stated.events !== undefined && kinds) put(stated.events, [...kinds]);
+  if (stated.enabled !== undefined) put(stated.enabled, given.enabled ?? true);
   const secret = secretToSend(model, stated);
-  if (secret !== undefined && stated.secret !== undefined) body[stated.secret] = secret;
-  const row = await session.make(stated.resource, { caller: maker, body });
+  if (secret !== undefined && stated.secret !== undefined) put(stated.secret, secret);
+  const row = await madeAsking(session, stated.resource, maker, body, given.unmet);
   if (!row.made) throw new Untestable(`a ${stated.resource} was given, and none was made`);
   return listenIn(session, { row, ...earOf(model, url, row.made, maker), end: () => unsubscribe(session, row) });
+}
+
+/** So many subscribers are made until one asks for everything, or for nothing. */
+const askingMost = 8;
+
+/** A subscriber that asks for every kind, or for none by one of the conditions that are stated. @throws {Untestable} */
+async function madeAsking(
+  session: Session,
+  resource: string,
+  caller: TrialCaller | undefined,
+  body: Readonly<Record<string, Symbolic>>,
+  unmet: Expression | undefined,
+): Promise<TrialRow> {
+  const { model } = session;
+  if (askingOf(model).length === 0) return session.make(resource, { caller, body });
+  for (let draw = 0; draw < askingMost; draw++) {
+    const row = await session.make(resource, { caller, body: merged(asked(model, draw), body), style: 'full' });
+    const shown = row.made && rowIn(row.made.value);
+    if (shown && asksForAll(model, shown, unmet)) return row;
+    await unsubscribe(session, row);
+  }
+  throw new Untestable(`no ${resource} was made that asks for ${unmet === undefined ? 'everything' : 'nothing'}`);
+}
+
+/** What is sent for certain, with what is chosen besides in the same maps. */
+function merged(chosen: Record<string, Json>, body: Readonly<Record<string, Symbolic>>): Record<string, Symbolic> {
+  const out: Record<string, Symbolic> = { ...chosen };
+  for (const [name, value] of Object.entries(body)) {
+    const held = chosen[name];
+    const isMapOf = Object.getPrototypeOf(value) === Object.prototype && held !== undefined && isMap(held);
+    out[name] = isMapOf ? ({ ...held, ...(value as object) } as Symbolic) : value;
+  }
+  return out;
 }
 
 /** Takes a subscriber away where that can be: it would be told of everything that comes later. */
@@ -192,7 +235,7 @@ function deliveryJudgement(model: Model, created: TrialExchange, heard: Listenin
 }
 
 function headerFlaw(model: Model, { headers }: ReceivedDelivery, told: Told): string | undefined {
-  const event = { id: told.id ?? '', kind: told.kind ?? '', at: told.at ?? '', payload: told.payload ?? null };
+  const event = { id: told.id ?? '', ...toldOf(model.spec, told), at: told.at ?? '', payload: told.payload ?? null };
   for (const [name, expression] of Object.entries(deliveryOf(model.spec)?.push?.headers ?? {})) {
     const evaluated = model.expressions.evaluate(expression, undefined, { context: { event }, unseen: {} });
     if (typeof evaluated === 'string' || evaluated.value === null) continue;
@@ -209,6 +252,6 @@ function secretIn({ spec }: Model, created: TrialExchange): string | undefined {
   if (field === undefined) return undefined;
   const sent =
     typeof created.sent.json === 'object' && created.sent.json !== null ? (created.sent.json as Record<string, Json>) : {};
-  const secret = rowIn(created)?.[field] ?? sent[field];
+  const secret = along<Json>(rowIn(created), field) ?? along<Json>(sent, field);
   return typeof secret === 'string' ? secret : undefined;
 }

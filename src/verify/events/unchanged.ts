@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
@@ -16,7 +17,7 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { anEar, canListen, changing } from './changing.ts';
-import type { Listening } from './ear.ts';
+import { eventMs, type Listening } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import { eventsIn } from './heard.ts';
 import { hear } from './reached.ts';
@@ -27,7 +28,7 @@ const quietMs = 200;
 export const unchangedIsSilent: Trial = {
   name: 'events/unchanged',
   part: 'events',
-  about: 'An update or a replacement with the values that the row has emits no event.',
+  about: 'An update or a replacement with the values that the row has emits no event, unless it always counts.',
   noise: 'alone',
   *cases(model) {
     if (!canListen(model)) return;
@@ -69,9 +70,12 @@ function caseOf(model: Model, operation: Operation): Case {
       const ear = await anEar(session, caller);
       const acted = await session.send(request);
       session.need(isDone(acted.value), `${operation.name} was answered ${acted.value.status}`);
-      const heard = await hear(session, ear, [look.done, acted], { isEnough: () => false, ms: 0, quietMs });
+      const counts = endpoint.counts !== undefined;
+      const isEnough = (all: Listening['deliveries']) => counts && all.length >= facts.length;
+      const heard = await hear(session, ear, [look.done, acted], { isEnough, ms: counts ? eventMs : 0, quietMs });
       for (const [at, fact] of facts.entries()) {
-        const name = kinds[at]?.name ?? '';
+        const kind = kinds[at] as EventKind;
+        const { name } = kind;
         session.claim({
           shrinkingRuns: 2,
           fact,
@@ -83,7 +87,10 @@ function caseOf(model: Model, operation: Operation): Case {
             const about = eventsIn(model, come.deliveries).filter(
               ({ kind, payload }) => kind === name && JSON.stringify(payload ?? null).includes(id),
             );
-            if (about.length === 0) return undefined;
+            if (counts && (kind.if || kind.to || kind.each)) return moot('it is told of under a condition');
+            if (counts && about.length === 0)
+              return { promised: `what changes nothing counts, and emits ${name}`, seen: 'none came' };
+            if (counts || about.length === 0) return undefined;
             return { promised: `what changes nothing emits no ${name}`, seen: `${about.length} came` };
           },
         });

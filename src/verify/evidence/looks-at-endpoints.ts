@@ -62,8 +62,23 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
       ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => String(exchange.status) === status))
       : [looksAtDone('an answer that succeeds')];
   return endpoint
-    ? [...done, ...looksAtFound(endpoint), ...looksAtTag(model, endpoint), ...looksAtFollowed(model, endpoint)]
+    ? [
+        ...done,
+        ...looksAtFields(model, endpoint),
+        ...looksAtFound(endpoint),
+        ...looksAtTag(model, endpoint),
+        ...looksAtFollowed(model, endpoint),
+      ]
     : done;
+}
+
+/** The header fields of every answer, in one that refuses too, where the operation refuses anything. */
+function looksAtFields(model: Model, endpoint: Endpoint): Obligation[] {
+  const names = Object.keys(endpoint.headers).map((name) => `header ${name}`);
+  const isOpen = model.access.isPublic(model.operationOf(endpoint)) && !endpoint.path.includes('{');
+  if (names.length === 0 || (isOpen && model.requestShape(endpoint).standing === 'none')) return [];
+  const isOfRefusal = looksAtRefused('its header fields in a refusal', (one) => one.endpoint?.key === endpoint.key);
+  return [{ ...isOfRefusal, isMetBy: (shown) => names.includes(shown.claim.reason) && isOfRefusal.isMetBy(shown) }];
 }
 
 /** A creation that finds has found something. */
@@ -112,7 +127,7 @@ function looksAtFollowed({ spec }: Model, { does, operation }: Endpoint): Obliga
   const effect = statedValue(does);
   if (effect?.verb !== 'create' && effect?.verb !== 'delete') return [];
   return actsAfter(spec, effect).flatMap((act): Obligation[] => {
-    if (!act.does) return [];
+    if (!act.does || act.children !== undefined) return [];
     const reason = `${followingName(act.does)} follows ${operation}`;
     return [{ name: reason, isMetBy: ({ claim }) => claim.reason === reason }];
   });

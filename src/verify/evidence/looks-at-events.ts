@@ -1,7 +1,8 @@
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
-import { asksForFamilies, familyAsked } from '../events/families.ts';
+import { cascadesOf, goneWith } from '../events/cascades.ts';
+import { asksForFamilies, familyAsked, foreignLooks } from '../events/families.ts';
 import { eventsIn } from '../events/heard.ts';
 import { triedToTheEnd, waitsOf } from '../events/tries.ts';
 import type { Model } from '../model/model.ts';
@@ -10,9 +11,10 @@ import { isHeard } from './alterations.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
-/** Each kind of event, received. */
+/** Each kind of event, received, and none by who asks for others. */
 export function looksAtKinds(model: Model): Obligation[] {
-  return entriesOf(model.spec.events.kinds).map(([kind]) => received(model, kind, kind));
+  const each = entriesOf(model.spec.events.kinds).map(([kind]) => received(model, kind, kind));
+  return [...foreignLooks(model).map((reason) => looksFor(reason)), ...each];
 }
 
 /** An event of the kind, received. */
@@ -20,7 +22,7 @@ export function looksAtPayload(model: Model, { subject }: LedgerFact): Obligatio
   return [received(model, subject, 'an event of it')];
 }
 
-/** An event of each operation that emits it, and none without a cause. */
+/** An event of each operation that emits it, of what is deleted with something else, and none without a cause. */
 export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligation[] {
   const kind = entryOf(model.spec.events.kinds, subject);
   const names = (kind && statedValue(kind.on)) ?? [];
@@ -38,14 +40,19 @@ export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligati
     isMetBy: (shown) => shown.values.some(isHeard) && !hasKind(model, shown, subject),
   };
   // What only the clock or the service causes comes of nothing that a caller does.
-  return emitted.length > 0 ? [...emitted, none] : [received(model, subject, 'an event of it')];
+  const along = cascadesOf(model).filter((cascade) => cascade.kind.name === subject);
+  const gone = [...new Set(along.map(({ parent }) => goneWith(parent)))].map((reason) => looksFor(reason));
+  return emitted.length + gone.length > 0 ? [...emitted, ...gone, none] : [received(model, subject, 'an event of it')];
 }
 
 /** What is stated of how subscribers are told: to whom, of what, and again where that did not do. */
 export function looksAtDelivery(model: Model): Obligation[] {
   const { spec } = model;
-  const { subscribers, retryMs = [] } = statedValue(spec.events.delivery)?.push ?? {};
-  const usual = [looksFor('a delivery', 'sent as stated'), looksFor('nothing to anybody else', 'to nobody else')];
+  const { push, broker } = statedValue(spec.events.delivery) ?? {};
+  const { subscribers, retryMs = [] } = push ?? {};
+  // What a broker is given is seen by those who listen to it, and by no caller.
+  const unseen = broker ? [looksFor('what the broker is given', 'published to the broker')] : [];
+  const usual = [...unseen, looksFor('a delivery', 'sent as stated'), looksFor('nothing to anybody else', 'to nobody else')];
   if (!subscribers) return usual;
   return [
     ...usual,
@@ -54,6 +61,7 @@ export function looksAtDelivery(model: Model): Obligation[] {
     ...(asksForFamilies(model) ? [looksFor(familyAsked)] : []),
     ...(waitsOf(model).length > 1 ? [looksFor(triedToTheEnd)] : []),
     ...(subscribers.enabled === undefined ? [] : [looksFor('a subscriber that is switched off', 'switched off')]),
+    ...(subscribers.isEnabled || subscribers.if ? [looksFor('a subscriber that asks for nothing', 'asks for nothing')] : []),
   ];
 }
 

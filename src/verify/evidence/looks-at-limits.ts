@@ -1,7 +1,10 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { isCut } from '../../parts/limits.ts';
+import { isCut, perName } from '../../parts/limits.ts';
+import { hidesRows, totalBesideHidden } from '../endpoints/totals.ts';
 import { statedPaginationOf } from '../limits/page.ts';
+import { inChunks } from '../limits/size-claim.ts';
 import type { Model } from '../model/model.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -10,10 +13,11 @@ export function looksFor(name: string, reason: string = name, why?: string): Obl
   return { name, ...(why !== undefined && { why }), isMetBy: ({ claim }) => claim.reason === reason };
 }
 
-/** Each size, on both sides of its bound. */
+/** Each size, on both sides of its bound; of a body also where its length is not told before. */
 export function looksAtSizes({ spec }: Model): Obligation[] {
   const stated = statedValue(spec.limits.size) ?? {};
-  return Object.keys(stated).flatMap((what) => [looksFor(`${what} up to the bound`), looksFor(`${what} above the bound`)]);
+  const ways = Object.keys(stated).flatMap((what) => (what === 'body' ? [what, inChunks] : [what]));
+  return ways.flatMap((what) => [looksFor(`${what} up to the bound`), looksFor(`${what} above the bound`)]);
 }
 
 /** Each time that is waited for. */
@@ -25,7 +29,7 @@ export function looksAtTimeouts({ spec }: Model): Obligation[] {
   ];
 }
 
-/** The usual size of a page, the largest, and what is larger. */
+/** The usual size of a page, the largest, what is larger, and the total, also where others have rows that its reader may not see. */
 export function looksAtPages(model: Model, { subject }: LedgerFact): Obligation[] {
   const endpoint = model.endpoints.find(({ key }) => key === subject);
   const stated = endpoint && statedPaginationOf(model.spec, endpoint);
@@ -35,20 +39,31 @@ export function looksAtPages(model: Model, { subject }: LedgerFact): Obligation[
     ...(stated.default === undefined ? [] : [looksFor('a page of the usual size', 'default')]),
     ...(isSized ? [looksFor('the largest page', 'at the most')] : []),
     ...(isSized && stated.overMax !== undefined ? [looksFor('a larger one', 'above the most')] : []),
+    ...(stated.total === undefined || endpoint?.response.standing !== 'open' ? [] : looksAtTotal(model, endpoint)),
   ];
 }
 
+/** A total, and one of a list of which others have rows that its reader may not see. */
+function looksAtTotal(model: Model, endpoint: Endpoint): Obligation[] {
+  return [looksFor('a total', 'total'), ...(hidesRows(model, endpoint) ? [looksFor(totalBesideHidden)] : [])];
+}
+
 /** Each rate, by the place that its claims name. */
-export function looksAtRates({ spec }: Model): Obligation[] {
+export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+  if (subject === 'at once') return [looksFor('more than are allowed', 'kept'), looksFor('room for others', 'room again')];
   return looksAtEach(
     statedValue(spec.limits.rate) ?? [],
-    ({ limit, windowMs, per }) => `${limit} in ${windowMs / 1000} s per ${per}`,
+    (rate) => `${rate.limit} in ${rate.windowMs / 1000} s per ${perName(rate)}`,
   );
 }
 
-/** Each quota, the same. */
-export function looksAtQuotas({ spec }: Model): Obligation[] {
-  return looksAtEach(statedValue(spec.limits.quota) ?? [], ({ limit, window, per }) => `${limit} in a ${window} per ${per}`);
+/** Each quota, the same; of rows, that no more come to be. */
+export function looksAtQuotas({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+  if (subject !== 'service') return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept')];
+  return looksAtEach(
+    statedValue(spec.limits.quota) ?? [],
+    (quota) => `${quota.limit} in a ${quota.window} per ${perName(quota)}`,
+  );
 }
 
 function looksAtEach<T extends { readonly at: string }>(limits: readonly T[], nameOf: (limit: T) => string): Obligation[] {

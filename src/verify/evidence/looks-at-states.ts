@@ -1,3 +1,4 @@
+import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
@@ -62,12 +63,16 @@ function looksAtFollowing({ following = [] }: Transition, { operation }: Endpoin
 
 function looksAtFiring(model: Model, machine: Machine, transition: Transition): Obligation[] {
   const states = statedValue(machine.states) ?? [];
+  const resource = model.resource(machine.resource);
+  const deleted = resource && stateOfDeleted(model.spec, resource);
   const from = transition.from === '*' ? states.filter((state) => !isLast(machine, state)) : transition.from;
   const fired = from.map(
     (state): Obligation => ({
       name: `${transition.name} from ${state}`,
-      isMetBy: ({ exchanges }) =>
-        exchanges.some((one) => isDone(one) && isFiring(one, transition) && wasIn(model, machine, one, exchanges, state)),
+      isMetBy: ({ claim, exchanges }) =>
+        state === deleted
+          ? claim.reason === `${transition.name} from ${state}`
+          : exchanges.some((one) => isDone(one) && isFiring(one, transition) && wasIn(model, machine, one, exchanges, state)),
     }),
   );
   if (states.every((state) => transition.from === '*' || transition.from.includes(state))) return fired;

@@ -10,10 +10,13 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
 import { isNeverNull } from '../endpoints/bodies.ts';
+import { takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
+import { closedPlaces, unstatedRefused } from '../resources/unstated.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { breaksOf } from '../values/variants.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 
 /** A value that is shown or taken, each member of an enumeration among them, and one beyond the shape that is refused. */
@@ -25,7 +28,12 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
   if (!resource || !field || !shape) return [];
   const looks: Obligation[] = kind === 'allowed values' ? membersOf(model, resource, field, shape) : [];
   if (kind === 'allowed values')
-    looks.push(...derivedLooks(model, resource, field), ...countedLooks(resource, field), ...ruleLooks(model, resource, field));
+    looks.push(
+      ...derivedLooks(model, resource, field),
+      ...countedLooks(resource, field),
+      ...ruleLooks(model, resource, field),
+      ...childrenLooks(model, resource, field),
+    );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
   const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
@@ -35,6 +43,14 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
       isMetBy: ({ exchanges }) => exchanges.some((one) => isRefusalOf(one, field.name)),
     });
   return looks;
+}
+
+/** A row or a value as it is shown, and one with a member that is not stated, refused. */
+export function looksAtNames(model: Model, { subject }: LedgerFact): Obligation[] {
+  const isClosed = model.endpoints.some((endpoint) =>
+    closedPlaces(model, endpoint).some(({ resource }) => resource.name === subject),
+  );
+  return isClosed ? [looksFor('a member that is not stated, refused', unstatedRefused)] : [];
 }
 
 /** A value that has to be there was left out wherever rows are made, and taken away wherever they are patched. */
@@ -124,6 +140,17 @@ function countedLooks(resource: Resource, field: Field): Obligation[] {
   return ['next', ...(isWithinRows ? ['anew'] : [])].map((look) => ({
     name: `counted, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
+  }));
+}
+
+/** Children were sent with their row, and refused with it; those that are made alone were seen in it. */
+function childrenLooks(model: Model, resource: Resource, field: Field): Obligation[] {
+  if (!field.children) return [];
+  const isTakenAlong = takingEndpoint(model, resource, field) !== undefined;
+  const isMadeAlone = model.endpointsThat('create', field.children.resource).length > 0;
+  return [...(isTakenAlong ? ['sent', 'refused'] : []), ...(isMadeAlone ? ['shown'] : [])].map((look) => ({
+    name: `children, ${look}`,
+    isMetBy: ({ claim }) => claim.reason === `children, ${look}`,
   }));
 }
 

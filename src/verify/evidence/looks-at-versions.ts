@@ -31,6 +31,7 @@ export function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Ob
   if (!stated) return [];
   const told = stated.deprecated === undefined ? [] : [looksFor('that it is told', 'told')];
   if (stated.sunset === undefined) return told;
+  if (stated.isAnnouncedOnly) return [...told, looksFor('that it is served after its end', 'sunset')];
   const overMs = Date.parse(stated.sunset);
   // What was served until a day that has gone by is nobody's to see.
   const isOver = overMs < Date.now();

@@ -11,7 +11,7 @@ import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeout
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
 import { looksAtTokens } from './looks-at-tokens.ts';
 import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
-import { looksAtRequired, looksAtValues } from './looks-at-values.ts';
+import { looksAtNames, looksAtRequired, looksAtValues } from './looks-at-values.ts';
 import { looksAtDeprecation, looksAtVersions } from './looks-at-versions.ts';
 import type { Obligation } from './obligation.ts';
 
@@ -31,6 +31,7 @@ const byKind: Readonly<Record<string, Obligations>> = {
   users: looksAtUsers,
   'base address': looksAtBaseAddress,
   resources: looksAtResources,
+  'field names': looksAtNames,
   types: looksAtValues,
   formats: looksAtValues,
   'allowed values': looksAtValues,

@@ -1,5 +1,5 @@
 import { statedValue } from '../../parts/fact.ts';
-import type { Quota } from '../../parts/limits.ts';
+import { perName, type Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { isSamePerson, type TrialCaller } from '../model/callers.ts';
@@ -10,6 +10,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
+import { countsCaller, isApart } from './counted.ts';
 import { quotasFact, type Using, useOnce } from './quota-using.ts';
 import { beginWindow, claimWindow } from './quota-windows.ts';
 
@@ -36,14 +37,17 @@ export const quotas: Trial = {
 };
 
 function caseOf(model: Model, quota: Quota, operation: Operation): Case {
-  const promised = `${quota.limit} a ${quota.window} per ${quota.per} for ${operation.name}`;
+  const promised = `${quota.limit} a ${quota.window} per ${perName(quota)} for ${operation.name}`;
   return {
-    name: `${operation.name}, ${quota.limit} a ${quota.window} per ${quota.per}`,
+    name: `${operation.name}, ${quota.limit} a ${quota.window} per ${perName(quota)}`,
     facts: [quotasFact, ...conditionFacts(model, 'limit.quota', operation)],
     async run(session: Session) {
       session.need(operation.endpoint !== undefined, `no caller reaches ${operation.name}`);
       session.need(quota.limit <= usesMost, `it takes ${quota.limit} successful requests to use it up`);
-      const callers = model.callers.filter((one) => model.access.allows(operation, one) !== 'no' && isCounted(quota, one));
+      const callers = model.callers.filter(
+        (one) =>
+          one.credential && model.access.allows(operation, one) !== 'no' && countsCaller(model, quota, operation, one) === 'yes',
+      );
       const caller = callers.at(-1);
       session.need(caller !== undefined, 'nobody is counted');
       const refusal = refusalFor(model, 'limit.quota', operation);
@@ -57,7 +61,7 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       session.need(isNew, 'when it begins anew, and for whom, is seen where the clock can be moved past its window');
       if (!last || !isUsedUp(last.value)) return;
       for (const other of callers) {
-        if (isSamePerson(other, caller)) continue;
+        if (isSamePerson(other, caller) || isApart(model, quota, operation, other, caller) === undefined) continue;
         await claimOther(session, using, last, other);
         break;
       }
@@ -132,25 +136,22 @@ function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<T
 /** Another caller has what is theirs, where callers are counted apart; where they are counted together, nothing is left for them. */
 async function claimOther(session: Session, using: Using, last: Done<TrialExchange>, other: TrialCaller): Promise<void> {
   const { quota, caller, isUsedUp, promised } = using;
-  const isApart = quota.per === 'caller' || (quota.per === 'user' && caller.user !== other.user);
+  const { model } = session;
+  const areApart = isApart(model, quota, using.operation, caller, other) === true;
   const own = await useOnce(session, { ...using, caller: other });
   session.claim({
     fact: quotasFact,
-    reason: isApart ? 'apart' : 'together',
+    reason: areApart ? 'apart' : 'together',
     at: quota.at,
     of: [last, own],
     tries: 1,
     judge: (end: TrialExchange, one: TrialExchange): Judgement => {
       if (!isUsedUp(end)) return moot('it was not used up');
-      if (isApart && isUsedUp(one))
+      if (areApart && isUsedUp(one))
         return { promised: 'each has a quota of its own', seen: `${other.name} was refused for what another has used` };
-      return !isApart && isDone(one) ? { promised, seen: `${other.name} was let through after it was used up` } : undefined;
+      return !areApart && isDone(one) ? { promised, seen: `${other.name} was let through after it was used up` } : undefined;
     },
   });
-}
-
-function isCounted({ to }: Quota, caller: TrialCaller): boolean {
-  return caller.credential !== undefined && (to === undefined || to.includes(caller.user));
 }
 
 /** Whether a window, of whatever zone, can have ended between the first and the last: they end on the quarter of an hour. */

@@ -1,4 +1,4 @@
-import type { Rate } from '../../parts/limits.ts';
+import { perName } from '../../parts/limits.ts';
 import { retryAfterMs } from '../client/retry-after.ts';
 import { isSamePerson, type TrialCaller } from '../model/callers.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -6,7 +6,7 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { burst, type Shot } from './burst.ts';
-import { applies, askersOf, ratesFor, roomFor } from './counted.ts';
+import { applies, askersOf, isApart, ratesFor, roomFor } from './counted.ts';
 import { letTooMany } from './rate-model.ts';
 import { attemptsOf, type ReachedRate, ratesFact } from './rate-reached.ts';
 
@@ -20,7 +20,8 @@ export async function claimOthers(session: Session, reached: ReachedRate, plan: 
   const others = othersOf(session, reached, counted.caller);
   if (others.together) await claimTogether(session, reached, plan, others.together);
   if (others.apart) await claimApart(session, reached, plan, others.apart);
-  if (others.outside && rate.per !== 'caller' && rate.per !== 'user') await claimApart(session, reached, plan, others.outside);
+  if (others.outside && rate.per !== 'caller' && rate.per !== 'user' && rate.per !== 'value')
+    await claimApart(session, reached, plan, others.outside);
   else if (others.outside) await claimUncounted(session, reached, plan, others.outside);
 }
 
@@ -33,22 +34,16 @@ interface Others {
 function othersOf({ model }: Session, { rate, counted }: ReachedRate, caller: TrialCaller): Others {
   const { operation } = counted;
   const others = askersOf(model, operation).filter((one): one is TrialCaller => one !== undefined && !isSamePerson(one, caller));
-  const inside = others.filter((one) => applies(rate, operation, one));
-  const isTogether = (one: TrialCaller) =>
-    rate.per === 'everyone' || rate.per === 'address' || (rate.per === 'user' && one.user === caller.user);
+  const inside = others.filter((one) => applies(model, rate, operation, one) === 'yes');
+  const areApart = (one: TrialCaller) => isApart(model, rate, operation, one, caller);
   // What another rate counts as well would answer in its stead.
   const isFree = (one: TrialCaller) =>
-    ratesFor(model, operation, one).every((other) => other === rate || isOf(other, one, caller));
+    ratesFor(model, operation, one).every((other) => other === rate || isApart(model, other, operation, one, caller) === true);
   return {
-    apart: inside.find((one) => !isTogether(one) && isFree(one)),
-    together: inside.find((one) => isTogether(one) && isFree(one)),
-    outside: others.find((one) => !applies(rate, operation, one) && isFree(one)),
+    apart: inside.find((one) => areApart(one) === true && isFree(one)),
+    together: inside.find((one) => areApart(one) === false && isFree(one)),
+    outside: others.find((one) => applies(model, rate, operation, one) === 'no' && isFree(one)),
   };
-}
-
-/** Whether a rate counts two callers apart, so that neither feels what the other does. */
-function isOf({ per }: Rate, one: TrialCaller, other: TrialCaller): boolean {
-  return per === 'caller' || (per === 'user' && one.user !== other.user);
 }
 
 async function claimApart(
@@ -67,7 +62,7 @@ async function claimApart(
       if (all.at(-1)?.status !== status || !one || one.status === 0) return moot('it was not reached');
       return one.status === status
         ? {
-            promised: `it counts per ${rate.per}${rate.to === undefined ? '' : ` for ${rate.to.join(' and ')}`}`,
+            promised: `it counts per ${perName(rate)}${rate.to === undefined ? '' : ` for ${rate.to.join(' and ')}`}`,
             seen: `${other.name} was refused for what another has used`,
           }
         : undefined;
@@ -91,12 +86,12 @@ async function claimTogether(
       if ([...all, ...one].some((shot) => shot.status === 0) || all.at(-1)?.status !== status) return moot('it was not reached');
       const [end, next] = [all.at(-1), one[0]];
       if (!end || !next || next.status === status) return undefined;
-      const flaw = letTooMany(rate, attemptsOf([...all, ...one], status, cost));
+      const flaw = letTooMany(rate, attemptsOf([...all, ...one], { rate, status, cost }));
       // Windows one after the other may have changed in between, unless the first was told to wait for longer than that.
       const isSame = next.toMs - end.fromMs < (retryAfterMs(end) ?? 0) - 1_000;
       const seen =
         flaw?.says ?? `${other.name} was let through while another was told to wait for ${end.headers['retry-after']} s`;
-      return flaw || isSame ? { promised: `it counts per ${rate.per}`, seen } : moot('its window may have ended in between');
+      return flaw || isSame ? { promised: `it counts per ${perName(rate)}`, seen } : moot('its window may have ended in between');
     },
   });
 }

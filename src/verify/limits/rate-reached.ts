@@ -1,4 +1,4 @@
-import type { Rate } from '../../parts/limits.ts';
+import { isUncounted, type Rate } from '../../parts/limits.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Done } from '../script/step.ts';
 import type { Shot } from './burst.ts';
@@ -18,6 +18,11 @@ export interface ReachedRate {
 }
 
 /** The requests as the model of a rate reckons with them. */
-export function attemptsOf(shots: readonly Shot[], status: number, cost: number): RateAttempt[] {
-  return shots.map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
+export function attemptsOf(
+  shots: readonly Shot[],
+  { rate, status, cost }: Pick<ReachedRate, 'rate' | 'status' | 'cost'>,
+): RateAttempt[] {
+  return shots
+    .filter((shot) => shot.status === status || !isUncounted(rate, shot.status))
+    .map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
 }

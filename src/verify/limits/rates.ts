@@ -1,17 +1,16 @@
 import { rateKind } from '../../kinds/limits/all.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { Rate } from '../../parts/limits.ts';
+import { perName, type Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { parseBody } from '../client/parse-body.ts';
 import { claimRefusalIn } from '../errors/claim-refusal-in.ts';
-import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { burst, type Shot } from './burst.ts';
-import { type CountedOperation, cheapest, costOf, ratesFor } from './counted.ts';
+import { type CountedOperation, cheapest, costOf, countedRequest, ratesFor } from './counted.ts';
 import { capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 import { claimOthers } from './rate-others.ts';
 import { attemptsOf, type ReachedRate, ratesFact } from './rate-reached.ts';
@@ -36,7 +35,7 @@ export const rates: Trial = {
 
 function caseOf(model: Model, rate: Rate): Case {
   const counted = cheapest(model, rate);
-  const of = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${rate.to === undefined ? '' : ` for ${rate.to.join(' and ')}`}`;
+  const of = `${rate.limit} in ${rate.windowMs / 1000} s per ${perName(rate)}${rate.to === undefined ? '' : ` for ${rate.to.join(' and ')}`}`;
   return {
     name: `${counted?.operation.name ?? 'nothing'}, ${of}`,
     facts: [ratesFact, ...conditionFacts(model, 'limit.rate', counted?.operation)],
@@ -58,7 +57,7 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
   const { clock } = session.run;
   const forgetMs = memoryOf(rate) + 250;
   const isRested = clock.advance !== undefined || forgetMs <= waitMsMost;
-  const plan = (await ready(session, endpoint, { caller })).request;
+  const plan = await countedRequest(session, counted);
   const { code, status = 429 } = refusalFor(model, 'limit.rate', operation) ?? {};
   const rested = isRested ? await session.wait(Math.ceil(forgetMs)) : undefined;
   const shots = await session.do(burst(plan, most, status, rested ? [rested] : []));
@@ -95,7 +94,7 @@ function isOfQuota(model: Model, operation: Operation, shot: Shot | undefined): 
 function claimRoom(session: Session, { rate, counted, cost, status, shots }: ReachedRate, isRested: boolean): void {
   const capacity = capacityOf(rate);
   const atOnce = capacity === rate.limit ? '' : `, ${capacity} at once`;
-  const promised = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${atOnce}, for ${counted.operation.name}`;
+  const promised = `${rate.limit} in ${rate.windowMs / 1000} s per ${perName(rate)}${atOnce}, for ${counted.operation.name}`;
   const { at } = rate;
   session.claim({
     fact: ratesFact,
@@ -104,7 +103,7 @@ function claimRoom(session: Session, { rate, counted, cost, status, shots }: Rea
     of: [shots],
     judge: (all: readonly Shot[]): Judgement => {
       if (all.some((shot) => shot.status === 0)) return moot('a request had no answer');
-      const flaw = letTooMany(rate, attemptsOf(all, status, cost));
+      const flaw = letTooMany(rate, attemptsOf(all, { rate, status, cost }));
       if (flaw) return { promised, seen: flaw.says };
       return all.at(-1)?.status === status ? undefined : moot('it was not reached');
     },
@@ -116,7 +115,7 @@ function claimRoom(session: Session, { rate, counted, cost, status, shots }: Rea
     at,
     of: [shots],
     judge: (all: readonly Shot[]): Judgement => {
-      const attempts = attemptsOf(all, status, cost);
+      const attempts = attemptsOf(all, { rate, status, cost });
       const flaw = refusedTooEarly(rate, attempts, (attempts[0]?.fromMs ?? 0) - memoryOf(rate));
       return flaw ? { promised, seen: flaw.says } : undefined;
     },

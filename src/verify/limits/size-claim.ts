@@ -4,13 +4,16 @@ import { claimRefusedAs } from '../errors/claim-refused.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
-import type { Judgement } from '../script/claim.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
 export const sizesFact: FactName = { kind: 'size limits', subject: 'service' };
+
+/** How a body comes whose length nobody tells before. */
+export const inChunks = 'body in chunks';
 
 /** The largest body that is sent. */
 export const bodyBytesMost = 20 * 1024 * 1024;
@@ -21,6 +24,8 @@ export interface Sized {
   readonly bytes: number;
   readonly size: (seen: TrialExchange) => number;
   readonly at: keyof Sizes;
+  /** How it is sent, where that is another look. */
+  readonly how?: string;
   /** The same in small, which is taken. */
   readonly control?: RequestPlan;
 }
@@ -28,14 +33,16 @@ export interface Sized {
 /** Claims that what is within a bound is not said to be too large, and that what is beyond it is, by the stated code. */
 export function claimSize(session: Session, operation: Operation, done: Done<TrialExchange>, sized: Sized): void {
   const { model } = session;
-  const { what, bytes, size, at, control } = sized;
+  const { what, bytes, size, at, how, control } = sized;
   const isRefused = session.claim({
     fact: sizesFact,
-    reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound`,
+    reason: `${how ?? at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound`,
     at: `${model.spec.limits.size.at}/${at}`,
     of: [done] as const,
     control,
     judge: (seen: TrialExchange): Judgement => {
+      // A server may insist on being told a length (RFC 9110 section 15.5.12).
+      if (seen.status === 411) return moot('it wants to be told a length');
       const own = size(seen);
       const isTooLarge = isSizeRefusal(model, operation, seen);
       const bound = `${bytes} are allowed`;
@@ -47,8 +54,8 @@ export function claimSize(session: Session, operation: Operation, done: Done<Tri
     },
   });
   // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
-  if (!isRefused || at === 'headers' || size(done.value) <= bytes) return;
-  const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400;
+  if (!isRefused || at === 'headers' || size(done.value) <= bytes || done.value.status === 411) return;
+  const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400 && seen.status !== 411;
   claimRefusedAs(session, done, {
     by: { when: 'limit.size' },
     what: `${what} of more than ${bytes} bytes`,

@@ -15,7 +15,7 @@ import type { Session } from '../script/session.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { fileCase, fileTaker } from './file-size.ts';
-import { bodyBytesMost, claimSize, sizesFact } from './size-claim.ts';
+import { bodyBytesMost, claimSize, inChunks, sizesFact } from './size-claim.ts';
 
 /** How headers are counted is not the same everywhere: with their line ends or without, with the request line or without. */
 const headerSlack = 768;
@@ -31,7 +31,10 @@ export const sizes: Trial = {
     const stated = statedValue(model.spec.limits.size);
     if (!stated) return;
     const body = bodyTaker(model);
-    if (stated.body !== undefined && body) yield bodyCase(model, body, stated.body);
+    if (stated.body !== undefined && body) {
+      yield bodyCase(model, body, stated.body);
+      yield bodyCase(model, body, stated.body, inChunks);
+    }
     const file = fileTaker(model);
     if (stated.file !== undefined && file) yield fileCase(model, file, stated.file);
     const door = quietDoor(model);
@@ -67,9 +70,9 @@ function callerFor(session: Session, operation: Operation): TrialCaller | undefi
   return model.access.isPublic(operation) || !operation.endpoint ? undefined : callersFor(session, operation.endpoint)[0];
 }
 
-function bodyCase(model: Model, operation: Operation, bytes: number): Case {
+function bodyCase(model: Model, operation: Operation, bytes: number, how?: string): Case {
   return {
-    name: `${operation.name} with a body of ${bytes} bytes, and of one more`,
+    name: `${operation.name} with a ${how ?? 'body'} of ${bytes} bytes, and of one more`,
     facts: [sizesFact, ...conditionFacts(model, 'limit.size', operation)],
     async run(session: Session) {
       const { endpoint } = operation;
@@ -80,10 +83,10 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
         session.need(body !== undefined && 'value' in body, `no body is known for ${operation.name}`);
         // Spaces behind a JSON text mean nothing.
         const text = JSON.stringify(resolve(body.value, session.run)).padEnd(length, ' ');
-        const done = await session.send({ ...request, body: { text, type: body.type } });
+        const done = await session.send({ ...request, body: { text, type: body.type, ...(how && { isChunked: true }) } });
         const size = (seen: TrialExchange) => Buffer.byteLength(seen.sent.text ?? '');
-        claimSize(session, operation, done, { what: 'a body', bytes, size, at: 'body' });
-        if (length === bytes)
+        claimSize(session, operation, done, { what: `a ${how ?? 'body'}`, bytes, size, at: 'body', ...(how && { how }) });
+        if (length === bytes && !how)
           session.claim({
             fact: sizesFact,
             reason: 'the largest body is taken',

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { along, withPlaced } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -73,6 +74,21 @@ function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: Sample
     return session.chance.value(arbitraryValuesOf(session.model.spec, linkedShape(session.model, endpoint, shape), style));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no body could be made for ${endpoint.key}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** A value of a shape, with rows made for what it refers to. @throws {Untestable} */
+export async function draftedValue(
+  session: Session,
+  shape: Shape,
+  make: (resource: string) => Promise<Symbolic>,
+): Promise<Symbolic> {
+  try {
+    const draft = session.chance.value(arbitraryValuesOf(session.model.spec, shape, 'plain'));
+    return await filled(draft, new Made(make));
+  } catch (error) {
+    if (error instanceof NoValue) throw new Untestable(`no value could be made: ${error.message}`);
     throw error;
   }
 }
@@ -154,12 +170,27 @@ function withWanted(
   if (effect?.verb === 'transition') withUnique(session, endpoint, effect, out);
   if (changes) keepImmutable(session, name, changes, out);
   const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
-  if (subscribers?.resource === name && subscribers.events !== undefined && subscribers.events in out)
-    out[subscribers.events] = askedKinds(model, ['*']) ?? out[subscribers.events] ?? [];
+  if (subscribers?.resource === name && subscribers.events !== undefined) {
+    const drawn = along<unknown>(out, subscribers.events);
+    if (drawn !== undefined) Object.assign(out, withPlaced(out, subscribers.events, askedKinds(model, ['*']) ?? drawn));
+  }
   for (const [field, row] of Object.entries(parents ?? {}))
     if (field in out || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field))) out[field] = row.id;
   const wanted = new Set(Object.keys(body ?? {}));
-  return bareMap(withChoices(session, endpoint, { ...out, ...body }, { wanted, changes }));
+  const whole = subscribers?.resource === name ? within(out, body ?? {}) : { ...out, ...body };
+  return bareMap(withChoices(session, endpoint, whole, { wanted, changes }));
+}
+
+/** What is wanted inside of maps that were drawn, with what was drawn beside it. */
+function within(drawn: DraftMap, wanted: DraftMap): DraftMap {
+  const out: Record<string, Draft | Symbolic> = { ...drawn };
+  for (const [name, value] of Object.entries(wanted)) {
+    const held = out[name];
+    const isInside = held !== undefined && isDraftMap(held as Draft) && isDraftMap(value as Draft);
+    // What is merged of maps of drafts is one.
+    out[name] = isInside ? (within(held as DraftMap, value as DraftMap) as Draft) : value;
+  }
+  return out;
 }
 
 /** Of fields of which exactly one is there, one: what is wanted, else what was drawn, else any. A patch leaves the others of the row as they are. */
@@ -203,9 +234,7 @@ function writtenByOthers({ model }: Session, name: string, caller: TrialCaller |
 }
 
 /** Whether a body is of the fields of a row: what a transition takes is its own. */
-function writesRow(verb: string | undefined): boolean {
-  return isNew(verb) || verb === 'update' || verb === 'replace';
-}
+const writesRow = (verb: string | undefined) => isNew(verb) || verb === 'update' || verb === 'replace';
 
 function isNew(verb: string | undefined): boolean {
   return verb === 'create' || verb === 'upsert';

@@ -4,7 +4,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { rowIn, rowWith, showsResource, unexpanded } from '../model/row-shown.ts';
+import { rowIn, rowWith, showsResource, tellsDeleted, unexpanded } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -38,7 +38,7 @@ async function readAgain(session: Session, row: TrialRow, wanted: TrialCaller | 
     const reader = readerFor(session, endpoint, row, wanted);
     if (!showsWhole(endpoint) || reader === undefined) continue;
     const done = await session.send(await requestAbout(session, row, endpoint, { caller: reader.caller }));
-    const body = isDone(done.value) ? rowIn(done.value) : undefined;
+    const body = isDone(done.value) && !tellsDeleted(model, done.value) ? rowIn(done.value) : undefined;
     const fields = body && unexpanded(model, row.resource, body);
     claimTagApart(session, done);
     remember(row, done, fields);

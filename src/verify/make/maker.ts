@@ -2,6 +2,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
+import { along, withPlaced } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -165,7 +166,10 @@ export class Maker implements RowMaker {
     const effect = statedValue(endpoint.does);
     const isNew = (effect?.verb === 'create' || effect?.verb === 'upsert') && this.#isSubscriber(effect.resource);
     if (!isNew || url === undefined || !this.#address || wanted.isElsewhere) return wanted;
-    return { ...wanted, body: { [url]: await this.#address(this.#session), ...wanted.body } };
+    return {
+      ...wanted,
+      body: withPlaced({ ...wanted.body }, url, along(wanted.body, url) ?? (await this.#address(this.#session))),
+    };
   }
 
   #isSubscriber(resource: string): boolean {

@@ -83,6 +83,6 @@ export class ExpectedAccess {
 /** `caller` as expressions read it; absent where its identifier is not known. */
 export function callerContext(caller: TrialCaller | undefined): Known['context'] {
   if (caller?.id === undefined) return {};
-  const { id, user, scopes = [], claims } = caller;
-  return { caller: { id, user, scopes: [...scopes], ...(claims && { claims }) } };
+  const { id, user, scopes = [], claims, attributes } = caller;
+  return { caller: { ...attributes, id, user, scopes: [...scopes], ...(claims && { claims }) } };
 }

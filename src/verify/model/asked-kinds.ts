@@ -1,4 +1,9 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { askedFor, meansKind } from '../../parts/event-names.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { along } from '../../parts/field-path.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Model } from './model.ts';
 
 /** The kinds as a subscriber may ask for them: every one by `*` where its field's shape takes that, else those of them that it takes; nothing where it takes none. */
@@ -9,7 +14,7 @@ export function askedKinds(model: Model, kinds: readonly string[]): readonly str
   if (!shape) return kinds;
   const fits = (list: readonly string[]) => model.schemas.of(shape, 'sent')([...list]).length === 0;
   if (fits(kinds)) return kinds;
-  const names = kinds.includes('*') ? entriesOf(model.spec.events.kinds).map(([name]) => name) : kinds;
+  const names = kinds.includes('*') ? [...new Set(entriesOf(model.spec.events.kinds).map(([, kind]) => askedFor(kind)))] : kinds;
   // Of each alone only what is wrong with the item counts: a list of one may be too short.
   const single = names.filter((name) =>
     model.schemas
@@ -21,4 +26,14 @@ export function askedKinds(model: Model, kinds: readonly string[]): readonly str
   );
   for (let count = single.length; count > 0; count--) if (fits(single.slice(0, count))) return single.slice(0, count);
   return undefined;
+}
+
+/** Whether a subscriber asks for what is no kind of event, whatever its list takes. */
+export function asksForNoKind(model: Model, endpoint: Endpoint, json: Json): boolean {
+  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
+  if (subscribers?.events === undefined || resourceOfEffect(statedValue(endpoint.does)) !== subscribers.resource) return false;
+  const asked = along<Json>(json, subscribers.events);
+  const isKnown = (one: Json) =>
+    one === '*' || (typeof one === 'string' && entriesOf(model.spec.events.kinds).some(([, kind]) => meansKind(one, kind)));
+  return Array.isArray(asked) && !asked.every(isKnown);
 }

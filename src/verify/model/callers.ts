@@ -34,6 +34,8 @@ export interface TrialCaller {
   readonly scopes?: readonly string[];
   /** What its token says of it, where it is one. */
   readonly claims?: JsonMap;
+  /** What it says of its bearer's attributes. */
+  readonly attributes?: Readonly<Record<string, string>>;
   readonly credential?: Credential;
   /** Credentials of other schemes that the same person was given. */
   readonly others?: readonly Credential[];
@@ -143,7 +145,7 @@ function checkUser({ purpose }: Spec, user: string): void {
 }
 
 /** The claims of a token, and the identifier and scopes that it gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
-function saidBy(spec: Spec, scheme: Scheme, text: string): Pick<TrialCaller, 'id' | 'scopes' | 'claims'> {
+function saidBy(spec: Spec, scheme: Scheme, text: string): Pick<TrialCaller, 'id' | 'scopes' | 'claims' | 'attributes'> {
   const kind = kindOfScheme(scheme);
   const name = kind?.presented(text).name;
   if (name !== undefined) return { id: name };
@@ -159,7 +161,17 @@ function saidBy(spec: Spec, scheme: Scheme, text: string): Pick<TrialCaller, 'id
   const id = scheme.caller.id ? evaluate(scheme.caller.id, { type: 'string' }) : claims.sub;
   const usual = typeof claims.scope === 'string' ? claims.scope.split(' ').filter((word) => word !== '') : [];
   const scopes = scheme.caller.scopes ? evaluate(scheme.caller.scopes, { type: 'array', items: { type: 'string' } }) : usual;
-  return { claims, ...(typeof id === 'string' && { id }), ...(Array.isArray(scopes) && { scopes: scopes.map(String) }) };
+  const attributes = Object.keys(spec.authentication.attributes).flatMap((name) => {
+    const stated = scheme.caller.attributes[name];
+    const value = stated ? evaluate(stated, { type: 'string' }) : claims[name];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  return {
+    claims,
+    attributes: Object.fromEntries(attributes),
+    ...(typeof id === 'string' && { id }),
+    ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
+  };
 }
 
 /** A credential of a scheme, where it is sent. @throws {NoScheme} */

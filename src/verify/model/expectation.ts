@@ -7,6 +7,7 @@ export type Expectation = { readonly because: Because; readonly at: Pointer } & 
   | { readonly is: 'time'; readonly fromMs: number; readonly toMs: number }
   | { readonly is: 'pattern'; readonly pattern: RegExp }
   | { readonly is: 'absent' }
+  | { readonly is: 'null' }
   | { readonly is: 'unknown' }
 );
 

@@ -16,6 +16,7 @@ import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
+import { everyMember } from './expressions.ts';
 import { generatedExpected, identifierExpected } from './generated.ts';
 import type { Model } from './model.ts';
 import { movedIn } from './moved.ts';
@@ -48,7 +49,11 @@ export function expectedAfter(
   if (made !== undefined) next[model.identifierField(resource.name)] = made;
   const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
   if (made !== undefined) unseenNext.delete(model.identifierField(resource.name));
-  const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(resource, next, before);
+  const isIdle =
+    effect.verb !== 'transition' &&
+    change.endpoint.counts === undefined &&
+    before !== undefined &&
+    isUnchanged(resource, next, before);
   const mayBeIdle =
     isIdle &&
     before !== undefined &&
@@ -139,6 +144,8 @@ function isOpenTo(model: Model, { endpoint, sent }: TrialExchange, name: string)
 }
 
 function keptValue(name: string, field: Field, before: Before | undefined): Expectation {
+  // What refers to the row changes without it.
+  if (field.children) return { is: 'unknown', because: 'kept', at: field.at };
   if (!before || before.unseen.has(name)) return { is: 'unknown', because: 'kept', at: field.at };
   const value = before.fields[name];
   if (value === undefined || value === null) return { is: 'absent', because: 'kept', at: field.at };
@@ -155,6 +162,7 @@ function updated(
   if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
   if (!Object.hasOwn(sent, name)) return kept;
   const patch = sent[name];
+  if (patch === null && field.keepsNull) return { is: 'null', because: 'sent', at: field.at };
   if (patch === undefined || patch === null) return { is: 'absent', because: 'sent', at: field.at };
   const isDeep = typeof patch === 'object' && !Array.isArray(patch);
   if (isDeep && (!before || before.unseen.has(name))) return { is: 'unknown', because: 'sent', at: field.at };
@@ -172,6 +180,7 @@ function written(
   sent: RowFields | undefined,
   kept: Expectation,
 ): Expectation {
+  if (field.children) return kept;
   const identifier = statedValue(resource.identifier);
   if (before && (field.readOnly || !field.stored || name === identifier?.field)) return kept;
   if (name === identifier?.field && identifier.generate !== 'client') return identifierExpected(identifier.generate, field);
@@ -213,7 +222,7 @@ function initialState(
     model,
     machine?.initial ?? [],
     change,
-    { before: undefined, next, unseenNext: new Set(sent ? [] : ['*']), followed },
+    { before: undefined, next, unseenNext: new Set(sent ? [] : [everyMember]), followed },
     field,
   );
 }

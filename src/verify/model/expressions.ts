@@ -16,6 +16,9 @@ export class NotSeen extends Error {
   override readonly name = 'NotSeen';
 }
 
+/** Stands for all members of a variable, where nothing of what was sent can be told. */
+export const everyMember = '*';
+
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
   readonly context: EvaluationContext;
@@ -38,10 +41,11 @@ export class Expressions {
     if (!compiled) return 'unknown';
     for (const { root, path, follows } of compiled.reads) {
       const isGiven = root === 'now' ? context.now !== undefined : root in context;
+      if (root === 'event' && !hasMember(context.event, path[0])) return 'unknown';
       if (root === 'caller' && !isTold(context.caller, path[0])) return 'unknown';
       const hides = unseen[root];
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
-      if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
+      if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]) || hides.has(everyMember))) return 'unknown';
     }
     if (compiled.seeks.length > 0 && context.follow === undefined) return 'unknown';
     const value = evaluated(compiled, context);
@@ -76,9 +80,13 @@ export class Expressions {
   }
 }
 
+function hasMember(value: EvaluationContext[string], member: string | undefined): boolean {
+  return typeof value === 'object' && value !== null && member !== undefined && member in value;
+}
+
 /** Whether a member of the caller is known here: what a token says can be read, what the service keeps of a key cannot. */
 function isTold(caller: EvaluationContext[string], member = 'claims'): boolean {
-  if (member !== 'claims' && member !== 'key') return true;
+  if (member === 'id' || member === 'user' || member === 'scopes') return true;
   return typeof caller === 'object' && caller !== null && member in caller;
 }
 

@@ -3,6 +3,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { RowFields } from './expectation.ts';
@@ -26,10 +27,34 @@ export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, jso
   const effect = endpoint && statedValue(endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   const writes = ['create', 'upsert', 'update', 'replace'].includes(effect?.verb ?? '');
-  if (!resource || !writes || !hasRules(resource)) return 'yes';
+  if (!resource || !writes) return 'yes';
+  const along = effect?.verb === 'create' && isMap(json) ? childrenKeepRules(model, resource, json) : 'yes';
+  if (along === 'no' || !hasRules(resource)) return along;
   const isWhole = effect?.verb === 'create' || effect?.verb === 'upsert';
   if (!isWhole || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
-  return keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...json }));
+  const own = keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...json }));
+  return own === 'yes' ? along : own;
+}
+
+/** Whether the children that are sent with a row keep the rules of theirs, and are told apart as they have to be. */
+function childrenKeepRules(model: Model, resource: Resource, json: RowFields): KeepsRules {
+  const told = entriesOf(resource.fields).flatMap(([name, field]): KeepsRules[] => {
+    const child = takesChildren(field) ? model.resource(field.children?.resource ?? '') : undefined;
+    const list = json[name];
+    if (!child || !Array.isArray(list)) return [];
+    const rows = list.filter(isMap).map((row) => bareMap({ ...defaultsIn(child), ...row }));
+    const kept = hasRules(child) ? rows.map((row) => keepsRules(model, child, row)) : [];
+    return [...kept, ...child.unique.map((rule) => (isTwice(rule.fields, rows, field.children?.field) ? 'no' : 'yes'))];
+  });
+  return told.find((one) => one === 'no') ?? told.find((one) => one === 'unknown') ?? 'yes';
+}
+
+/** Whether two of these have the same values of fields that may not be shared; all of them refer to the same row. */
+function isTwice(fields: readonly string[], rows: readonly RowFields[], tie: string | undefined): boolean {
+  const keys = rows
+    .filter((row) => fields.every((name) => name === tie || isThere(row[name])))
+    .map((row) => JSON.stringify(fields.map((name) => (name === tie ? null : row[name]))));
+  return new Set(keys).size < keys.length;
 }
 
 /** Whether a row that is changed by a body keeps the rules of its resource, as far as it is shown. */

@@ -5,7 +5,7 @@ import type { TrialCaller } from './callers.ts';
 
 /** Whether a caller is not shown a field, in any answer but the first where it is revealed once. */
 export function isHiddenFrom(field: Field, caller: TrialCaller | undefined): boolean {
-  if (field.writeOnly || field.reveal === 'once' || !field.stored) return true;
+  if (field.writeOnly || field.reveal === 'once' || (!field.stored && !field.children)) return true;
   return field.visible !== undefined && (caller === undefined || !field.visible.includes(caller.user));
 }
 

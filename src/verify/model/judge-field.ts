@@ -21,6 +21,8 @@ export function judgeField(
       return seen === undefined || seen === null
         ? undefined
         : { promised: `${name}: nothing (${words[expectation.because]})`, seen: oneLine(seen) };
+    case 'null':
+      return seen === null ? undefined : { promised: `${name}: null (${words[expectation.because]})`, seen: oneLine(seen) };
     case 'pattern':
       return typeof seen === 'string' && expectation.pattern.test(seen)
         ? undefined

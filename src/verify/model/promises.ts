@@ -109,7 +109,7 @@ export type HeldRule = keyof typeof heldRules;
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
   ...rowsOf(
-    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/children, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
     {
       readOff: 'convention',
       because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
@@ -166,7 +166,7 @@ export const wholes: readonly ClassRow[] = [
     because:
       'the payload and the codes of all refusals are inferred; what an operation lists itself is held by endpoints/answers',
   }),
-  ...rowsOf('errors/own, errors/unchanged, errors/taken again, errors/never arising, errors/order', {
+  ...rowsOf('errors/own, errors/unchanged, errors/taken again, errors/never arising, errors/order, errors/first violation', {
     readOff: 'convention',
     because: 'conditions have no place in OpenAPI',
   }),
@@ -178,13 +178,16 @@ export const wholes: readonly ClassRow[] = [
     because: 'values that are seldom thought of; only a failure is told',
   },
   ...rowsOf(
-    'events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/refused, events/resumed, events/unchanged',
+    'events/at a time, events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/refused, events/resumed, events/unchanged',
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
-  ...rowsOf('limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times, limits/told rates', {
-    readOff: 'convention',
-    because: 'OpenAPI has no limits but those of its schemas; pages were inferred',
-  }),
+  ...rowsOf(
+    'limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times, limits/told rates, limits/uncounted, limits/rows, limits/at once',
+    {
+      readOff: 'convention',
+      because: 'OpenAPI has no limits but those of its schemas; pages were inferred',
+    },
+  ),
   ...rowsOf('versioning/events, versioning/selected, versioning/shapes, versioning/uses', {
     readOff: 'convention',
     because: 'versions were inferred',

@@ -1,6 +1,6 @@
 import type { Json, Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
-import { type ErrorCondition, generalCondition } from '../../parts/conditions.ts';
+import { type ErrorCondition, generalCondition, partsOf } from '../../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
@@ -41,6 +41,17 @@ export class Refusals {
   of(condition: ErrorCondition, operation: Operation | undefined): StatedRefusal | undefined {
     const found = ruleFor(this.#spec.errors, condition, operation);
     return found && { ...found, status: statedValue(found.rule.status) };
+  }
+
+  /** What a condition may be answered with: its own code, and those of the narrower ones that it comes apart into. */
+  among(condition: ErrorCondition, operation: Operation | undefined): readonly StatedRefusal[] {
+    const all = [condition, ...partsOf(condition)].flatMap((one) => this.of(one, operation) ?? []);
+    return all.filter(({ rule }, at) => all.findIndex((one) => one.rule === rule) === at);
+  }
+
+  /** The names of the codes that a condition may be answered with. */
+  codesFor(condition: ErrorCondition, operation: Operation | undefined): readonly string[] {
+    return this.among(condition, operation).map(({ code }) => code.name);
   }
 
   /** What the document says of a condition besides its code: that it never arises, that it is left to the implementation, or neither. */

@@ -8,6 +8,8 @@ import type { Model } from './model.ts';
 export interface RefusalForm {
   readonly code: string;
   readonly status: number | undefined;
+  /** Those of the narrower conditions below it. */
+  readonly narrower?: readonly RefusalForm[];
 }
 
 /** The fact that a condition is answered with its code at an operation; none where no code is stated for it, or none is shown. */
@@ -20,12 +22,13 @@ type Answer = Pick<TrialExchange, 'status' | 'body'>;
 
 /** The refusal for a condition at an operation; nothing where no code is stated for it. */
 export function refusalFor(model: Model, when: ErrorCondition, operation?: Operation): RefusalForm | undefined {
-  const stated = model.refusals.of(when, operation);
-  return stated && { code: stated.code.name, status: stated.status };
+  const [stated, ...narrower] = model.refusals.among(when, operation).map(({ code, status }) => ({ code: code.name, status }));
+  return stated && (narrower.length === 0 ? stated : { ...stated, narrower });
 }
 
-/** Whether an answer is that refusal: by its status and, where refusals show their codes, by its code. */
-export function isRefusal(model: Model, answer: Answer, { status, code }: RefusalForm): boolean {
+/** Whether an answer is that refusal, or a narrower one: by its status and, where refusals show their codes, by its code. */
+export function isRefusal(model: Model, answer: Answer, { status, code, narrower = [] }: RefusalForm): boolean {
+  if (narrower.some((one) => isRefusal(model, answer, one))) return true;
   if ((status ?? answer.status) !== answer.status) return false;
   const shown = model.refusals.codeIn(answer);
   return shown === undefined ? isRefused(model, answer) : shown === code;

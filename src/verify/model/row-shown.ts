@@ -5,6 +5,7 @@ import { type Expression, entriesOf, isStated, type Named, statedValue } from '.
 import { placeMadeBy } from '../../parts/made-values.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { Model } from './model.ts';
@@ -29,7 +30,7 @@ export function rowsShown(
   )
     return undefined;
   if (effect.verb !== 'list') {
-    const row = rowIn(exchange);
+    const row = tellsDeleted(model, exchange) ? undefined : rowIn(exchange);
     return row && { resource, rows: [row] };
   }
   const items = itemsOf(model, exchange);
@@ -71,6 +72,21 @@ export function rowIn(exchange: TrialExchange): ShownFields | undefined {
     const inner = at?.[member];
     return isMap(inner) ? inner : undefined;
   }, body);
+}
+
+/** Whether reading a row tells that it was deleted: that is what came, and it is no row. */
+export function tellsDeleted(model: Model, { endpoint, status, body }: TrialExchange): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  if (effect?.verb !== 'read' || body === undefined) return false;
+  const answers = model.resource(effect.resource)?.kept?.answers ?? [];
+  const isTold = answers.some(
+    (answer) => answer.status === String(status) && isStated(answer.shape) && fits(model, answer.shape.value, body),
+  );
+  return isTold && !fits(model, { resource: effect.resource }, body);
+}
+
+function fits(model: Model, shape: Shape, body: Json): boolean {
+  return model.schemas.of(shape, 'shown')(body).length === 0;
 }
 
 /** The items of a list's answer, in the envelope that its pagination states. */

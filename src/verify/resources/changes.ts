@@ -43,8 +43,16 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
     fields: [name],
     members: async (session: Session, row: TrialRow) => withValue(name, await anotherValue(session, resource, field, row)),
   }));
-  const removed = own.flatMap(([name, { required }]) =>
-    statedValue(required) === false ? [{ says: `${name} removed`, fields: [name], members: async () => ({ [name]: null }) }] : [],
+  const removed = own.flatMap(([name, { required, keepsNull }]) =>
+    statedValue(required) === false || (isUpdate && keepsNull)
+      ? [
+          {
+            says: keepsNull && isUpdate ? `${name} set to null` : `${name} removed`,
+            fields: [name],
+            members: async () => ({ [name]: null }),
+          },
+        ]
+      : [],
   );
   // What is derived of other rows too is looked at where those change.
   const elsewhere = derivedElsewhere(model.spec, resource.name);
@@ -52,7 +60,7 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
     ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name),
   );
   const ignored = endpoint.readOnlySent ? [] : readOnly(foreign, alone);
-  return [...edges(resource, whole), ...alone, ...ignored, ...removed];
+  return [...edges(resource, whole), ...alone, ...(endpoint.counts ? sameAgain(resource, whole) : []), ...ignored, ...removed];
 }
 
 function isOurs(model: Model, resource: Resource, field: Field): boolean {
@@ -84,6 +92,20 @@ function edges(resource: Resource, own: readonly (readonly [string, Field])[]): 
       ? []
       : [{ says: `all at their ${edge}`, fields, members: async () => Object.fromEntries(members) }];
   });
+}
+
+/** What the row was made with, and the same again, where that counts: what is set is set. */
+function sameAgain(resource: Resource, own: readonly (readonly [string, Field])[]): RowChange[] {
+  const isSet = ({ set }: Field) => Object.keys(set).length > 0;
+  const change: RowChange = {
+    says: 'what it was made with',
+    fields: entriesOf(resource.fields).flatMap(([name, field]) => (isSet(field) ? [name] : [])),
+    members: async (_session, { fields }) => {
+      const [name] = own.find(([one, field]) => !isSet(field) && fields?.[one] !== undefined) ?? [];
+      return name === undefined ? undefined : withValue(name, fields?.[name]);
+    },
+  };
+  return [change, { ...change, says: 'what is there' }];
 }
 
 /** Values for what the service alone writes, of its type and of others, beside a change that is taken. */

@@ -117,8 +117,9 @@ function claimTaken(
     judge(exchange: TrialExchange, ...[was]: readonly TrialExchange[]) {
       if (!isWhole(model, exchange) || keptBy(model, exchange, was) !== 'yes') return moot('it may break a rule');
       const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
-      const code = model.refusals.of('request.invalid', operation)?.code.name;
-      if (isDone(exchange) || code === undefined || model.refusals.codeIn(exchange) !== code) return undefined;
+      const code = model.refusals.codeIn(exchange);
+      if (isDone(exchange) || code === undefined || !model.refusals.codesFor('request.invalid', operation).includes(code))
+        return undefined;
       return { promised: `refused only where ${rule.if.source}`, seen: `${exchange.status}${briefly(exchange)}` };
     },
   });

@@ -1,3 +1,4 @@
+import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -14,8 +15,9 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Trial } from '../trial.ts';
-import { withMember } from '../values/at-path.ts';
+import { hasWayTo, withMember } from '../values/at-path.ts';
 import { foreignValue } from './foreign-value.ts';
+import { type ClosedPlace, closedPlaces, unstatedRefused } from './unstated.ts';
 
 /** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
 export const fixedFields: Trial = {
@@ -30,12 +32,13 @@ export const fixedFields: Trial = {
       const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
       const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
       if (!resource || !writes || !isJson || !writesFields(model, endpoint) || !isStated(resource.fields)) continue;
-      if (!resource.additionalProperties && !isStated(endpoint.request)) {
-        const fact = { kind: 'field names', subject: resource.name };
+      for (const place of closedPlaces(model, endpoint)) {
+        const fact = { kind: 'field names', subject: place.resource.name };
+        const where = place.path.length === 0 ? '' : ` in ${place.path.join('.')}`;
         yield {
-          name: `${endpoint.key} with a field that is not stated`,
+          name: `${endpoint.key} with a field that is not stated${where}`,
           facts: [fact],
-          run: (session) => sendUnstated(session, endpoint, resource.name, ['nf_not_stated', ...olderNames(model, resource)]),
+          run: (session) => sendUnstated(session, endpoint, place),
         };
       }
       for (const field of endpoint.readOnlySent && !isStated(endpoint.request) ? refusedFields(model, resource) : []) {
@@ -78,7 +81,7 @@ async function sendReadOnly(
   const begun = await beginBody(session, endpoint, 'plain');
   const done = await session.send(begun.request(withMember(begun.json, [field.name], foreignValue(field) ?? null)));
   claimRefused(session, done, {
-    by: { when: 'request.invalid' },
+    by: { when: 'request.invalid.read_only' },
     fact,
     reason: 'read-only refused',
     what: `${field.name}, which is read-only`,
@@ -98,21 +101,26 @@ function olderNames({ spec }: Model, { name, fields }: Resource): string[] {
 
 const olderMost = 4;
 
-async function sendUnstated(session: Session, endpoint: Endpoint, resource: string, names: readonly string[]): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'plain');
-  const fact = { kind: 'field names', subject: resource };
+async function sendUnstated(session: Session, endpoint: Endpoint, { resource, path }: ClosedPlace): Promise<void> {
+  const begun = await beginBody(session, endpoint, path.length === 0 ? 'plain' : 'full');
+  const names = ['nf_not_stated', ...olderNames(session.model, resource)];
+  session.need(hasWayTo(begun.json, [...path, ...names.slice(0, 1)]), `no ${path.join('.')} could be made`);
   for (const name of names) {
-    const done = await session.send(begun.request(withMember(begun.json, [name], 'x')));
-    const isSo = ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && name in sent.json;
+    const done = await session.send(begun.request(withMember(begun.json, [...path, name], 'x')));
     claimRefused(session, done, {
-      by: { when: 'request.invalid' },
-      fact,
-      reason: 'unstated refused',
-      what: `a field ${name}`,
+      by: { when: 'request.invalid.unknown' },
+      fact: { kind: 'field names', subject: resource.name },
+      reason: unstatedRefused,
+      what: `a field ${[...path, name].join('.')}`,
       control: begun.valid,
-      isSo,
+      isSo: ({ sent }: TrialExchange) => hasUnstated(sent.json, [...path, name]),
     });
   }
+}
+
+function hasUnstated(json: Json | undefined, [name = '', ...rest]: readonly string[]): boolean {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, name)) return false;
+  return rest.length === 0 || hasUnstated((json as Readonly<Record<string, Json>>)[name], rest);
 }
 
 async function sendAnother(
@@ -132,7 +140,7 @@ async function sendAnother(
   const done = await session.send(begun.request(withMember(begun.json, [field.name], value)));
   const isSo = (exchange: TrialExchange, was?: TrialExchange) => was !== undefined && isAnother(model, exchange, was, field.name);
   claimRefused(session, done, {
-    by: { when: 'request.invalid' },
+    by: { when: 'request.invalid.value' },
     fact,
     reason: 'immutable',
     at: `${field.at}/immutable`,

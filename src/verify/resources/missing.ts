@@ -2,13 +2,13 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
-import { missingIdentifier } from '../authentication/missing.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
+import { missingIdentifier } from '../model/missing-identifier.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts } from '../model/refused-as.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -52,6 +52,8 @@ interface Nothing {
   readonly what: string;
   readonly path: Readonly<Record<string, Symbolic>>;
   readonly beside: readonly Done<TrialExchange>[];
+  /** Whether it was there, and may be kept. */
+  readonly isDeleted?: boolean;
 }
 
 async function askForNothing(session: Session, resource: string, endpoints: readonly Endpoint[]): Promise<void> {
@@ -101,7 +103,8 @@ async function nothings(
   const last = identifierParameter(endpoint) ?? '';
   const unknown = missingIdentifier(model, resource);
   const found: Nothing[] = unknown ? [{ what: 'that there never was', path: { [last]: unknown }, beside: [] }] : [];
-  if (gone) found.push({ what: 'that was deleted', path: { [last]: gone.row.id }, beside: gone.beside });
+  if (gone && !isTold(model, endpoint, resource))
+    found.push({ what: 'that was deleted', path: { [last]: gone.row.id }, beside: gone.beside, isDeleted: true });
   for (const name of pathParameters(endpoint.path)) {
     const parent = name === last ? undefined : model.parentOf(endpoint, name);
     const other = parent === undefined ? undefined : await ifTestable(session.make(parent));
@@ -111,15 +114,24 @@ async function nothings(
   return found;
 }
 
+/** Whether an operation does something with a row that was deleted and is kept: reading tells of it, or it is brought back. */
+function isTold(model: Model, { does }: Endpoint, resource: string): boolean {
+  const { answers, restore } = model.resource(resource)?.kept ?? {};
+  const effect = statedValue(does);
+  return (effect?.verb === 'read' && answers !== undefined) || (effect?.verb === 'transition' && effect.transition === restore);
+}
+
 function claimMissing(session: Session, endpoint: Endpoint, resource: string, done: Done<TrialExchange>, nothing: Nothing): void {
+  const { model } = session;
   const fact = { kind: 'identifiers', subject: resource };
   const what = `${endpoint.operation} of a ${resource} ${nothing.what}`;
   const isSo = (_asked: TrialExchange, ...made: readonly TrialExchange[]) => made.every(isDone);
   const { beside } = nothing;
   // Where a tag has to match, a row that is not there may be said to have none.
   if (endpoint.ifMatch !== 'required') {
+    const isKept = nothing.isDeleted === true && model.resource(resource)?.kept !== undefined;
     claimRefused(session, done, {
-      by: { when: 'resource.missing' },
+      by: { when: isKept ? 'resource.gone' : 'resource.missing' },
       fact,
       reason: `missing ${nothing.what}`,
       what,

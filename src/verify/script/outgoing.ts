@@ -10,6 +10,8 @@ export interface Outgoing {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Whether the body comes in chunks, of a length that nobody tells before. */
+  readonly isChunked?: boolean;
 }
 
 /** Path and query: the template with its values in it, each one segment's worth. */

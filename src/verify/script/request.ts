@@ -77,13 +77,14 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
     else if (place === 'query') pairs.push(`${encodeURIComponent(carrier)}=${encodeURIComponent(value)}`);
     else headers.cookie = [...(headers.cookie === undefined ? [] : [headers.cookie]), `${carrier}=${value}`].join('; ');
   }
+  const isChunked = plan.body !== undefined && 'isChunked' in plan.body;
   const target = writeTarget(plan, path, pairs);
   return {
-    outgoing: { method: plan.method, target, headers, ...(body && { body: body.bytes }) },
+    outgoing: { method: plan.method, target, headers, ...(body && { body: body.bytes }), ...(isChunked && { isChunked }) },
     sent: {
       method: plan.method,
       target,
-      headers,
+      headers: isChunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers,
       path,
       query,
       ...(json !== undefined && { json }),

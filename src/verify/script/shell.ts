@@ -24,10 +24,13 @@ export function curlOf(plan: RequestPlan, names: ShellNames): string[] {
   const body = text === undefined ? '' : ` \\\n  --data-binary ${marks.quoted(text)}`;
   // Without a media type curl sends that of a form, and it tidies paths up and reads brackets as many addresses.
   const bare = text !== undefined && marked.headers['content-type'] === undefined ? ` \\\n  -H Content-Type:` : '';
+  const chunked = marked.isChunked ? ` \\\n  -H 'Transfer-Encoding: chunked'` : '';
   const asItIs = /\/\.\.?(?:\/|\?|$)/.test(marked.target) ? ' --path-as-is' : '';
   const unread = /[[\]{}]/.test(marked.target) ? ' -g' : '';
   const method = marked.method === 'HEAD' ? '-I' : `-X ${marked.method}`;
-  return [`curl -s -i${unread}${asItIs} ${method} "$URL"${marks.quoted(marked.target)}${headers.join('')}${bare}${body}`];
+  return [
+    `curl -s -i${unread}${asItIs} ${method} "$URL"${marks.quoted(marked.target)}${headers.join('')}${bare}${chunked}${body}`,
+  ];
 }
 
 /**

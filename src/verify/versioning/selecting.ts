@@ -68,11 +68,12 @@ function versionCase(model: Model, versions: RequestVersions, version: Version):
         control,
         judge: (seen: TrialExchange): Judgement => {
           const over = isOver(version, seen.toMs);
-          const sunset = statedValue(version.deprecation)?.sunset;
+          const { sunset, isAnnouncedOnly } = statedValue(version.deprecation) ?? {};
           if (over === undefined) return moot('its last day is about now');
           const promised = over
             ? `${asked} is gone since ${sunset}: \`version.sunset\``
-            : `${asked} is served${sunset === undefined ? '' : ` until ${sunset}`}`;
+            : `${asked} is served${isAnnouncedOnly ? ', though its end is announced' : sunset === undefined ? '' : ` until ${sunset}`}`;
+          if (isAnnouncedOnly && !isDone(seen)) return { promised, seen: `it was answered ${seen.status}` };
           if (over !== is(seen, 'version.sunset')) return { promised, seen: `it was answered ${seen.status}` };
           return over || sunset !== undefined ? undefined : moot('it has no last day');
         },

@@ -200,13 +200,14 @@ async function written(session: Session, model: Model, { version, resource, body
 async function claimTaken(session: Session, endpoint: Endpoint, refused: Done<TrialExchange>, resource: string): Promise<void> {
   const { model } = session;
   const twin = await session.send((await ready(session, endpoint, { style: 'whole' })).request);
-  const invalid = model.refusals.of('request.invalid', model.operationOf(endpoint));
+  const invalid = model.refusals.codesFor('request.invalid', model.operationOf(endpoint));
   session.claim({
     fact,
     reason: `${resource} is taken`,
     of: [twin, refused],
     judge: (newest: TrialExchange, older: TrialExchange): Judgement => {
-      const isInvalid = invalid ? model.refusals.codeIn(older) === invalid.code.name : older.status === 422;
+      const code = model.refusals.codeIn(older);
+      const isInvalid = invalid.length > 0 ? code !== undefined && invalid.includes(code) : older.status === 422;
       if (!isDone(newest) || !isInvalid) return moot('what was sent may be refused for something else');
       return {
         promised: `a ${resource} in the words of its version is taken`,

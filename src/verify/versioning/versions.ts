@@ -3,7 +3,7 @@ import { isMap, isSame } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
-import type { Version } from '../../parts/versioning.ts';
+import { endOf, type Version } from '../../parts/versioning.ts';
 import { Carries } from '../../parts/versions/carries.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
@@ -48,7 +48,8 @@ export function inVersion(model: Model, plan: RequestPlan, version: string | und
 
 /** Whether the last day of a version has come; nothing within a day of it. */
 export function isOver({ deprecation }: Version, nowMs: number): boolean | undefined {
-  const sunset = dateMs(statedValue(deprecation)?.sunset);
+  const stated = statedValue(deprecation);
+  const sunset = stated && dateMs(endOf(stated));
   if (sunset === undefined) return false;
   return Math.abs(sunset - nowMs) < 86_400_000 ? undefined : nowMs > sunset;
 }

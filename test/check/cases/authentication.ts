@@ -24,6 +24,16 @@ export const authenticationCases: readonly Case[] = [
     finds: ['authentication/same-carrier @ /authentication/schemes/other'],
   },
   {
+    snippets: [
+      'authentication: { attributes: { id: Its name., Firm: Its firm. }, schemes: { token: { caller: { attributes: { frim: claims.org } } } } }',
+    ],
+    finds: [
+      'authentication/attribute @ /authentication/schemes/token/caller/attributes/frim',
+      'authentication/attribute @ /authentication/attributes/id',
+      'authentication/attribute @ /authentication/attributes/Firm',
+    ],
+  },
+  {
     snippets: ['authentication: { schemes: { key: { generate: secret } } }'],
     finds: ['authentication/generate-template @ /authentication/schemes/key/generate'],
   },
@@ -44,6 +54,17 @@ export const authenticationCases: readonly Case[] = [
   {
     snippets: ['authentication: { schemes: { token: { algorithms: null, jwks: null } } }'],
     finds: ['authentication/unverifiable-token @ /authentication/schemes/token'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { asked: { type: introspection, cache: 1h, client: notes }, there: { type: introspection, header: X-There, introspect: id.example } }, accept: [key, token, asked, there] }',
+    ],
+    finds: [
+      'authentication/introspection @ /authentication/schemes/asked',
+      'authentication/same-carrier @ /authentication/schemes/asked',
+      'authentication/introspection @ /authentication/schemes/asked/cache',
+      'authentication/introspection @ /authentication/schemes/there/introspect',
+    ],
   },
   {
     snippets: ['authentication: { schemes: { token: { algorithms: [ES256, none] } } }'],

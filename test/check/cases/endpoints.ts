@@ -137,6 +137,69 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/filter-type @ /endpoints/GET ~1notes/parameters/min_size'],
   },
   {
+    snippets: [
+      'endpoints: { GET /books: { does: list book, as: books }, GET /notes: { parameters: { a: { filters: book.nam }, b: { filters: label.name.x }, c: { filters: label }, d: { filters: book.name, op: prefix }, e: { filters: size, op: prefix, ignore_case: true }, f: { filters: title, ignore_case: true } } } }',
+    ],
+    finds: [
+      'endpoints/unknown-path @ /endpoints/GET ~1notes/parameters/a/filters',
+      'endpoints/unknown-path @ /endpoints/GET ~1notes/parameters/b/filters',
+      'endpoints/unknown-path @ /endpoints/GET ~1notes/parameters/e/filters',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/e/ignore_case',
+    ],
+  },
+  {
+    snippets: [
+      'endpoints: { GET /notes: { parameters: { a: { filters: title, keeps: "resource.title == value" }, b: { filters: title, match: any }, c: { filters: title, split: ",", match: all }, d: { filters: title, zone: UTC }, e: { filters: made_at, zone: Europe/Nowhere }, f: { filters: made_at, zone: UTC, op: in }, g: { filters: kind, split: ",", explode: true } } } }',
+    ],
+    finds: [
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/a/filters',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/b/match',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/c/match',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/d/zone',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/e/zone',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/f/op',
+      'endpoints/choosing-words @ /endpoints/GET ~1notes/parameters/g/split',
+    ],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { a: { filters: book.name } } } }'],
+    finds: ['endpoints/path-unread @ /endpoints/GET ~1notes/parameters/a/filters'],
+  },
+  {
+    snippets: [
+      'endpoints: { "GET /books/{id}": { does: read book }, GET /notes: { parameters: { a: { filters: book.name } } } }',
+      'authentication: { permissions: [{ allow: [all note, create book], to: writer }, { allow: [read book], to: writer, if: "resource.name.size() > 3" }, { allow: [create hook, list hook, stream events], to: reader }] }',
+      'purpose: { functions: { read: [read note, list note, notes of a book, handler count, stream events, read book] } }',
+    ],
+    finds: ['endpoints/path-unread @ /endpoints/GET ~1notes/parameters/a/filters'],
+  },
+  {
+    snippets: [
+      'endpoints: { GET /notes: { parameters: { a: { in: query, keeps: "resource.title.size() > int(value)" }, b: { in: query, keeps: "has(resource.book) && resource.book.name == value" } } } }',
+    ],
+    finds: [
+      'endpoints/keeps-undecidable @ /endpoints/GET ~1notes/parameters/a/keeps',
+      'endpoints/keeps-undecidable @ /endpoints/GET ~1notes/parameters/b/keeps',
+    ],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { a: { in: query, search: [titel, size] } } } }'],
+    finds: [
+      'endpoints/unknown-search @ /endpoints/GET ~1notes/parameters/a/search/0',
+      'endpoints/unknown-search @ /endpoints/GET ~1notes/parameters/a/search/1',
+    ],
+  },
+  {
+    snippets: [
+      'endpoints: { GET /notes: { parameters: { sort: { enum: null, sorts: { made: mad_at, size: size } }, way: { in: query, directs: sorting }, how: { in: query, directs: sort, enum: [up, down] } } } }',
+    ],
+    finds: [
+      'endpoints/unknown-sort @ /endpoints/GET ~1notes/parameters/sort/sorts/made',
+      'endpoints/direction @ /endpoints/GET ~1notes/parameters/way/directs',
+      'endpoints/direction @ /endpoints/GET ~1notes/parameters/how',
+    ],
+  },
+  {
     snippets: ['endpoints: { GET /count: { parameters: { least: { op: ">=" } } } }'],
     finds: ['endpoints/op-without-filter @ /endpoints/GET ~1count/parameters/least/op'],
   },
@@ -251,6 +314,16 @@ export const endpointsCases: readonly Case[] = [
     finds: [
       'endpoints/header @ /endpoints/GET ~1count/headers/X Request',
       'endpoints/header @ /endpoints/GET ~1count/headers/Date',
+    ],
+  },
+  {
+    snippets: [
+      'endpoints: { POST /notes: { counts: always }, GET /tip: { does: reply, response: { 200: { shape: { type: object, properties: { tip: string }, required: [tip] }, examples: { one: { tip: Save. }, two: { tap: Drip. } } } } } }',
+      '{ purpose: { functions: { tips: [GET /tip] } }, authentication: { public: [handler count, GET /tip] } }',
+    ],
+    finds: [
+      'endpoints/counts-no-update @ /endpoints/POST ~1notes/counts',
+      'endpoints/example-misfit @ /endpoints/GET ~1tip/response/200/examples/two',
     ],
   },
 ];

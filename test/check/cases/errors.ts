@@ -48,6 +48,14 @@ export const errorsCases: readonly Case[] = [
     snippets: [`errors: { headers: { Content-Type: "'text/plain'" }, codes: { invalid: { headers: { X Code: code } } } }`],
     finds: ['errors/header @ /errors/codes/invalid/headers/X Code', 'errors/header @ /errors/headers/Content-Type'],
   },
+  {
+    snippets: ['errors: { codes: { invalid: { message: "{nmae} is wrong" }, not_found: { message: "There is no {name}" } } }'],
+    finds: ['errors/message @ /errors/codes/invalid/message', 'errors/message @ /errors/codes/not_found/message'],
+  },
+  {
+    snippets: ['errors: { codes: { fixed: { status: 422, when: request.invalid.read_only } } }'],
+    finds: ['errors/cannot-arise @ /errors/codes/fixed/when'],
+  },
   { snippets: ['errors: { codes: { not_found: { status: 200 } } }'], finds: ['errors/status @ /errors/codes/not_found/status'] },
   {
     snippets: [

@@ -81,4 +81,86 @@ export const eventsCases: readonly Case[] = [
     snippets: ['events: { delivery: { stream: { path: POST /events } } }'],
     finds: ['events/stream-path @ /events/delivery/stream/path'],
   },
+  {
+    snippets: ['events: { delivery: { broker: { subject: notes } } }'],
+    finds: ['events/broker-kind @ /events/delivery/broker'],
+  },
+  {
+    snippets: ['events: { delivery: { broker: { kind: nats, subject: notes, source: /notes } } }'],
+    finds: ['events/broker-kind @ /events/delivery/broker/source'],
+  },
+  {
+    snippets: ['events: { delivery: { broker: { kind: nats } } }', 'events: { delivery: { broker: { kind: cloudevents } } }'],
+    finds: ['events/broker-member @ /events/delivery/broker'],
+  },
+  {
+    snippets: ['events: { delivery: { broker: { kind: nats, subject: "notes.>" } } }'],
+    finds: ['events/broker-member @ /events/delivery/broker/subject'],
+  },
+  {
+    snippets: ['events: { delivery: { broker: { kind: cloudevents, source: "of notes" } } }'],
+    finds: ['events/broker-member @ /events/delivery/broker/source'],
+  },
+  {
+    snippets: [
+      'events: { kinds: { note.changed: { on: [update note], payload: { type: object, properties: { was: object, title: string } }, data: { was: { all: [event.before] }, title: "has(event.before.title) ? event.before.title : \'\'" } } } }',
+    ],
+    finds: ['events/before-in-versions @ /events/kinds/note.changed/data/was/all/0'],
+  },
+  {
+    snippets: ['events: { kinds: { note.changed: { to: "has(event.before.title)" } } }'],
+    finds: ['expressions/unknown-field @ /events/kinds/note.changed/to'],
+  },
+  {
+    snippets: ['events: { kinds: { note.changed: { if: "event.before.title != \'\'" } } }'],
+    finds: ['expressions/may-be-absent @ /events/kinds/note.changed/if'],
+  },
+  {
+    snippets: [
+      'events: { kinds: { note.made: { name: notes, action: made, on: [create note], payload: note }, note.new: { name: notes, action: made, on: [create note], payload: note }, note.old: { name: notes, on: [archive note], payload: note }, note.said: { on: [publish note], payload: note, if: "event.action == \'said\'" } } }',
+    ],
+    finds: [
+      'events/told-alike @ /events/kinds/note.new',
+      'events/told-alike @ /events/kinds/note.old',
+      'expressions/unknown-field @ /events/kinds/note.said/if',
+    ],
+  },
+  {
+    snippets: [
+      'events: { kinds: { note.changed: { each: next.title, if: "item.word == \'a\'" }, note.deleted: { if: "item == 3" } } }',
+    ],
+    finds: [
+      'expressions/wrong-result @ /events/kinds/note.changed/each',
+      'expressions/not-in-scope @ /events/kinds/note.deleted/if',
+    ],
+  },
+  {
+    snippets: [
+      'resources: { hook: { fields: { config: { type: object, properties: { url: string, on: boolean } } } } }',
+      'events: { delivery: { webhook: { subscribers: { url: config.uri, secret: config.on, enabled: subscriber.enabeld, if: "event.kind" } } } }',
+    ],
+    finds: [
+      'events/unknown-subscriber-field @ /events/delivery/webhook/subscribers/url',
+      'events/subscriber-field-type @ /events/delivery/webhook/subscribers/secret',
+      'expressions/unknown-field @ /events/delivery/webhook/subscribers/enabled',
+      'expressions/wrong-result @ /events/delivery/webhook/subscribers/if',
+    ],
+  },
+  {
+    snippets: [
+      'events: { kinds: { note.due: { of: noet, at: resource.made_at, payload: note }, note.old: { of: note, payload: note }, note.late: { of: note, at: resource.title, on: [create note], payload: book }, note.word: { of: label, at: "null", payload: label } } }',
+    ],
+    finds: [
+      'events/clock @ /events/kinds/note.due/of',
+      'events/clock @ /events/kinds/note.old/of',
+      'expressions/wrong-result @ /events/kinds/note.late/at',
+      'events/clock @ /events/kinds/note.late/on',
+      'events/payload-misfit @ /events/kinds/note.late/payload',
+      'events/clock @ /events/kinds/note.word/of',
+    ],
+  },
+  {
+    snippets: ['events: { kinds: { note.changed: { payload: { ref: book } } } }'],
+    finds: ['events/payload-misfit @ /events/kinds/note.changed/payload'],
+  },
 ];

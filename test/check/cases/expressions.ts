@@ -18,6 +18,17 @@ export const expressionsCases: readonly Case[] = [
     finds: ['expressions/wrong-result @ /errors/codes/too_big/if'],
   },
   {
+    snippets: [
+      `endpoints:
+        GET /notes:
+          response:
+            200:
+              shape: { type: object, properties: { all: { type: array, items: { type: object, properties: { t: string, n: integer } } } } }
+              data: { all: "items.map(one, {'t': one.title, 'n': one.title})" }`,
+    ],
+    finds: ['expressions/wrong-result @ /endpoints/GET ~1notes/response/200/data/all'],
+  },
+  {
     snippets: ['states: { note: { transitions: { archive: { if: "request.really" } } } }'],
     finds: ['expressions/not-in-scope @ /states/note/transitions/archive/if'],
   },

@@ -48,6 +48,49 @@ export const limitsCases: readonly Case[] = [
     snippets: ['limits: { rate: [{ per: caller, before: credentials, limit: 5, window: 1s }] }'],
     finds: ['limits/before-credentials @ /limits/rate/0/before'],
   },
+  {
+    snippets: ['limits: { rate: [{ per: everyone, before: credentials, if: "has(caller.id)", limit: 5, window: 1s }] }'],
+    finds: ['limits/before-credentials @ /limits/rate/0/before'],
+  },
+  {
+    snippets: ['limits: { rate: [{ per: address, to: anyone, on: [create note], limit: 5, window: 1s }] }'],
+    finds: ['limits/nobody @ /limits/rate/0/to'],
+  },
+  {
+    snippets: ['limits: { rate: [{ per: caller, limit: 5, window: 1s, uncounted: [304, 2XX] }] }'],
+    finds: ['limits/of-nothing @ /limits/rate/0/uncounted/1'],
+  },
+  {
+    snippets: [
+      'limits: { rate: [{ per: caller.tenant, limit: 5, window: 1s }, { per: calller, if: caller.user, limit: 5, window: 1s }] }',
+    ],
+    finds: [
+      'expressions/unknown-field @ /limits/rate/0/per',
+      'expressions/not-in-scope @ /limits/rate/1/per',
+      'expressions/may-be-absent @ /limits/rate/1/if',
+      'expressions/wrong-result @ /limits/rate/1/if',
+    ],
+  },
+  {
+    snippets: [
+      'limits: { rows: [{ of: noet, limit: 1 }, { of: note, per: keeper, limit: 1 }, { of: note, per: caller.user, limit: 1 }, { of: note }] }',
+    ],
+    finds: [
+      'limits/rows @ /limits/rows/0/of',
+      'limits/rows @ /limits/rows/1/per',
+      'limits/rows @ /limits/rows/2/per',
+      'limits/rows @ /limits/rows/3',
+    ],
+  },
+  {
+    snippets: ['limits: { at_once: [{ per: caller }, { to: wirter, on: [create noet], limit: 2 }] }'],
+    finds: [
+      'limits/incomplete @ /limits/at_once/0',
+      'limits/unknown-user @ /limits/at_once/1/to',
+      'limits/unknown-operation @ /limits/at_once/1/on/0',
+    ],
+  },
+  { snippets: ['limits: { rows: { of: note, limit: 0 } }'], finds: ['limits/rows-of-nothing @ /limits/rows/limit'] },
   { snippets: ['limits: { trust_proxies: [10.0.0.0/8, gateway] }'], finds: ['limits/proxy @ /limits/trust_proxies/1'] },
   { snippets: ['limits: { pagination: { default: 200 } }'], finds: ['limits/page-default @ /limits/pagination/default'] },
   { snippets: ['limits: { pagination: { style: null } }'], finds: ['limits/page-style @ /limits/pagination'] },

@@ -1,6 +1,16 @@
 /** Changes of the base document that leave it without findings: what is open may be there, and what is ugly may be true. */
 export const quiet: Readonly<Record<string, readonly string[]>> = {
   'an empty change': ['{}'],
+  'a broker that events are published to': ['events: { delivery: { broker: { kind: nats, subject: notes.events } } }'],
+  'a broker alone': ['events: { delivery: { webhook: null, broker: { kind: cloudevents, source: https://notes.example/ } } }'],
+  'answers of which the parts are written out': [
+    `endpoints:
+      GET /notes:
+        response:
+          200:
+            shape: { type: object, properties: { all: { type: array, items: { type: object, properties: { t: string, n: integer }, required: [t] } } } }
+            data: { all: "items.map(one, {'t': one.title, 'n': size(one.title) > 3 ? size(one.title) : null, 'more': 5})" }`,
+  ],
   'resources that are not the whole': [
     'resources: { others: !open "twenty more", note: { fields: { tag: { ref: tag }, old: past_note } } }',
     'endpoints: { GET /tags: { does: list tag } }',
@@ -21,6 +31,34 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
           last_at: { type: string, format: date-time, derive: "max(note.book, item.made_at)" }`,
     'errors: { codes: { too_full: { status: 409, on: [create note], if: "has(next.book) && has(next.book.notes) && next.book.notes >= 50" } } }',
   ],
+  'deleted rows that are kept and brought back, and those of which reading tells': [
+    `resources:
+      note: { deleted: { keep: 30d, restore: revive } }
+      book: { deleted: { keep: forever, read: { 200: { shape: { type: object, properties: { id: string } }, data: { id: result.id } } }, then: { delete: note, each: note.book } } }`,
+    'states: { note: { states: [draft, published, archived, deleted], transitions: { revive: deleted -> draft } } }',
+    'endpoints: { "POST /notes/{id}/revive": { does: revive note } }',
+    'purpose: { functions: { write: [create note, update note, publish note, delete note, revive note, create book] } }',
+  ],
+  'children in their parent, taken with it and shown in an envelope': [
+    `resources:
+      book:
+        fields:
+          notes: { children: note.book, order: [-made_at, title], page: 10, maxItems: 20, envelope: { items: data, has_more: more, data: { object: list } } }
+        required: [id, name, notes]`,
+  ],
+  'rows that changes alone make, one of them with children': [
+    `resources:
+      note: { created: { then: [{ create: page, set: { note: next.id } }, { create: book, set: { name: next.title } }] } }
+      page: { identifier: { field: id, generate: uuid }, fields: { id: string, note: { ref: note, onDelete: cascade, readOnly: true } }, required: [id, note] }
+      book: { fields: { notes: { children: note.book } }, required: [id, name, notes] }`,
+    'states: { page: none }',
+  ],
+  'children that must be there, of a resource of which nothing else speaks': [
+    `resources:
+      book: { fields: { pages: { children: page.book, required: true, minItems: 1 } } }
+      page: { identifier: { field: id, generate: "pag_{ulid}" }, fields: { id: string, book: { ref: book, immutable: true, onDelete: restrict } }, required: [id, book] }`,
+    'states: { page: none, book: none }',
+  ],
   'rows that are looked up, in a list of permissions too': [
     `authentication:
       permissions:
@@ -28,6 +66,24 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
         - { allow: [read note, list note, notes of a book], to: reader, if: "has(find(note, { owner: caller.id, title: resource.kind }))" }
         - { allow: [create hook, list hook, stream events], to: reader }`,
     'errors: { codes: { too_big: { status: 409, on: [create note], if: "has(find(note, { owner: caller.id, title: next.kind })) && find(note, { title: next.kind, owner: caller.id }).pinned" } } }',
+  ],
+  'lists that are chosen by paths, conditions, words and days': [
+    `endpoints:
+      GET /books: { does: list book, parameters: { title: { in: query, filters: note.book.title, op: contains, ignore_case: true } } }
+      GET /notes:
+        parameters:
+          book: { in: query, filters: book.name, op: prefix }
+          colours: { in: query, filters: label.colour, split: "," }
+          state: { in: query, enum: [draft, all], keeps: "value == 'all' || resource.status == value" }
+          q: { in: query, search: [title] }
+          sort: { enum: null, sorts: { made: made_at, size: size }, default: made }
+          way: { in: query, directs: sort, default: desc }
+          made: { in: query, filters: made_at, op: "<=", zone: Europe/Berlin }`,
+    'purpose: { functions: { find: [list book] } }',
+  ],
+  'what is known of callers beside their identifiers': [
+    `authentication: { attributes: { firm: The firm that they work for. }, schemes: { token: { caller: { attributes: { firm: claims.org } } } } }
+resources: { note: { fields: { kind: { set: { create: "caller.firm == 'acme' ? 'plain' : 'list'" }, default: null, readOnly: true } } } }`,
   ],
   'members of a body that stand for fields of other names': [
     'endpoints: { POST /notes: { request: { properties: { Title: string, size: integer } }, takes: { Title: title } }, "PATCH /notes/{id}": { request: { properties: { data: note } }, takes: data } }',

@@ -219,6 +219,72 @@ export const resourcesCases: readonly Case[] = [
     finds: ['resources/derived-unique @ /resources/note/unique/0'],
   },
   {
+    snippets: [
+      `resources:
+        book:
+          fields:
+            notes: { children: note.bok }
+            labels: { children: label.book }
+            hooks: { children: hook.owner }
+            pages: { children: page.book, order: number }
+            all: { children: note, order: title }
+            titled: { children: note.book, order: [-titel, card], readOnly: true }
+        note: { fields: { card: { type: string, stored: false } } }`,
+      'resources: { label: { fields: { notes: { children: note.label } } } }',
+    ],
+    finds: [
+      'resources/children-unknown @ /resources/label/fields/notes/children',
+      'resources/children-unknown @ /resources/book/fields/notes/children',
+      'resources/children-nested @ /resources/book/fields/labels/children',
+      'resources/children-unknown @ /resources/book/fields/labels/children',
+      'resources/children-unknown @ /resources/book/fields/hooks/children',
+      'resources/children-unknown @ /resources/book/fields/pages/children',
+      'resources/children-unknown @ /resources/book/fields/all/children',
+      'resources/children-order @ /resources/book/fields/titled/order',
+    ],
+  },
+  {
+    snippets: [
+      `resources:
+        book:
+          fields:
+            notes: { children: note.book, default: [], immutable: true }
+            name: { type: string, page: 3, envelope: { items: data } }
+        note: { fields: { book: { ref: book, show: expand } } }`,
+      'endpoints: { "PUT /books/{id}": { does: replace book } }',
+      'purpose: { functions: { keep: [replace book] } }',
+    ],
+    finds: [
+      'resources/children-beside @ /resources/book/fields/name/page',
+      'resources/children-beside @ /resources/book/fields/name/envelope',
+      'resources/children-nested @ /resources/book/fields/notes/children',
+      'resources/children-beside @ /resources/book/fields/notes/default',
+      'resources/children-beside @ /resources/book/fields/notes/immutable',
+      'resources/children-replaced @ /endpoints/PUT ~1books~1{id}/does',
+    ],
+  },
+  {
+    snippets: [
+      `resources:
+        note: { deleted: { keep: a month, read: { 404: { shape: { type: object } } }, restore: publsh } }
+        label: { deleted: { keep: 3d } }
+        book: { deleted: { read: 410, restore: back } }
+        hook: { deleted: { keep: forever } }`,
+    ],
+    finds: [
+      'resources/kept @ /resources/note/deleted/keep',
+      'resources/kept @ /resources/note/deleted/read/404',
+      'resources/kept-restore @ /resources/note/deleted/restore',
+      'resources/kept @ /resources/label/deleted',
+      'resources/kept @ /resources/book/deleted/keep',
+      'resources/kept-restore @ /resources/book/deleted/restore',
+    ],
+  },
+  {
+    snippets: ['resources: { note: { deleted: { keep: 3d, restore: publish } } }'],
+    finds: ['resources/kept-restore @ /resources/note/deleted/restore'],
+  },
+  {
     snippets: ['resources: { note: { rules: { long: { if: "size(next.title) > 70", field: titel } }, one_of: [[size, bok]] } }'],
     finds: ['resources/rule-field @ /resources/note/rules/long/field', 'resources/rule-field @ /resources/note/one_of/0/1'],
   },
@@ -242,5 +308,9 @@ export const resourcesCases: readonly Case[] = [
   {
     snippets: ['resources: { label: { rules: { grey: { if: "next.name == \'grey\'" } } } }'],
     finds: ['resources/rule-of-value @ /resources/label/rules'],
+  },
+  {
+    snippets: ['resources: { note: { fields: { size: { null: kept }, label: { null: lost } } } }'],
+    finds: ['resources/null-kept @ /resources/note/fields/size/null', 'form/wrong-value @ /resources/note/fields/label/null'],
   },
 ];

@@ -125,4 +125,8 @@ export const versioningCases: readonly Case[] = [
     snippets: ['versioning: { changes: { "2026-06-01": [{ enum: note.kind, values: { normal: plain, usual: plain } }] } }'],
     finds: ['versioning/not-one-to-one @ /versioning/changes/2026-06-01/0/values/usual'],
   },
+  {
+    snippets: ['versioning: { versions: { "2026-01-15": { sunset: { on: some day, then: serves } } } }'],
+    finds: ['versioning/not-a-date @ /versioning/versions/2026-01-15/sunset'],
+  },
 ];

@@ -7,6 +7,7 @@ import { streamKind } from '../../../kinds/streams/all.ts';
 import { pullOf } from '../../../parts/events.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { brokerServer, brokerServerOf, writeBroker } from './broker.ts';
 import { type Message, posted } from './messages.ts';
 
 /** Where events go, and the operations that send them there. */
@@ -54,6 +55,11 @@ export function writeChannels(
       ...operation(channel, messages, pull.method),
       ...(security.length > 0 && !isPublic && { security }),
     };
+  }
+  const published = delivery?.broker && writeBroker(spec, delivery.broker, messages);
+  if (published) {
+    channels[published.key] = published.channel;
+    operations[published.operation] = published.sends;
   }
   if (Object.keys(channels).length === 0) {
     channels.events = {
@@ -110,12 +116,15 @@ export function writeServers(spec: Spec, security: readonly JsonMap[]): JsonMap 
       variables: { host: { description: 'The host of the address that was subscribed.' } },
     };
   }
+  const broker = statedValue(spec.events.delivery)?.broker;
+  const server = broker && brokerServerOf(broker);
+  if (server) servers[brokerServer] = server;
   return servers;
 }
 
 /** The names of the servers that are the service itself. */
 function ownServers(servers: JsonMap): string[] {
-  return Object.keys(servers).filter((name) => name !== subscriberServer);
+  return Object.keys(servers).filter((name) => name !== subscriberServer && name !== brokerServer);
 }
 
 function serverOf(url: string): JsonMap | undefined {

@@ -28,8 +28,12 @@ import { type ProseAt, unsettledLine } from '../../spec/prose.ts';
 export interface Message {
   /** The key that it has everywhere: its kind, made of the letters that a key may have. */
   readonly key: string;
+  /** The kind of event. */
+  readonly name: string;
   /** The message without headers. */
   readonly bare: JsonMap;
+  /** The schema of what it carries, without its envelope. */
+  readonly carried: JsonMap;
 }
 
 const exampleTimes = { id: 'evt_01KDWQ5G00WZ3P8J1N4R7T2V6X', at: '2026-01-01T00:00:00.000Z' };
@@ -50,6 +54,8 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: ProseAt):
     const example = made === undefined ? undefined : envelopeExample(spec, kind, made, exampleTimes);
     return {
       key,
+      name,
+      carried: toDraft07(carried ?? open),
       bare: {
         name,
         ...(description !== '' && { description }),

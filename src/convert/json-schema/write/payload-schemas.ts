@@ -100,7 +100,8 @@ export function envelopeExample(
   if (isBare(spec)) return payload;
   const known: Readonly<Record<string, Json>> = {
     'event.id': id,
-    'event.kind': kind.name,
+    'event.kind': kind.called,
+    ...(kind.action !== undefined && { 'event.action': kind.action }),
     'event.at': at,
     'event.payload': payload,
   };
@@ -116,7 +117,8 @@ export function envelopeExample(
 /** What is known of an expression's value without evaluating it. */
 function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMap {
   if (source === 'event.id') return { type: 'string', description: 'One over all tries.' };
-  if (source === 'event.kind') return { type: 'string', const: kind.name };
+  if (source === 'event.kind') return { type: 'string', const: kind.called };
+  if (source === 'event.action' && kind.action !== undefined) return { type: 'string', const: kind.action };
   if (source === 'event.at') return { type: 'string', format: timeFormat };
   if (source === 'event.payload') return payload;
   const literal = literalOf(source);

@@ -3,7 +3,7 @@ import { valueAt } from '../../../document/place.ts';
 import { percentDecoded } from '../../../document/pointer.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../../parts/fact.ts';
-import { boundByPath, isAlwaysShown, isEverShown, isWritable, writableShape } from '../../../parts/payload.ts';
+import { boundByPath, isAlwaysShown, isEverShown, isWritable, sentShape, writableShape } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import type { Shape } from '../../../parts/shape.ts';
@@ -226,7 +226,7 @@ function valueSchema(resource: Resource, field: Field, writing: Writing): JsonMa
   const { spec, view } = writing;
   const machine = machineOf(spec.states, resource.name);
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
-  const shape = statedValue(field.shape);
+  const shape = view !== 'answer' && field.children ? sentShape(spec, field) : statedValue(field.shape);
   if (!shape && statedValue(resource.identifier)?.field === field.name) return { type: identifierType(spec, resource.name) };
   const schema = shape ? shapeSchema(shape, writing) : states ? {} : commented(`the type of ${field.name}`, field.shape);
   const stated = states && schema.enum === undefined ? { type: 'string', ...schema, enum: [...states] } : schema;

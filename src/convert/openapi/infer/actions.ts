@@ -1,3 +1,4 @@
+import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { timeFormat } from '../../../kinds/formats/all.ts';
@@ -5,20 +6,24 @@ import { readEffect } from '../../../parts/effects.ts';
 import { describedWords } from '../../../parts/samples/described-words.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
+import { actSegments, formsOf, opposite, participles, plainOf } from './act-words.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
-import { collectionAt, infer, makesOne } from './effects.ts';
+import { collectionAt, infer } from './effects.ts';
+import { isInCapitals } from './error-components.ts';
+import { makesOne } from './many-at-once.ts';
 import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
-import { documentFields, shownRowOf } from './rows.ts';
+import { documentFields, isAnyMap, shownRowOf } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
 /** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
 export const actionChangesRow: InferenceRule = {
   name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing, or makes another where it is called a copy; so does an act that takes and answers nothing, where a flag is called like it. What it sets off, nothing says.',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing, or makes another where it is called a copy; so does an act that takes and answers nothing, where a flag or a word of a status is called like it. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
   infer(context) {
     for (const operation of context.operations) {
-      const resource = acting.has(operation.method) && makesOne(context, operation) ? actedOn(context, operation) : undefined;
-      const silent = resource === undefined ? flagged(context, operation) : undefined;
+      const about = acting.has(operation.method) ? actedOn(context, operation) : undefined;
+      const resource = about !== undefined && makesOne(context, operation, about) ? about : undefined;
+      const silent = resource === undefined ? silentlyActedOn(context, operation) : undefined;
       if (silent !== undefined) infer(context, operation, 'update', silent, actionChangesRow.name, 0.6);
       if (resource === undefined) continue;
       if (isCopying(operation.path)) infer(context, operation, 'create', resource, actionChangesRow.name, 0.7);
@@ -30,25 +35,38 @@ export const actionChangesRow: InferenceRule = {
 const acting: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 function actedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
-  const { segments } = pathParts(operation.path);
+  const segments = actSegments(operation.path);
   const last = segments.findLastIndex((segment) => wholeParameter(segment) !== undefined);
   if (last < 1 || last !== segments.length - 2) return undefined;
   const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
   return collection && answersWith(context, operation, collection.resource) ? collection.resource : undefined;
 }
 
-/** `POST /todos/{todo}/completion` sets `completed`, and DELETE there clears it: nothing is sent, and nothing answered. */
-function flagged(context: InferenceContext, operation: SourceOperation): string | undefined {
-  const endpoint = endpointOf(context, operation);
-  const isBare = operation.body === undefined && shapeOfAnswer(endpoint, successOf(endpoint)) === undefined;
-  const { segments } = pathParts(operation.path);
-  if (!isBare || !(acting.has(operation.method) || operation.method === 'DELETE')) return undefined;
-  if (wholeParameter(segments.at(-2)) === undefined) return undefined;
+/** `POST /todos/{todo}/completion` sets `completed`, and DELETE there clears it; `POST /users/{id}/suspend` where a user may be `SUSPENDED`: nothing is sent, and nothing answered. */
+function silentlyActedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
+  const isTakenBack = operation.method === 'DELETE';
+  if (operation.body !== undefined || !(acting.has(operation.method) || isTakenBack)) return undefined;
+  const segments = actSegments(operation.path);
+  const verb = segments.at(-1) ?? '';
+  if (wholeParameter(segments.at(-2)) === undefined || !saysNothing(context, operation)) return undefined;
   const resource = collectionAt(context, `/${segments.slice(0, -2).join('/')}`)?.resource;
-  const forms = formsOf(segments.at(-1) ?? '');
+  const forms = formsOf(verb);
   const fields = resource === undefined ? {} : documentFields(context.resources, resource);
-  const isFlag = Object.keys(fields).some((name) => context.written.typeOf(fields[name]) === 'boolean' && forms.has(plain(name)));
-  return isFlag ? resource : undefined;
+  const isFlag = Object.keys(fields).some(
+    (name) => context.written.typeOf(fields[name]) === 'boolean' && forms.has(plainOf(name)),
+  );
+  const leads = isFlag || (!isTakenBack && stateNames.some((name) => wordAfter(context, fields[name], name, verb) !== undefined));
+  return leads ? resource : undefined;
+}
+
+/** Whether an answer has nothing in it, or a map of which nothing is known. */
+function saysNothing(context: InferenceContext, operation: SourceOperation): boolean {
+  const endpoint = endpointOf(context, operation);
+  const shape = shapeOfAnswer(endpoint, successOf(endpoint));
+  const members = Object.values(context.written.propertiesOf(shape)?.all ?? {});
+  return (
+    shape === undefined || (context.written.typeOf(shape) === 'object' && members.every((one) => isAnyMap(context.written, one)))
+  );
 }
 
 function answersWith(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
@@ -88,7 +106,7 @@ const keeping: ReadonlySet<string> = new Set([
 /** `POST /batches/{id}/cancel` where a batch may be `cancelled`: that is where it leads. */
 export const actionMovesState: InferenceRule = {
   name: 'action-moves-state',
-  says: 'An act that changes a thing, and is called like one of its states, moves it there from any other; where a flag is called so, it sets the flag, and the time that is called so. A status of which no words are listed is called as the act usually leaves it.',
+  says: 'An act that changes a thing, and is called like one of its states, moves it there from any other; where a flag is called so, it sets the flag, and the time that is called so. A status of which no words are listed is called as the act usually leaves it, in capitals where the words of nearly all lists of the source are.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -109,7 +127,7 @@ const moved = new WeakSet<object>();
 
 /** The one word of an act: the last of its path, after the thing; of a deletion, the first of its name. */
 function verbOf({ path, method, id }: SourceOperation): string | undefined {
-  const { segments } = pathParts(path);
+  const segments = actSegments(path);
   const last = segments.at(-1) ?? '';
   const before = segments.at(-2);
   if (method === 'DELETE' && wholeParameter(last) !== undefined) return wordsOfName(id ?? '')[0];
@@ -142,10 +160,10 @@ function moveState(context: InferenceContext, operation: SourceOperation, resour
 function setFlag(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
   const fields = documentFields(context.resources, resource);
   const isFlag = (name: string) => context.written.typeOf(fields[name]) === 'boolean';
-  const forward = Object.keys(fields).find((name) => isFlag(name) && formsOf(verb).has(plain(name)));
+  const forward = Object.keys(fields).find((name) => isFlag(name) && formsOf(verb).has(plainOf(name)));
   const [, undoing] = /^(?:un|de|dis)(\w{3,})$/.exec(verb) ?? [];
   const opposites = [undoing, opposite.get(verb)].flatMap((word) => (word === undefined ? [] : [...formsOf(word)]));
-  const name = forward ?? Object.keys(fields).find((one) => isFlag(one) && opposites.includes(plain(one)));
+  const name = forward ?? Object.keys(fields).find((one) => isFlag(one) && opposites.includes(plainOf(one)));
   if (name === undefined) {
     setWord(context, operation, resource, verb);
     return;
@@ -158,7 +176,7 @@ function setFlag(context: InferenceContext, operation: SourceOperation, resource
 function setTime(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
   const fields = documentFields(context.resources, resource);
   const forms = [...formsOf(verb)].flatMap((form) => [`${form}at`, `${form}on`]);
-  const name = Object.keys(fields).find((one) => forms.includes(plain(one)));
+  const name = Object.keys(fields).find((one) => forms.includes(plainOf(one)));
   const isTime = name !== undefined && timeFormat === context.written.expand(fields[name] ?? {}).format;
   if (isTime) setField(context, operation, resource, name, 'now');
 }
@@ -167,29 +185,26 @@ function setTime(context: InferenceContext, operation: SourceOperation, resource
 function setWord(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
   if (isMap(context.tree.states) && context.tree.states[resource] !== undefined) return;
   const fields = documentFields(context.resources, resource);
-  for (const name of ['status', 'state']) {
-    const listed = context.written.listedOf(fields[name]);
-    const known = wordsOf(listed && [...listed]);
-    const isFree = known.length === 0 && fields[name] !== undefined && context.written.typeOf(fields[name]) === 'string';
-    const told = isFree ? describedWords(name, context.written.expand(fields[name] ?? {}).description) : known;
-    const listedWord = told.find((one) => formsOf(verb).has(one.toLowerCase()));
-    const word = isFree && told.length === 0 ? participles.get(verb) : listedWord;
+  for (const name of stateNames) {
+    const word = wordAfter(context, fields[name], name, verb);
     if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
     setField(context, operation, resource, name, `'${word}'`);
     return;
   }
 }
 
-/** What a status is called after an act, where the document lists no words for it. */
-const participles: ReadonlyMap<string, string> = new Map([
-  ...['archive', 'revoke', 'close', 'approve', 'complete', 'expire', 'pause', 'disable', 'enable', 'merge'].map(
-    (verb): [string, string] => [verb, `${verb}d`],
-  ),
-  ...['cancel', 'reject', 'accept', 'publish', 'suspend', 'void'].map((verb): [string, string] => [verb, `${verb}ed`]),
-  ['activate', 'active'],
-  ['deactivate', 'inactive'],
-  ['resume', 'active'],
-]);
+const stateNames = ['status', 'state'];
+
+/** The word that a status has after an act: one that is listed or described and called like it; else, where no words are known, the usual one. */
+function wordAfter(context: InferenceContext, shape: Json | undefined, name: string, verb: string): string | undefined {
+  const listed = context.written.listedOf(shape);
+  const known = wordsOf(listed && [...listed]);
+  const isFree = known.length === 0 && shape !== undefined && context.written.typeOf(shape) === 'string';
+  const told = isFree ? describedWords(name, context.written.expand(shape).description) : known;
+  const usual = isFree && told.length === 0 ? participles.get(verb) : undefined;
+  if (usual !== undefined) return isInCapitals(context) ? usual.toUpperCase() : usual;
+  return told.find((one) => formsOf(verb).has(one.toLowerCase()));
+}
 
 /** Says what an act sets a field to. */
 function setField(context: InferenceContext, operation: SourceOperation, resource: string, name: string, value: string): void {
@@ -203,43 +218,3 @@ function setField(context: InferenceContext, operation: SourceOperation, resourc
   const at = below(below(below(below('/resources', resource), 'fields'), name), 'set');
   context.trail.infer(at, actionMovesState.name, operation.map.at, 0.7);
 }
-
-const opposite: ReadonlyMap<string, string> = new Map([
-  ['enable', 'disable'],
-  ['disable', 'enable'],
-  ['activate', 'deactivate'],
-  ['open', 'close'],
-  ['restore', 'delete'],
-  ['unarchive', 'archive'],
-]);
-
-function plain(name: string): string {
-  return wordsOfName(name)
-    .filter((word) => word !== 'is')
-    .join('');
-}
-
-/** How what an act leads to is called: `cancel` is `canceled` or `cancelled`, `ban` `banned`, `activate` `active` too. */
-function formsOf(verb: string): ReadonlySet<string> {
-  const stem = verb.replace(/e$/, '');
-  const regular = [
-    verb.replace(/ion$/, 'ed'),
-    `${stem}ed`,
-    `${verb}${verb.at(-1)}ed`,
-    verb.replace(/y$/, 'ied'),
-    stem.replace(/at$/, 'ive'),
-  ];
-  return new Set([...regular.filter((form) => form !== verb), ...(irregular.get(verb) ?? [])]);
-}
-
-const irregular: ReadonlyMap<string, readonly string[]> = new Map([
-  ['send', ['sent']],
-  ['pay', ['paid']],
-  ['void', ['void', 'voided']],
-  ['open', ['open', 'opened']],
-  ['hold', ['held', 'on_hold']],
-  ['resume', ['active', 'running']],
-  ['reopen', ['open']],
-  ['deactivate', ['inactive']],
-  ['complete', ['complete']],
-]);

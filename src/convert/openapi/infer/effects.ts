@@ -10,6 +10,7 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
+import { makesOne } from './many-at-once.ts';
 import { isCalledAfter, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
@@ -97,14 +98,15 @@ function isWord(context: InferenceContext, shape: Parameters<InferenceContext['w
 
 export const postCreates: InferenceRule = {
   name: 'post-creates',
-  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource.',
+  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'POST') continue;
       const own = collectionAt(context, operation.path);
       if (own) {
         const isMember = isMembership(context, own, operation);
-        if (makesOne(context, operation) && !isMember) infer(context, operation, 'create', own.resource, postCreates.name, 0.9);
+        if (makesOne(context, operation, own.resource) && !isMember)
+          infer(context, operation, 'create', own.resource, postCreates.name, 0.9);
         continue;
       }
       const { last } = pathParts(operation.path);
@@ -121,11 +123,6 @@ function isActOn(context: InferenceContext, { path }: SourceOperation, resource:
   if (wholeParameter(segments.at(-2)) === undefined) return false;
   const owner = collectionAt(context, `/${segments.slice(0, -2).join('/')}`);
   return owner?.resource === resource && !isCopying(path) && !isCalledAfter(path, resource);
-}
-
-/** A body that is a list makes many at once, which is another effect. */
-export function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
-  return context.written.itemsOf(endpointOf(context, operation).request) === undefined;
 }
 
 /** The resource that an operation says was created. */
@@ -197,7 +194,7 @@ export const putReplaces: InferenceRule = {
       const collection = operation.method === 'PUT' ? collectionOfItem(context, operation) : undefined;
       if (!collection) continue;
       const endpoint = endpointOf(context, operation);
-      if (!makesOne(context, operation)) continue;
+      if (!makesOne(context, operation, collection.resource)) continue;
       const makes = isMap(endpoint.response) && Object.hasOwn(endpoint.response, '201') && successOf(endpoint) !== '201';
       const isNamed = !makes && !isMadeElsewhere(context, collection);
       infer(context, operation, makes || isNamed ? 'upsert' : 'replace', collection.resource, putReplaces.name, 0.8);
@@ -219,8 +216,8 @@ export const patchUpdates: InferenceRule = {
     for (const operation of context.operations) {
       const { method } = operation;
       // A list of changes (RFC 6902) is none of the fields.
-      if (!makesOne(context, operation)) continue;
       const collection = collectionOfItem(context, operation);
+      if (!makesOne(context, operation, (collection ?? collectionAt(context, operation.path))?.resource ?? '')) continue;
       if (!collection) {
         updateByBody(context, operation);
         continue;
@@ -249,6 +246,12 @@ function updateByBody(context: InferenceContext, operation: SourceOperation): vo
   const field = String(resource.identifier.field);
   const sent = context.written.propertiesOf(endpointOf(context, operation).request);
   if (sent?.all[field] === undefined || pathParts(operation.path).parameters.length > 0) return;
+  // A whole thing that is put among others, and does not have to say which one it is, is a new one where nothing else makes them.
+  const isNew = operation.method === 'PUT' && !sent.required.includes(field) && !isMadeElsewhere(context, collection);
+  if (isNew) {
+    infer(context, operation, 'create', collection.resource, postCreates.name, 0.6);
+    return;
+  }
   const nothing = context.written.typeOf(sent.all[field]) === 'string' ? "''" : '0';
   const said = `request.${field}`;
   const identity = sent.required.includes(field) ? said : `has(${said}) ? ${said} : ${nothing}`;

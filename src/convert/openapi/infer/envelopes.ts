@@ -1,4 +1,4 @@
-import type { Json } from '../../../document/document.ts';
+import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { envelopeLike, envelopeMembers } from '../../../kinds/envelopes/all.ts';
@@ -20,12 +20,12 @@ import { celOf, dataOfList, type ListSaid, type PageWords, pageStyleTold, pageWo
 import { isAlike } from './nested-collections.ts';
 import { pageStyleOf } from './page-parameters.ts';
 import { pathParts } from './paths.ts';
-import { documentFields, isAnyMap, type ListOf, listIn } from './rows.ts';
+import { documentFields, isAnyMap, type ListOf, listIn, plainName } from './rows.ts';
 
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
 export const listEnvelope: InferenceRule = {
   name: 'list-envelope',
-  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all.',
+  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. What leads on and is no count is told by a text of its name, or by `Link` beside a bare list.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -44,9 +44,12 @@ function writePagination(context: InferenceContext, operation: SourceOperation, 
   const words: PageWords = properties ? pageWordsOf(context, properties, list) : { own: newMap(), inside: new Set() };
   const asked = pageStyleOf(context, operation, words.own.next !== undefined || words.inside.has('next'));
   const style = asked.style === inOnePiece.word && properties ? (pageStyleTold(context, properties) ?? asked) : asked;
+  const again = properties && tokenAgain(context, style, properties.all, words);
+  if (again !== undefined) words.own.next = again;
+  else if (properties === undefined && leading.has(kindOf(style).tells)) style.told ??= 'link';
   // A list in one piece has neither a next page nor one before it.
   const { next: _next, previous: _previous, has_more: _more, ...around } = words.own;
-  const kind = pageStyles.find(({ word }) => word === style.style) ?? inOnePiece;
+  const kind = kindOf(style);
   const at = placeOfEndpoint(operation);
   const from = context.trail.origin(below(below(below(at, 'response'), status), 'shape')) ?? operation.map.at;
   const isTold = kind.tells !== 'nothing';
@@ -57,6 +60,23 @@ function writePagination(context: InferenceContext, operation: SourceOperation, 
   if (data === undefined) return;
   extendAnswer(context, operation, status, { data });
   context.trail.infer(below(below(below(at, 'response'), status), 'data'), listEnvelope.name, from, 0.8);
+}
+
+/** What leads on from a page and no count can be made of. */
+const leading: ReadonlySet<PageStyle['tells']> = new Set(['token', 'identifier']);
+
+function kindOf({ style }: OpenMap): PageStyle {
+  return pageStyles.find(({ word }) => word === style) ?? inOnePiece;
+}
+
+/** `{ customers, cursor }`, asked for by `cursor`: the text that is called like the parameter leads to the next page, where nothing else does. */
+function tokenAgain(context: InferenceContext, style: OpenMap, all: JsonMap, words: PageWords): string | undefined {
+  const { parameters, tells } = kindOf(style);
+  const name = style[parameters[0]?.word ?? ''];
+  if (tells !== 'token' || typeof name !== 'string' || words.own.next !== undefined || words.inside.has('next')) return undefined;
+  return Object.keys(all).find(
+    (member) => plainName(member) === plainName(name) && context.written.typeOf(all[member]) === 'string',
+  );
 }
 
 /** What is known of a list, for the members around it. */

@@ -4,13 +4,14 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { ErrorCondition } from '../../../parts/conditions.ts';
 import { madeOrNew } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
+import { codesBeside, errorOfComponents, isInCapitals } from './error-components.ts';
 import { celOf } from './list-data.ts';
 import { wordsOf } from './shapes.ts';
 
 /** What a refusal looks like is what most refusals look like; its fields are filled by what they are called. */
 export const errorPayloadRule: InferenceRule = {
   name: 'error-payload',
-  says: 'The shape that most answers of failure have is that of errors; its fields for message, code, status and request are known by name.',
+  says: 'The shape that most answers of failure have is that of errors; where none states one, a list `errors` in most answers, or a component that is called an error and says little else. Its fields for message, code, status and request are known by name.',
   infer(context) {
     const refusals = refusalsOf(context);
     const groups = new Map<string, Refusal[]>();
@@ -21,7 +22,10 @@ export const errorPayloadRule: InferenceRule = {
     }
     const [group = []] = [...groups.values()].sort((a, b) => b.length - a.length);
     const [first] = group;
-    if (first === undefined) return;
+    if (first === undefined) {
+      takeComponent(context);
+      return;
+    }
     const most = { shape: commonShape(context, group), at: first.at, count: group.length };
     const from = context.trail.origin(most.at) ?? '';
     const payload: OpenMap = newMap();
@@ -35,6 +39,19 @@ export const errorPayloadRule: InferenceRule = {
     context.tree.errors = { ...madeOrNew(context.tree.errors), payload };
   },
 };
+
+/** Where no operation says how it fails, a component may. */
+function takeComponent(context: InferenceContext): void {
+  const component = errorOfComponents(context);
+  if (component === undefined) return;
+  const from = context.trail.origin(component.at) ?? '';
+  const data = dataOf(context, component.shape);
+  context.trail.from('/errors/payload/shape', from);
+  context.trail.infer('/errors/payload', errorPayloadRule.name, from, 0.6);
+  if (data !== undefined) context.trail.infer('/errors/payload/data', errorPayloadRule.name, from, 0.6);
+  const payload = data === undefined ? { shape: component.shape } : { shape: component.shape, data };
+  context.tree.errors = { ...madeOrNew(context.tree.errors), payload };
+}
 
 /** The one shape of several; where they differ in nothing but listed words and descriptions, the one that has the words of all. */
 function commonShape(context: InferenceContext, group: readonly Refusal[]): Json {
@@ -159,7 +176,7 @@ const statusWords: readonly (readonly [number, RegExp])[] = [
 /** A listed word such as `not_found`, or a status that answers state, says which condition it is for. */
 export const errorCodesRule: InferenceRule = {
   name: 'error-codes',
-  says: 'Words of a listed error code, and stated statuses of failure, stand for the conditions that HTTP and custom know by them.',
+  says: 'Words of a listed error code, and stated statuses of failure, stand for the conditions that HTTP and custom know by them; in capitals where the words of nearly all lists of the source are.',
   infer(context) {
     const refusals = refusalsOf(context);
     const listed = listedWords(context);
@@ -167,15 +184,20 @@ export const errorCodesRule: InferenceRule = {
       refusals.filter(({ status }) => /^\d{3}$/.test(status)).map(({ status, at }) => [Number(status), at]),
     );
     const isHidden = failsWith200(context, refusals.length);
+    const areCapitals = isInCapitals(context);
     const codes: OpenMap = newMap();
     for (const { when, status, word: pattern, name } of conditions) {
       const word = listed?.words.find((one) => pattern.test(one)) ?? listed?.words.find((one) => narrower(name).test(one));
       const at = statuses.get(status);
       if (word === undefined && at === undefined) continue;
-      const chosen = word ?? name;
+      // Where nothing is answered with 422, what is wrong with a request is a bad one.
+      if (status === 422 && at === undefined && listed?.words.some((one) => badRequest.word.test(one))) continue;
+      const chosen = word ?? (areCapitals ? name.toUpperCase() : name);
       const answer = isHidden ? 200 : status;
       const known = codes[chosen];
-      codes[chosen] = { status: answer, when: [...(isMap(known) ? wordsOf(known.when) : []), ...when] };
+      const also: readonly ErrorCondition[] =
+        status === 400 && !statuses.has(422) && word !== undefined ? ['request.invalid'] : [];
+      codes[chosen] = { status: answer, when: [...(isMap(known) ? wordsOf(known.when) : []), ...when, ...also] };
       context.trail.infer(
         below('/errors/codes', chosen),
         errorCodesRule.name,
@@ -208,6 +230,13 @@ interface Known {
   readonly name: string;
 }
 
+const badRequest = known(
+  ['request.malformed', 'request.parameter'],
+  400,
+  /^(?:bad_request|invalid_request|invalid_arguments|invalid_arg_name)$/i,
+  'bad_request',
+);
+
 /** Conditions with the status of HTTP for them and the words that lists of codes have. */
 const conditions: readonly Known[] = [
   known(
@@ -228,12 +257,7 @@ const conditions: readonly Known[] = [
   known(['precondition.failed'], 412, /^precondition_failed$/i, 'precondition_failed'),
   known(['request.media'], 415, /^unsupported_media_type$/i, 'unsupported_media_type'),
   known(['request.invalid'], 422, /^(?:unprocessable_entity|validation_error|invalid)$/i, 'unprocessable_entity'),
-  known(
-    ['request.malformed', 'request.parameter'],
-    400,
-    /^(?:bad_request|invalid_request|invalid_arguments|invalid_arg_name)$/i,
-    'bad_request',
-  ),
+  badRequest,
   known(['limit.rate'], 429, /^(?:too_many_requests|rate_?limit(?:ed|_exceeded)?)$/i, 'too_many_requests'),
   known(['internal'], 500, /^(?:internal_server_error|internal_error|server_error|fatal_error)$/i, 'internal_server_error'),
   known(['service.unavailable'], 503, /^(?:service_unavailable|unavailable)$/i, 'service_unavailable'),
@@ -254,6 +278,12 @@ function listedWords(context: InferenceContext): { readonly words: readonly stri
     const { enum: allowed } = context.written.expand(one);
     if (!/^(?:code|error|error_?code)$/i.test(name) || !Array.isArray(allowed) || allowed.length < 3) continue;
     return { words: allowed.filter((word): word is string => typeof word === 'string'), at: '/errors/payload/shape' };
+  }
+  const named = [shape, ...Object.values(outer).flatMap((one) => [one, context.written.itemsOf(one)])];
+  for (const one of named) {
+    const name = context.written.resourceOf(one);
+    const words = codesBeside(context, name);
+    if (words) return { words, at: below('/resources', `${name}Code`) };
   }
   return undefined;
 }

@@ -91,7 +91,7 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   if (called !== undefined) return called;
   if (Object.hasOwn(all, 'id') && isScalar('id') && !(nameWords.has(last) && Object.hasOwn(all, last))) return 'id';
   if (nameWords.has(last) && Object.hasOwn(all, last) && isScalar(last)) return last;
-  return ['uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => Object.hasOwn(all, name) && isScalar(name));
+  return ['_id', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => Object.hasOwn(all, name) && isScalar(name));
 }
 
 /** The fields by which people call a thing that has a number too. */

@@ -216,7 +216,7 @@ function readParameter(parameter: JsonMap, reading: SchemaReading): Json {
   }
   if (parameter.required === true && parameter.in !== 'path') out.required = true;
   for (const word of ['description', 'style', 'explode', 'deprecated'] as const) {
-    if (parameter[word] !== undefined && out[word] === undefined) out[word] = parameter[word];
+    if (parameter[word] !== undefined && out[word] === undefined && !follows.includes(word)) out[word] = parameter[word];
   }
   if (out.deprecated !== undefined && isDeprecating(out.deprecated) && parameter.deprecated !== true) delete out.deprecated;
   if (!follows.includes('schema')) takeSchema(out, readStated(parameter.schema ?? {}, reading));

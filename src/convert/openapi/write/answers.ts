@@ -3,7 +3,7 @@ import { isMap, isStanding, newMap } from '../../../document/values.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { isStated, statedValue } from '../../../parts/fact.ts';
+import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
@@ -192,6 +192,16 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Expo
         ...(endpoint.exists ? [answer('200', whole(shown, writing.examples.ofResource(resource, 'answer')))] : []),
         answer('201', made()),
       ]);
+    case 'read': {
+      const told = toldOfDeleted(resource, writing);
+      const usual = told.get('200');
+      const example = writing.examples.ofResource(resource, 'answer', actOf(operation));
+      const others = [...told].filter(([status]) => status !== '200');
+      return new Map([
+        answer('200', whole(usual ? fitsAny<Json>([shown, usual]) : shown, example)),
+        ...others.map(([status, schema]) => answer(status, whole(schema, undefined))),
+      ]);
+    }
     case 'upsert':
       return new Map([
         answer('200', whole(shown, writing.examples.ofResource(resource, 'answer'))),
@@ -201,6 +211,14 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Expo
     default:
       return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', actOf(operation)))), ...untold]);
   }
+}
+
+/** What reading a row answers that was deleted and is kept, by status. */
+function toldOfDeleted(resource: string, { spec, schemas }: ExportWriting): ReadonlyMap<string, JsonMap> {
+  const answers = entryOf(spec.resources.all, resource)?.kept?.answers ?? [];
+  return new Map(
+    answers.flatMap(({ status, shape }) => (isStated(shape) ? [[status, schemas.shape(shape.value, 'answer')] as const] : [])),
+  );
 }
 
 /** What was done with the resource that is answered. */

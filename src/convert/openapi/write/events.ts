@@ -33,7 +33,7 @@ export function callbacksOf(operation: Operation, writing: ExportWriting): JsonM
     return undefined;
   const out = newMap();
   for (const [name, kind] of entriesOf(writing.spec.events.kinds))
-    out[name] = { [`{$request.body#/${subscribers.url}}`]: sentOperation(kind, push, writing, false) };
+    out[name] = { [`{$request.body#/${subscribers.url.replaceAll('.', '/')}}`]: sentOperation(kind, push, writing, false) };
   return Object.keys(out).length > 0 ? out : undefined;
 }
 
@@ -110,7 +110,7 @@ export function pullOperation(pull: Pull, writing: ExportWriting): JsonMap {
     type: 'object',
     properties: {
       id: { type: 'string' },
-      event: { type: 'string', enum: entriesOf(writing.spec.events.kinds).map(([name]) => name) },
+      event: { type: 'string', enum: [...new Set(entriesOf(writing.spec.events.kinds).map(([, { called }]) => called))] },
       data: { type: 'string', contentMediaType: 'application/json', contentSchema: data },
     },
     required: ['id', 'event', 'data'],

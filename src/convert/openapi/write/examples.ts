@@ -4,7 +4,7 @@ import { timeFormat } from '../../../kinds/formats/all.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { generatedOf } from '../../../parts/generated.ts';
-import { isEverShown, isWritable } from '../../../parts/payload.ts';
+import { isEverShown, isWritable, sentShape, takesChildren } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
@@ -126,7 +126,8 @@ export class Examples {
     if (!resource || !isStated(resource.fields) || subject.depth > depthMost) return undefined;
     const out = newMap();
     for (const [field, entry] of entriesOf(resource.fields)) {
-      const isThere = subject.view === 'answer' ? isEverShown(entry) : isWritable(this.#spec, resource, entry);
+      const isSent = isWritable(this.#spec, resource, entry) || (subject.view === 'create' && takesChildren(entry));
+      const isThere = subject.view === 'answer' ? isEverShown(entry) : isSent;
       const isName = statedValue(resource.identifier)?.field === field;
       if (!isThere || (isName && subject.view === 'update') || isLater(entry, subject)) continue;
       const value = this.#field(resource, entry, subject);
@@ -142,7 +143,7 @@ export class Examples {
     if (machine?.field === field.name) return subject.after?.state ?? machine.initial[0]?.state;
     const identifier = statedValue(resource.identifier);
     if (identifier?.field === field.name) return this.identifier(resource.name);
-    const shape = statedValue(field.shape);
+    const shape = field.children && subject.view !== 'answer' ? sentShape(this.#spec, field) : statedValue(field.shape);
     if (!shape) return undefined;
     if (field.default && this.#samples.of(shape, field.name).fits(field.default.value)) return field.default.value;
     const made = literalOf(field.set.create?.source.trim() ?? '');

@@ -1,5 +1,7 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
+import { choosingWords } from '../../../parts/choosing.ts';
+import { choosingShape } from '../../../parts/choosing-shape.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
@@ -49,8 +51,11 @@ function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: Expo
     const value = words[word];
     if (value !== undefined) out[typeof value === type ? word : `${prefix}${word}`] = value;
   }
-  for (const word of ['filters', 'op', 'sorts', 'readOnly'] as const)
-    if (words[word] !== undefined) out[`${prefix}${word}`] = words[word];
+  for (const word of ownWords) if (words[word] !== undefined) out[`${prefix}${word}`] = words[word];
+  if (parameter.chooses && parameter.style !== undefined && words.style === undefined) {
+    Object.assign(out, { style: parameter.style, explode: parameter.explode });
+    follows.push('style', 'explode');
+  }
   const own = isMap(stated) ? parameterSchema(words) : (stated ?? newMap());
   // A lone type says the same in short.
   const schema = isMap(own) && typeof own.type === 'string' && Object.keys(own).length === 1 ? own.type : own;
@@ -64,9 +69,13 @@ function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: Expo
   return out;
 }
 
-const besides: ReadonlySet<string> = new Set(
-  'in required description deprecated style explode filters op sorts readOnly'.split(' '),
-);
+/** The words that OpenAPI does not have. */
+const ownWords = ['filters', 'op', 'sorts', 'directs', 'readOnly', ...choosingWords] as const;
+
+const besides: ReadonlySet<string> = new Set<string>([
+  ...['in', 'required', 'description', 'deprecated', 'style', 'explode'],
+  ...ownWords,
+]);
 
 /** What is stated of a parameter's value. */
 function parameterSchema(words: JsonMap): JsonMap {
@@ -78,6 +87,7 @@ function parameterSchema(words: JsonMap): JsonMap {
 /** The shape that follows where none is stated: of a filter its field's, else a text. */
 function followingShape(parameter: Parameter, endpoint: Endpoint, { spec }: ExportWriting): Shape {
   const { filters, op } = parameter;
+  if (parameter.chooses) return choosingShape(spec, endpoint, parameter);
   if (isStated(parameter.shape)) return parameter.shape.value;
   if (filters === undefined || op === 'prefix' || op === 'contains') return { type: 'string' };
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';

@@ -1,9 +1,11 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
+import { compileWithoutAbsent } from '../../../parts/absent-members.ts';
 import { Failed } from '../../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../../parts/expressions/compile.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
 import { placeMadeBy } from '../../../parts/made-values.ts';
+import { compileMessage } from '../../../parts/message-template.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { fitsAll } from '../../../parts/shapes/compose.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -97,13 +99,14 @@ function nameOf(codes: readonly string[], status: number): string {
   return componentName(codes.length > 0 && codes.length <= 2 ? codes.join(' or ') : phraseOf(status));
 }
 
-function problemExample({ status, code, message, constants, when }: PossibleRefusal): Json {
+function problemExample(refusal: PossibleRefusal): Json {
+  const { status, code, constants, when } = refusal;
   const violation = when === undefined ? undefined : violations[when];
   return present({
     type: 'about:blank',
     title: phraseOf(status),
     status,
-    detail: message,
+    detail: messageExample(refusal),
     code,
     ...constants,
     request_id: requestId,
@@ -113,11 +116,29 @@ function problemExample({ status, code, message, constants, when }: PossibleRefu
 
 const requestId = '01JZ8Q4N6W3H9T5V7X2B1C0D4E';
 
+type ViolationExample = JsonMap & Readonly<Record<'in' | 'path' | 'found' | 'expected', string>>;
+
+/** What a message says of an example of a violation. */
+function messageExample({ message, when }: PossibleRefusal): string {
+  const violation = when === undefined ? undefined : violations[when];
+  return (violation && compileMessage(message)?.(violation)) ?? message;
+}
+
 /** What a violation looks like, under the conditions that bring some. */
-const violations: Readonly<Record<string, JsonMap>> = {
+const violations: Readonly<Record<string, ViolationExample>> = {
   'request.malformed': { in: 'body', path: '', found: 'a text that is no JSON', expected: 'JSON' },
   'request.parameter': { in: 'query', path: 'no_such', found: 'a parameter that is not declared', expected: 'none of this name' },
   'request.invalid': { in: 'body', path: '/field', found: 'nothing', expected: 'a value' },
+  'request.invalid.missing': { in: 'body', path: '/field', found: 'nothing', expected: 'a value' },
+  'request.invalid.unknown': { in: 'body', path: '/field', found: 'a field that is not stated', expected: 'no such field' },
+  'request.invalid.type': { in: 'body', path: '/field', found: '"a"', expected: 'an integer' },
+  'request.invalid.value': { in: 'body', path: '/field', found: '0', expected: 'at least 1' },
+  'request.invalid.read_only': {
+    in: 'body',
+    path: '/field',
+    found: '"a"',
+    expected: 'nothing: it is not for its caller to write',
+  },
   'limit.page': { in: 'query', path: 'limit', found: '0', expected: 'a whole number from 1' },
 };
 
@@ -138,24 +159,30 @@ function exampleMaker(writing: ExportWriting, shape: JsonMap, data: Named<Expres
         const member = properties[name];
         return [name, compiled(source, isPlainMap(member) ? member : {})] as const;
       });
-  return ({ status, code, message, constants, when }, path) => {
+  const dropAbsent = compileWithoutAbsent(writing.spec, shape);
+  const withoutAbsent = <T extends Json | undefined>(value: T): T => {
+    dropAbsent(value);
+    return value;
+  };
+  return (refusal, path) => {
+    const { status, code, constants, when } = refusal;
     const violation = when === undefined ? undefined : violations[when];
     const context = {
       ...constants,
       code: code ?? null,
       status,
-      message,
+      message: messageExample(refusal),
       path,
       violations: violation ? [violation] : [],
       request_id: requestId,
     };
-    if (whole) return jsonOf(whole.evaluate(context));
+    if (whole) return withoutAbsent(jsonOf(whole.evaluate(context)));
     const out = newMap();
     for (const [name, one] of members) {
       const value = jsonOf(one.evaluate(context));
       if (value !== undefined) out[name] = value;
     }
-    return out;
+    return withoutAbsent(out);
   };
 }
 

@@ -80,7 +80,7 @@ function writeRequired(out: OpenMap, stated: JsonMap, { fields }: Resource): voi
 
 function propertyOf(stated: Json, resource: Resource, field: Field, writing: ExportWriting): JsonMap {
   const { spec } = writing;
-  const written = statedSchema(stated, writing, 'answer');
+  const written = field.children ? childrenWords(stated, writing) : statedSchema(stated, writing, 'answer');
   const follows: string[] = [];
   const property = newMap();
   const add = (word: string, value: Json): void => {
@@ -91,6 +91,8 @@ function propertyOf(stated: Json, resource: Resource, field: Field, writing: Exp
   const description = writing.prose(field.at).join('\n\n');
   if (description !== '') add('description', description);
   Object.assign(property, written);
+  if (field.children && isStated(field.shape))
+    for (const [word, value] of Object.entries(writing.schemas.shape(field.shape.value, 'answer'))) add(word, value);
   const machine = machineOf(spec.states, resource.name);
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
   if (states && !hasMeaning(written, 'alternatives')) {
@@ -105,6 +107,14 @@ function propertyOf(stated: Json, resource: Resource, field: Field, writing: Exp
   if (whole) showWhole(property, whole, follows);
   if (follows.length > 0) property[followsKey] = follows;
   return property;
+}
+
+/** What is stated of children; how many there may be is of creations alone. */
+function childrenWords(stated: Json, writing: ExportWriting): JsonMap {
+  const out = newMap();
+  for (const [word, value] of Object.entries(statedSchema(stated, writing, 'answer')))
+    out[word === 'minItems' || word === 'maxItems' ? `${prefix}${word}` : word] = value;
+  return out;
 }
 
 /** What may stand in the place of a reference's identifier. */

@@ -1,7 +1,7 @@
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import { parametersOf } from '../../../kinds/pages/kind.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
-import type { FoundRow, Reader } from '../../../store/store.ts';
+import type { FoundRow, Reader, RowNumbers } from '../../../store/store.ts';
 import type { RowFilter } from '../../callers/list-access.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
@@ -128,7 +128,7 @@ export interface LongPage extends Page {
 
 /** The rows of a long page: their creation numbers as they were at one moment, and what leads to those that are still to be shown. */
 export interface LongRows {
-  readonly numbers: readonly number[];
+  readonly numbers: RowNumbers;
   readonly rowsOf: (rows: Reader, numbers: readonly number[]) => FoundRow[];
 }
 

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import { isCut } from '../../../parts/limits.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
+import { directorOf } from '../../../parts/sorting.ts';
 import { ReadTooLong } from '../../../store/failures.ts';
 import type { FoundRow, Reader, Scalar } from '../../../store/store.ts';
 import type { ListAccess } from '../../callers/list-access.ts';
@@ -15,10 +16,11 @@ import { compileLocator, type Locator, operationAt } from '../locate.ts';
 import type { RowModel } from '../model.ts';
 import { boundValue } from '../path-values.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
+import { compileChosen } from './choosing.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
 import { findNarrowed } from './narrowed.ts';
-import { hiddenFields, orderOf, unseenFilter } from './order.ts';
+import { hiddenFields, orderOf, type Sorting, unseenFilter } from './order.ts';
 import { atOnceMost, compilePaging, type PageAsked, type Paging, refusePage, unpagedMost, wholeMost } from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
 
@@ -48,8 +50,8 @@ export function compileList(
   compilation: ViewCompilation,
 ): CompiledList {
   const locator = compileLocator(endpoint, model, models, compilation);
-  const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors, acceptsOpen);
-  const { filters, sorter, sortable, fixedOrder } = statedList(endpoint, model);
+  const paging = compilePaging(endpoint, compilation.spec.limits.pagination, cursors, acceptsOpen);
+  const { filters, sorting, sortable, fixedOrder } = statedList(endpoint, model);
   const style: PageStyle = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
   const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
@@ -57,19 +59,19 @@ export function compileList(
   const hidden = hiddenFields(model, compilation.user);
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
+  const chosen = compileChosen(operationAt(endpoint).name, models, compilation);
   const wantsTotal = paging.pagination?.total !== undefined;
-  const isBounded = isCut(paging.pagination);
-  const isPreviousTold = tellsPrevious(paging.pagination);
+  const [isBounded, isPreviousTold] = [isCut(paging.pagination), tellsPrevious(paging.pagination)];
   const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
 
   function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
-    const unseen = unseenFilter(exchange, unseenFilters);
+    const unseen = unseenFilter(exchange, unseenFilters) ?? unseenFilter(exchange, chosen.unseen);
     if (unseen) return { refusal: unseen };
     locator.place?.(work, exchange);
     const tests = testsOf(exchange, locator, filters, model);
-    const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
+    const order = orderOf(exchange, sorting, fixedOrder, model, sortable, hidden);
     if ('refusal' in order) return order;
-    const filter = listing.filter(work.scope);
+    const filter = chosen.filter(exchange, work.scope, listing.filter(work.scope));
     const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
     const narrowed = narrow?.(exchange);
     const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
@@ -80,11 +82,10 @@ export function compileList(
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
-    const { offset } = asked;
     const size = isBounded ? asked.size : Math.min(asked.size, use === 'whole' ? wholeMost : atOnceMost);
-    const wanted: PageQuery = { question: questions.of(tests, filter, order), tests, filter, size, offset, start };
+    const wanted: PageQuery = { question: questions.of(tests, filter, order), tests, filter, size, offset: asked.offset, start };
     const isReversed = start?.back ?? false;
-    const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
+    const goesBack = isPreviousTold && (start !== undefined || (asked.offset ?? 0) > 0);
     const isJoined = use === 'joined' && isBounded && !isReversed && !style.isFirst;
     const some = narrowed && findNarrowed(work.rows, { ...wanted, size: asked.size }, narrowed, model);
     const found = some ?? (isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted));
@@ -122,14 +123,14 @@ function statedList(
   model: RowModel,
 ): {
   readonly filters: readonly Parameter[];
-  readonly sorter: Parameter | undefined;
+  readonly sorting: Sorting;
   readonly sortable: ReadonlySet<string> | undefined;
   readonly fixedOrder: readonly SortKey[];
 } {
   const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
   return {
     filters: parameters.filter((parameter) => parameter.filters !== undefined && model.code(parameter.filters)),
-    sorter: parameters.find((parameter) => parameter.sorts),
+    sorting: { sorter: parameters.find((parameter) => parameter.sorts), director: directorOf(endpoint) },
     sortable: sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined,
     fixedOrder: endpoint.order.flatMap(({ field, descending }) => (model.code(field) ? [{ column: field, descending }] : [])),
   };

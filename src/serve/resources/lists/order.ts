@@ -1,24 +1,32 @@
 import { isSame } from '../../../document/values.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
+import { isTurning, sortKeyOf } from '../../../parts/sorting.ts';
 import type { Exchange, Refusal } from '../../exchange/exchange.ts';
 import { isHidden } from '../../exchange/visibility.ts';
 import { describeValue, type Violation } from '../../http/violation.ts';
 import type { RowModel } from '../model.ts';
 import type { SortKey } from './query.ts';
 
+/** The parameters that say how a list is sorted, and in which direction. */
+export interface Sorting {
+  readonly sorter: Parameter | undefined;
+  readonly director: Parameter | undefined;
+}
+
 /** The stated order, or the one that the request asks for: `-created_at`, or several of them. */
 export function orderOf(
   exchange: Exchange,
-  sorter: Parameter | undefined,
+  { sorter, director }: Sorting,
   fixed: readonly SortKey[],
   model: RowModel,
   sortable: ReadonlySet<string> | undefined,
   hidden: ReadonlySet<string>,
 ): readonly SortKey[] | { readonly refusal: Refusal } {
   const asked = sorter && exchange.params[sorter.name];
-  if (!sorter || asked === undefined) return fixed;
+  const isTurned = director !== undefined && isTurning(exchange.params[director.name]);
+  if (!sorter || asked === undefined) return isTurned ? fixed.map(turned) : fixed;
   const words = (Array.isArray(asked) ? asked.map(String) : String(asked).split(',')).map((word) => word.trim());
-  const fields = words.map((word) => word.replace(/^[-+]/, ''));
+  const fields = words.map((word) => sortKeyOf(sorter, word).field);
   const unknown = words.find((_, index) => sortable && !sortable.has(fields[index] as string));
   if (sortable && unknown !== undefined) {
     const expected = `one of ${[...sortable].join(', ')}`;
@@ -31,10 +39,14 @@ export function orderOf(
   }
   const keys = new Map<string, SortKey>();
   for (const word of words) {
-    const column = word.replace(/^[-+]/, '');
-    if (model.code(column) && !keys.has(column)) keys.set(column, { column, descending: word.startsWith('-') });
+    const { field: column, descending } = sortKeyOf(sorter, word);
+    if (model.code(column) && !keys.has(column)) keys.set(column, { column, descending: descending !== isTurned });
   }
   return [...keys.values()];
+}
+
+function turned({ column, descending }: SortKey): SortKey {
+  return { column, descending: !descending };
 }
 
 export function hiddenFields(model: RowModel, user: string | undefined): ReadonlySet<string> {

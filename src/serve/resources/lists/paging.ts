@@ -1,9 +1,9 @@
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import { type CountedPlace, type NamedParameter, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
-import { type Fact, statedValue } from '../../../parts/fact.ts';
-import { isCut, type Pagination } from '../../../parts/limits.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, type Fact, statedValue } from '../../../parts/fact.ts';
+import { isCut, type Pagination, pageRowsMost } from '../../../parts/limits.ts';
 import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
-import { pageRowsMost } from '../../limits/stated-bounds.ts';
 import type { Cursors, Position } from './cursor.ts';
 
 /** Which page is asked for. */
@@ -46,23 +46,28 @@ export interface Paging {
 type Raw = Readonly<Record<string, Value>>;
 type ReadPlace = (raw: Raw, size: number, query: string) => PageAsked | { readonly refusal: Refusal };
 
-export function compilePaging(fact: Fact<Pagination>, cursors: Cursors, acceptsOpen: boolean): Paging {
+/** Compiles the pages of an endpoint's list, by what it states of them or else by what is `usual`. */
+export function compilePaging(endpoint: Endpoint, usual: Fact<Pagination>, cursors: Cursors, acceptsOpen: boolean): Paging {
+  const fact = endpoint.pagination ?? usual;
   const pagination = statedValue(fact);
   if (!isCut(pagination)) {
     const size = acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
     return { pagination: statedValue(fact), isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
   }
   const style = pageStyle(pagination.style);
-  const parameters = parametersOf(style, pagination);
-  const readPlace = compilePlace(style, parameters, cursors);
+  const own = parametersOf(style, pagination);
+  const readPlace = compilePlace(style, own, cursors);
   const { size: sizeName } = pagination;
+  // A default that is no number of rows, such as -1, stands for as many as are usual.
+  const unsaid = entriesOf(endpoint.parameters).find(([name]) => name === sizeName)?.[1].default?.value;
+  const isUnsaid = (size: Value) => size !== undefined && size === unsaid && Number(size) < 1;
   return {
     pagination,
     isOpen: false,
-    names: [...parameters.map(({ name }) => name), ...(sizeName === undefined ? [] : [sizeName])],
+    names: [...own.map(({ name }) => name), ...(sizeName === undefined ? [] : [sizeName])],
     read(exchange, query) {
       const raw = exchange.params;
-      const size = readSize(pagination, sizeName === undefined ? undefined : raw[sizeName]);
+      const size = readSize(pagination, sizeName === undefined || isUnsaid(raw[sizeName]) ? undefined : raw[sizeName]);
       return typeof size === 'number' ? readPlace(raw, size, query) : size;
     },
   };

@@ -109,10 +109,11 @@ export class Questions {
     return made;
   }
 
-  /** In the usual order, where nothing is asked for but what the caller may see: a rule has few forms. */
+  /** In the usual order, where nothing is asked for but what the caller may see, and what parameters choose by. */
   #filtered(filter: RowFilter): Question {
     const known = this.#byForm.get(filter.form);
     if (known) return known;
+    if (this.#byForm.size >= knownMost) this.#byForm.clear();
     const made = new Question(this.#table, [], filter, this.#order, this.#told);
     this.#byForm.set(filter.form, made);
     return made;

@@ -2,6 +2,7 @@ import { pathOf } from '../../../document/pointer.ts';
 import { type Exchange, type Fields, type Value, warn } from '../../exchange/exchange.ts';
 import { emptyText, type Violation } from '../../http/violation.ts';
 import type { Forgive, WithoutNulls } from '../stand-in.ts';
+import { isPatch } from './json-patch.ts';
 
 /**
  * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
@@ -48,7 +49,9 @@ export function warningHeader(warnings: readonly string[]): string {
 
 const toldMost = 20;
 
-function isForgiven({ in: place, path, found, expected }: Violation, { caller }: Exchange): boolean {
+function isForgiven({ in: place, path, found, expected }: Violation, { caller, request }: Exchange): boolean {
+  // What a list of changes (RFC 6902) sets is of any type, whatever its generated schema says.
+  if (place === 'body' && /^(?:\/[^/]{1,99})?\/\d{1,4}\/value(?:\/|$)/.test(path) && isPatch(request)) return true;
   // A name in a path that cannot be one of its things names none that is there.
   if (place === 'path' || (place === 'query' && found === emptyText)) return true;
   if (unstated.has(found) || expected.startsWith('no such field') || fitsSeveral.test(found)) return true;

@@ -15,6 +15,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
+import { listedBoth } from './listed-both.ts';
 
 /** What new rows are like: the rows that the document's own examples show, and what answers have that no client can send. */
 export class Likeness {
@@ -124,11 +125,12 @@ export class Likeness {
     const sendable = new Map<string, Set<string>>();
     const making = new Map<string, Set<string>>();
     for (const [, endpoint] of entriesOf(this.#spec.endpoints.all)) {
-      const resource = resourceOfEffect(statedValue(endpoint.does));
-      const shape = resource === undefined ? undefined : statedValue(requestShape(this.#spec, endpoint));
+      const many = listedBoth(endpoint, this.#samples);
+      const resource = many?.resource ?? resourceOfEffect(statedValue(endpoint.does));
+      const shape = resource === undefined ? undefined : (many?.items ?? statedValue(requestShape(this.#spec, endpoint)));
       if (resource === undefined || !shape) continue;
       const verb = statedValue(endpoint.does)?.verb;
-      const isMaking = verb === 'create' || verb === 'upsert';
+      const isMaking = verb === 'create' || verb === 'upsert' || (many !== undefined && !endpoint.path.endsWith('}'));
       const kept = isMaking ? making : sendable;
       const known = kept.get(resource) ?? new Set();
       for (const [name, member] of Object.entries(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples)))) {

@@ -53,8 +53,8 @@ export function withShownParents(sampling: Sampling, model: RowModel, fields: Fi
   return out;
 }
 
-/** `project_gid`, `projectId` and `project` are one. */
-function parentWord(name: string): string {
+/** `project_gid`, `projectId` and `project` are one: the word for a parent, however it is written. */
+export function parentWord(name: string): string {
   const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
   return plain.replace(/(?<=.)(?:gid|uuid|id)$/, '');
 }

@@ -9,6 +9,7 @@ import { hasAnyMembers, isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Narrow } from '../stand-in.ts';
 import { compileComparison, type FilterComparison } from './comparisons.ts';
+import { readQuery } from './query-language.ts';
 import { type RowPlace, readOrder } from './row-order.ts';
 
 /**
@@ -39,6 +40,7 @@ export function compileNarrowing(
       return undefined;
     }
     const tests = [...sent].flatMap(([name, value]) => (known.get(name) ?? testsNamed(name, places))(value));
+    warnOfQueries(exchange, sent, known, places);
     const order = readOrder(withOrderInside(sent), (name) => places.find(name));
     if (tests.length === 0 && order === undefined) return undefined;
     return { key, keeps: (row) => tests.every((test) => test(row)), order };
@@ -99,18 +101,22 @@ function sentOf({ params, request }: Exchange, named: readonly string[], besides
 
 /** The tests that a parameter stands for, by its name and what was sent. */
 function testsNamed(name: string, places: Places): (value: Value) => readonly Test[] {
-  const [root = '', ...inner] = name.split(/[[\].]+/).filter((part) => part !== '');
+  const [root = '', ...inner] = name
+    .replace(/^\$/, '')
+    .split(/[[\].]+/)
+    .filter((part) => part !== '');
   const isFilter = filterWords.has(root.toLowerCase());
   if (isFilter && inner.length === 0) {
     return (value) => {
       const map = asMap(value);
-      return isFields(map) ? testsIn(map, places, 0) : [];
+      return isFields(map) ? testsIn(map, places, 0) : testsOfQuery(map, places);
     };
   }
   const [field = '', op, ...more] = isFilter ? inner : [root, ...inner];
   if (more.length > 0) return () => [];
   if (op !== undefined) return (value) => testOf(places.find(field), compileComparison(op), value);
-  if (!isFilter && searchWords.has(field.toLowerCase()) && places.find(field) === undefined) return searchFor;
+  if (!isFilter && searchWords.has(field.toLowerCase()) && places.find(field) === undefined)
+    return (value) => [...searchFor(value), ...testsOfQuery(value, places)];
   return (value) => {
     if (isFields(value)) return testsIn({ [field]: value }, places, 0);
     const whole = places.find(field);
@@ -120,6 +126,31 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
     return testOf(places.find(stem), compileComparison(word.toLowerCase()), value);
   };
 }
+
+/** A query in a language of its own, where all of it is understood and speaks of fields. */
+function testsOfQuery(value: Value, places: Places): readonly Test[] {
+  const query = typeof value === 'string' ? readQuery(value) : undefined;
+  if (query === undefined) return [];
+  const tests = query.terms.map(({ field, op, value: operand }) => {
+    const place = places.find(field) ?? places.find(field.split(/[./]/).at(-1) ?? '');
+    return testOf(place, compileComparison(op), operand)[0];
+  });
+  const known = tests.filter((test) => test !== undefined);
+  if (known.length < tests.length) return [];
+  return [(row) => (query.isAny ? known.some((test) => test(row)) : known.every((test) => test(row)))];
+}
+
+/** Says of a filter or a search that it is in a language which is not understood, so that it narrows nothing. */
+function warnOfQueries(exchange: Exchange, sent: ReadonlyMap<string, Value>, known: Known, places: Places): void {
+  for (const [name, value] of sent) {
+    const word = name.replace(/^\$/, '').toLowerCase();
+    const isQuery = (filterWords.has(word) || searchWords.has(word)) && places.find(word) === undefined;
+    if (!isQuery || typeof value !== 'string' || value === '' || mapIn(value)) continue;
+    if ((known.get(name)?.(value) ?? []).length === 0) warn(exchange, [`the list is not narrowed by ${name}`]);
+  }
+}
+
+type Known = ReadonlyMap<string, (value: Value) => readonly Test[]>;
 
 const filterWords: ReadonlySet<string> = new Set(['filter', 'filters', 'where']);
 const searchWords: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'term']);
@@ -196,7 +227,13 @@ function placesOf(model: RowModel, samples: Samples): Places {
       if (word === '') return undefined;
       if (isAny && !own.has(word)) return (row) => [row[name]];
       return (
-        at(word) ?? at(`${word}s`) ?? at(word.replace(/s$/, '')) ?? at(word.replace(/(?:g|uu)?ids?$/, '')) ?? at(`${word}id`)
+        at(word) ??
+        at(`${word}s`) ??
+        at(word.replace(/s$/, '')) ??
+        at(word.replace(/es$/, '')) ??
+        at(word.replace(/(?:g|uu)?ids?$/, '')) ??
+        at(`${word}id`) ??
+        (word === 'ids' ? (row) => [row[model.identifier.field]] : undefined)
       );
     },
   };

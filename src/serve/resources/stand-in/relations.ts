@@ -1,9 +1,6 @@
-import type { Json } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
-import type { Shape } from '../../../parts/shape.ts';
-import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
@@ -12,6 +9,7 @@ import type { Work } from '../act.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Relate } from '../stand-in.ts';
+import { compileShow, listsIn } from './lists-shown.ts';
 
 /**
  * Compiles a relation below a thing. `/lists/{list}/relationships/profiles`, `/contacts/{contact}/companies/{company}` and `/tasks/{task}/addTag` are
@@ -259,34 +257,4 @@ function rowsOf({ rows }: Work, model: RowModel, ids: readonly string[]): Fields
 
 function showsOne({ response }: Endpoint, target: string): boolean {
   return (statedValue(response) ?? []).some(({ status, shape }) => /^2/.test(status) && statedValue(shape)?.resource === target);
-}
-
-/** Rows as the list of an answer shows them: with the members that it has for them. */
-function compileShow({ response }: Endpoint, samples: Samples): (rows: readonly Fields[], model: RowModel) => Value | undefined {
-  const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
-  const shape = answer && statedValue(answer.shape);
-  const lists = shape === undefined ? [] : listsIn(shape, samples);
-  const [list] = lists;
-  if (list === undefined || lists.length > 1) return () => undefined;
-  const members = new Set(Object.keys(samples.membersOf(list.items)));
-  return (rows, { identifier }) => {
-    const shown = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([name]) => name === identifier.field || members.has(name))),
-    );
-    return list.name === undefined ? shown : { [list.name]: shown };
-  };
-}
-
-/** The lists of things that an answer is or holds. */
-function listsIn(shape: Shape, samples: Samples): { readonly name: string | undefined; readonly items: Shape }[] {
-  const itemsOf = (one: Json): Shape | undefined => {
-    const items = isPlainMap(one) ? samples.whole(one).items : undefined;
-    return isPlainMap(items) && Object.keys(samples.membersOf(items)).length > 0 ? items : undefined;
-  };
-  const bare = itemsOf(shape);
-  if (bare) return [{ name: undefined, items: bare }];
-  return Object.entries(samples.membersOf(shape)).flatMap(([name, inner]) => {
-    const items = itemsOf(inner);
-    return items && !/^included$/i.test(name) ? [{ name, items }] : [];
-  });
 }

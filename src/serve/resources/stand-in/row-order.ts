@@ -9,7 +9,7 @@ export type RowOrder = (one: Fields, other: Fields) => number;
 
 /** The order that a request asks for by the usual words: `sort=-name`, `order_by=name desc`, `sort_by=name&sort_order=desc`; nothing where it asks for none that is known. */
 export function readOrder(sent: ReadonlyMap<string, Value>, find: (name: string) => RowPlace | undefined): RowOrder | undefined {
-  const asked = wordIn(sent, sorting);
+  const asked = wordIn(sent, sorting) ?? fieldIn(sent);
   if (typeof asked !== 'string' && !Array.isArray(asked)) return undefined;
   const isTurned = directionIn(sent);
   const texts = Array.isArray(asked) ? asked.map(String) : asked.split(',');
@@ -41,6 +41,12 @@ function textOf([value]: readonly Value[]): string {
 function wordIn(sent: ReadonlyMap<string, Value>, names: ReadonlySet<string>): Value {
   for (const [name, value] of sent) if (names.has(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase())) return value;
   return undefined;
+}
+
+/** What `order` says where it is no direction: `order=name`, `order=Name DESC`. */
+function fieldIn(sent: ReadonlyMap<string, Value>): Value {
+  const order = wordIn(sent, new Set(['order']));
+  return /^(?:asc|desc)/i.test(String(order)) ? undefined : order;
 }
 
 function directionIn(sent: ReadonlyMap<string, Value>): boolean {

@@ -7,7 +7,9 @@ import { insertRow } from '../create.ts';
 import { asChange } from '../locate.ts';
 import { identifierText, identifierValue, type RowModel } from '../model.ts';
 import type { Rows } from '../stand-in.ts';
+import { withNamedParents } from './named-parents.ts';
 import { withNamedThings, withShownParents } from './named-things.ts';
+import { showInOwners } from './owner-lists.ts';
 import { keepNames, nameOf, namesOfRow } from './sampled-names.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -34,9 +36,11 @@ export function newIdentifier(sampling: Sampling, { rows }: Work, { name, identi
  * @throws {Refused} `internal` where there is no such row.
  */
 export function completeRow(sampling: Sampling, work: Work, model: RowModel, id: string, fields: Fields): Fields {
-  const known = withNamedThings(sampling, work, model, withShownParents(sampling, model, fields));
+  const shown = withShownParents(sampling, model, withNamedParents(work, model, fields));
+  const known = withNamedThings(sampling, work, model, shown);
   const { whole, names } = complete(sampling, work, model, id, known, nobody, true);
   keepNames(work.rows, model.name, id, names);
+  showInOwners(sampling, work, model, whole, false);
   work.sampled = [...(work.sampled ?? []), ...names];
   return whole;
 }

@@ -2,8 +2,11 @@ import type { Spec } from '../../../parts/spec.ts';
 import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
+import { patchedBy } from './json-patch.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
+import { compileMany } from './many-rows.ts';
 import { compileNarrowing } from './narrowing.ts';
+import { showInOwners } from './owner-lists.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
@@ -11,6 +14,7 @@ import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts'
 import { Sampling } from './sampling.ts';
 import { compileStream } from './streams.ts';
 import { UnmadeRows } from './unmade-rows.ts';
+import { usualKeyOf } from './usual-keys.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
 export function startStandIn(
@@ -29,9 +33,7 @@ export function startStandIn(
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
     asMeant: isStrict ? () => undefined : asMeant,
-    // Vendors' clients send keys that their documents do not name; they are taken as the IETF's draft of the header has it.
-    usualKey: ({ method, at }) =>
-      isStrict || method !== 'POST' ? undefined : { at, header: 'Idempotency-Key', required: false },
+    usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
     usualStatus: ({ when }) => (when === 'request.invalid' ? 400 : undefined),
     newIdentifier: (work, model) => newIdentifier(sampling, work, model),
@@ -39,6 +41,7 @@ export function startStandIn(
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
     makeRow: (work, model, id, given) => makeRow(sampling, work, model, id, given),
     mendRow: (work, model, id, next, before) => mendRow(sampling, work, model, id, next, before),
+    showInOwners: (work, model, row, isGone) => showInOwners(sampling, work, model, row, isGone),
     keepNames: (rows, model, id, names) => keepNames(rows, model.name, id, names),
     tellRow: (exchange, rows, model, id, names) => tellSampled(exchange, names ?? namesOfRow(rows, model.name, id)),
     tell({ sampled, warnings }, headers) {
@@ -49,6 +52,8 @@ export function startStandIn(
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
+    compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),
+    patchedBy,
     compileNarrowing: (endpoint, model, paging) =>
       isStrict ? undefined : compileNarrowing(endpoint, model, paging, sampling.samples),
     compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling, lend),

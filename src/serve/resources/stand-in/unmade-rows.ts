@@ -4,6 +4,7 @@ import type { Reader, Row, Transaction } from '../../../store/store.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
 import { identifierValue, type RowModel } from '../model.ts';
+import { madeManyOf } from './many-rows.ts';
 import { makeRow } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -17,12 +18,11 @@ export class UnmadeRows {
 
   constructor(spec: Spec, sampling: Sampling) {
     this.#sampling = sampling;
-    this.#made = new Set(
-      entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
-        const effect = statedValue(does);
-        return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : [];
-      }),
-    );
+    const byOne = entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
+      const effect = statedValue(does);
+      return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : [];
+    });
+    this.#made = new Set([...byOne, ...madeManyOf(spec, sampling.samples)]);
   }
 
   /** Whether nothing makes the rows of a resource. */

@@ -7,8 +7,10 @@ import type { Spec } from '../../../parts/spec.ts';
 import type { Row, Transaction } from '../../../store/store.ts';
 import { operationsOn } from '../../callers/rules.ts';
 import { type Caller, type Fields, Refused } from '../../exchange/exchange.ts';
-import { drawOnce, type Models, type Work } from '../../resources/act.ts';
+import type { Models, Work } from '../../resources/act.ts';
 import { removeRow } from '../../resources/delete.ts';
+import { forgetDeleted } from '../../resources/deleted-rows.ts';
+import { drawOnce } from '../../resources/drawn.ts';
 import { compileModels, type RowModel } from '../../resources/model.ts';
 import { ownWork } from '../../resources/own-work.ts';
 import { startViewCompilation } from '../../resources/view-compilation.ts';
@@ -119,6 +121,7 @@ function eraseIn(work: Work, meant: Meant, spec: Spec): Told {
     identifiers: [...new Set(identifiers)],
     texts,
   });
+  for (const { model, id } of gone) forgetDeleted(work.rows, model, id);
   const keys = removeKeys(work.rows, meant);
   return {
     rows: gone.map(({ model, id }) => `${model.name}/${id}`),

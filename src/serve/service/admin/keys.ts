@@ -32,7 +32,13 @@ async function add(input: JsonMap, over: Administered): Promise<Json> {
   const nowMs = over.clock.now();
   const lastsMs = number(input, 'expiresMs');
   const made = await makeSecret(scheme, caller, text(input, 'secret'), over);
-  const kept = { scopes: scopesIn(input), createdMs: nowMs, ...(lastsMs !== undefined && { expiresMs: nowMs + lastsMs }) };
+  const attributes = attributesIn(input, spec);
+  const kept = {
+    scopes: scopesIn(input),
+    ...(attributes && { attributes }),
+    createdMs: nowMs,
+    ...(lastsMs !== undefined && { expiresMs: nowMs + lastsMs }),
+  };
   const credential: StoredCredential = {
     name: newKey({ generate: `key_${sortableTemplate}` }, over.chance, nowMs),
     serial: 1,
@@ -91,6 +97,7 @@ async function rotate(input: JsonMap, over: Administered): Promise<Json> {
   const lastsMs = old.expiresMs === undefined ? undefined : old.expiresMs - old.createdMs;
   const kept: KeptSecret = {
     scopes: old.scopes,
+    ...(old.attributes && { attributes: old.attributes }),
     createdMs: nowMs,
     ...made.kept,
     ...(lastsMs !== undefined && { expiresMs: nowMs + lastsMs }),
@@ -123,6 +130,7 @@ function told(credential: StoredCredential, nowMs: number): JsonMap {
     user: credential.user,
     id: credential.caller,
     scopes: kept.scopes,
+    ...(kept.attributes && { attributes: kept.attributes }),
     hint: kept.hint ?? '',
     created: new Date(kept.createdMs).toISOString(),
     ...(kept.expiresMs !== undefined && { expires: new Date(kept.expiresMs).toISOString(), expired: hasExpired(kept, nowMs) }),
@@ -192,6 +200,21 @@ function userIn(input: JsonMap, spec: Spec): string {
 }
 
 /** The scopes that a key is made with. */
+/** Every attribute that the document states, and no other; nothing where it states none. */
+function attributesIn({ attributes = {} }: JsonMap, { authentication }: Spec): Readonly<Record<string, string>> | undefined {
+  const names = Object.keys(authentication.attributes);
+  const given =
+    typeof attributes === 'object' && attributes !== null && !Array.isArray(attributes) ? (attributes as JsonMap) : {};
+  const foreign = Object.keys(given).find((name) => !names.includes(name));
+  if (foreign !== undefined)
+    throw new Unfit(`${foreign} is no attribute of a caller${names.length === 0 ? '' : `: there is ${names.join(', ')}`}.`);
+  const missing = names.find((name) => typeof given[name] !== 'string' || given[name] === '');
+  if (missing !== undefined)
+    throw new Unfit(`A caller has the attribute ${missing}, a text: say which, attributes: { ${missing}: … }.`);
+  // Each of them was found to be a text.
+  return names.length === 0 ? undefined : (given as Readonly<Record<string, string>>);
+}
+
 function scopesIn({ scopes = [] }: JsonMap): string[] {
   const list = Array.isArray(scopes) ? scopes : [scopes];
   // RFC 6749 section 3.3.

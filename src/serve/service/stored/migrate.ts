@@ -92,6 +92,7 @@ async function migrateOnce(given: Migrating): Promise<Migrated> {
   const renewal: Renewal = {
     renamed,
     dropped,
+    ...(options.isTrial && { isTrial: true }),
     ...(hasRows &&
       !(isFit && above.carries === undefined) && {
         rows: new Map([...models.values()].map((model) => [model.name, renewalOf(model)])),

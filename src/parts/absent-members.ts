@@ -1,13 +1,12 @@
-import { isMap } from '../../document/values.ts';
-import { statedValue } from '../../parts/fact.ts';
-import type { Shape } from '../../parts/shape.ts';
-import { levelOf } from '../../parts/shape-level.ts';
-import type { Spec } from '../../parts/spec.ts';
-import { resolvedShape } from '../../parts/value-shape.ts';
-import type { Fields, Value } from '../exchange/exchange.ts';
+import { isMap } from '../document/values.ts';
+import { statedValue } from './fact.ts';
+import type { Shape } from './shape.ts';
+import { levelOf } from './shape-level.ts';
+import type { Spec } from './spec.ts';
+import { resolvedShape } from './value-shape.ts';
 
 /** Takes members out of a value, in place. */
-type Drop = (value: Value) => void;
+type Drop = (value: unknown) => void;
 
 /** A member of a map: what is inside it, and whether it goes where it is null. */
 interface Member {
@@ -29,7 +28,7 @@ function compileDrop(spec: Spec, shape: Shape, known: Map<Shape, Drop>): Drop {
   const drop: Drop = (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
     // An object that is no list: fields.
-    const fields = value as Fields;
+    const fields = value as Record<string, unknown>;
     for (const { name, mayGo, inside } of members) {
       if (!Object.hasOwn(fields, name)) continue;
       if (fields[name] !== null) inside(fields[name]);

@@ -1,0 +1,122 @@
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
+import type { Children } from '../../parts/children.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { takesChildren } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
+import { eachField } from './fields.ts';
+
+/** Fields that show the rows which refer to theirs. */
+export const childrenRules: readonly Rule[] = [
+  error(
+    'resources/children-unknown',
+    'It is not said which rows are the children of another.',
+    'Write `children: line.invoice`: the rows of line whose field invoice refers to this one.',
+    (subject) =>
+      eachField(subject, (field, resource) => (field.children ? unknownChildren(subject, field.children, resource) : [])),
+  ),
+  error(
+    'resources/children-order',
+    'Children are sorted by what they are not kept with.',
+    'Name stored fields of theirs that hold one value.',
+    (subject) => eachField(subject, ({ children }) => (children ? wrongOrder(subject, children) : [])),
+  ),
+  error(
+    'resources/children-beside',
+    'A word stands beside children that says something of another sort of field, or a word of children stands beside none.',
+    'Take it out; children are written where they are of, and beside them stand `order`, `page`, `envelope`, `readOnly`, `visible`, `minItems` and `maxItems`.',
+    (subject) => eachField(subject, (field) => strayWords(subject, field)),
+  ),
+  error(
+    'resources/children-nested',
+    'What is shown as a child has children of its own, or shows something whole that has.',
+    'Show them at one of the two; the others are listed at an address of their own.',
+    (subject) => eachField(subject, ({ children }) => (children ? nested(subject, children) : [])),
+  ),
+  error(
+    'resources/children-replaced',
+    'A row that is made with its children is put in place as well, where it is not said what becomes of these.',
+    'State the `request`, without them; or let them be `readOnly`, and be made at an address of their own.',
+    (subject) => subject.endpoints.flatMap((endpoint) => replaced(subject, endpoint)),
+  ),
+];
+
+function unknownChildren({ names, resources }: Subject, { resource: name, field, at }: Children, parent: Resource): Wrong[] {
+  if (field === '') return [{ message: 'It names no field of a resource.', at }];
+  const unknown = unstated(names.resources, name, at);
+  const child = resources.get(name);
+  if (unknown.length > 0 || !child) return unknown;
+  if (parent.identifier.standing === 'none')
+    return [{ message: `\`${parent.name}\` is a value, which nothing refers to.`, remedy: 'Give it an identifier.', at }];
+  if (child.identifier.standing === 'none')
+    return [{ message: `\`${name}\` is a value, and has no rows of its own.`, remedy: `Write a list of it: \`[${name}]\`.`, at }];
+  const tie = fieldOf(child, field);
+  if (!tie) return unstated(fieldVocabulary(child), field, at);
+  return tie.ref === parent.name ? [] : [{ message: `\`${field}\` of \`${name}\` does not refer to a \`${parent.name}\`.`, at }];
+}
+
+function wrongOrder({ resources }: Subject, { resource, order, at }: Children): Wrong[] {
+  const child = resources.get(resource);
+  if (!child) return [];
+  const place = at.replace(/children$/, 'order');
+  return order.flatMap(({ field }): readonly Wrong[] => {
+    const stated = fieldOf(child, field);
+    if (!stated) return unstated(fieldVocabulary(child), field, place);
+    if (!stated.stored) return [{ message: `\`${field}\` of \`${resource}\` is never stored.`, at: place }];
+    return [];
+  });
+}
+
+/** Words about what is written to a field, of which children have none, and those that are of children alone. */
+const ofOthers = [
+  'default',
+  'set',
+  'derive',
+  'generate',
+  'within',
+  'immutable',
+  'writeOnly',
+  'writable',
+  'reveal',
+  'stored',
+  'onDelete',
+  'show',
+  'ref',
+];
+const ofChildren = ['order', 'page', 'envelope'];
+
+function strayWords({ spec }: Subject, { at, children, name }: Field): Wrong[] {
+  const stated = valueAt(spec.document.tree, at);
+  if (!isMap(stated)) return [];
+  const words = (children ? ofOthers : ofChildren).filter((word) => Object.hasOwn(stated, word));
+  return words.map((word) => ({
+    message: children
+      ? `\`${name}\` shows other rows, of which \`${word}\` says nothing.`
+      : `\`${word}\` is about children, and \`${name}\` has none.`,
+    at: below(at, word),
+    onKey: true,
+  }));
+}
+
+function nested({ resources }: Subject, { resource, at }: Children): Wrong[] {
+  const child = resources.get(resource);
+  return entriesOf(child?.fields).flatMap(([name, { children, ref, show }]) => {
+    if (children) return [{ message: `\`${resource}\` has children itself: \`${name}\`.`, at }];
+    const whole = show !== undefined && show !== 'id' && ref !== undefined ? resources.get(ref) : undefined;
+    const isHolding = whole && entriesOf(whole.fields).some(([, one]) => one.children !== undefined);
+    return isHolding
+      ? [{ message: `\`${name}\` of \`${resource}\` shows a whole \`${ref}\`, which shows its children.`, at }]
+      : [];
+  });
+}
+
+function replaced({ resources }: Subject, { does, request, at }: Subject['endpoints'][number]): Wrong[] {
+  const effect = statedValue(does);
+  if ((effect?.verb !== 'replace' && effect?.verb !== 'upsert') || isStated(request)) return [];
+  const taken = entriesOf(resources.get(effect.resource)?.fields).find(([, field]) => takesChildren(field));
+  if (!taken) return [];
+  return [{ message: `\`${taken[0]}\` of \`${effect.resource}\` is sent with a new one.`, at: below(at, 'does') }];
+}

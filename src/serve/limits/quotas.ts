@@ -1,0 +1,59 @@
+import { type CalendarWindow, compileCalendar } from '../../kinds/limits/calendar.ts';
+import { isLimitFor, type Quota } from '../../parts/limits.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { CompileExpression } from '../exchange/compilation.ts';
+import { type Exchange, Refused } from '../exchange/exchange.ts';
+import { type AddressOf, addressBits, addressName } from './address.ts';
+import { retryAfter } from './counters.ts';
+import { compileWhom } from './whom.ts';
+
+/** Uses quota for an answer of this status. @throws {Refused} `limit.quota` where one is used up. */
+export type Spend = (rows: Transaction, exchange: Exchange, status: number) => void;
+
+/** Compiles the quotas of a document; an operation that none counts has nothing to spend. */
+export function compileQuotas(
+  stated: readonly Quota[],
+  addressOf: AddressOf,
+  compile: CompileExpression,
+): (operation: Operation) => Spend | undefined {
+  const names = quotaNames(stated);
+  const compiled = stated.map((quota, at) => ({
+    quota,
+    name: names[at]!,
+    whom: compileWhom(quota, compile),
+    // `check` refuses a document with any other word.
+    windowOf: compileCalendar(quota.window as CalendarWindow, quota.zone),
+  }));
+
+  return (operation) => {
+    const counting = compiled.filter(({ quota: { on } }) => on === undefined || namesOperation(on, operation));
+    if (counting.length === 0) return undefined;
+    return (rows, exchange, status) => {
+      if (status < 200 || status > 299) return;
+      const { nowMs, caller, call } = exchange;
+      const asked = { caller, operation: operation.name, nowMs };
+      let waitMs = -1;
+      for (const { quota, name, whom, windowOf } of counting) {
+        if (!isLimitFor(quota, caller) || whom.counts?.(asked) === false) continue;
+        const { startMs, endMs } = windowOf(nowMs);
+        const who = whom.nameOf(asked) ?? `address ${addressName(addressBits(addressOf(call)))}`;
+        if (rows.addTo(`quota\n${name}\n${startMs}\n${who}`, 1, nowMs, endMs) > quota.limit)
+          waitMs = Math.max(waitMs, endMs - nowMs);
+      }
+      if (waitMs !== -1) throw new Refused({ when: 'limit.quota', headers: retryAfter(waitMs) });
+    };
+  };
+}
+
+/** What is used is kept under what a quota counts, not under how much it allows, so that a limit can be raised within its window. */
+function quotaNames(stated: readonly Quota[]): string[] {
+  const seen = new Map<string, number>();
+  return stated.map(({ per, by, if: condition, to, on, window, zone }) => {
+    const own = by || condition ? [by?.source ?? null, condition?.source ?? null] : [];
+    const name = JSON.stringify([per, to ?? null, on ?? null, window, zone, ...own]);
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name} ${count}`;
+  });
+}

@@ -1,0 +1,70 @@
+import { type Children, childrenBounds } from '../../parts/children.ts';
+import { operationsOf, verbOf } from '../../parts/operations.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { QuerySpec, Reader as Rows, Scalar } from '../../store/store.ts';
+import { freeReading, type RowAccess } from '../callers/row-access.ts';
+import type { Fields } from '../exchange/exchange.ts';
+import { compilePrune, isHidden } from '../exchange/visibility.ts';
+import type { Models, Work } from './act.ts';
+import { identifierValue, type RowModel } from './model.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+
+/** Puts the rows that refer to a row into it, in place, each made ready by `each`. */
+export type ShowChildren = (work: Work<Rows>, fields: Fields, each: (model: RowModel, row: Fields) => void) => void;
+
+/** Compiles the showing of the children of a resource, as one user sees them; nothing where there are none. */
+export function compileChildrenShown(model: RowModel, models: Models, compilation: ViewCompilation): ShowChildren | undefined {
+  const shows = [...model.fields.values()].flatMap((field) => {
+    const child = field.children && models.get(field.children.resource);
+    const isSeen = !isHidden(field, { user: compilation.user, reveals: false });
+    return field.children && child && isSeen ? [compileShow(field.name, field.children, model, child, compilation)] : [];
+  });
+  if (shows.length === 0) return undefined;
+  return (work, fields, each) => {
+    for (const show of shows) show(work, fields, each);
+  };
+}
+
+function compileShow(
+  name: string,
+  { field, order, page, envelope }: Children,
+  model: RowModel,
+  child: RowModel,
+  compilation: ViewCompilation,
+): ShowChildren {
+  const { spec, access, user } = compilation;
+  const referrer = model.referrers.find((one) => one.from === child.name && one.field === field);
+  if (!referrer) throw new Error(`No ${child.name} refers to a ${model.name} by its ${field}.`);
+  const query: QuerySpec = {
+    ...referrer.query,
+    order: order.map((one) => ({ column: one.field, descending: one.descending })),
+    limit: 1,
+  };
+  const reading: RowAccess = isReadAlone(spec, child.name) ? access.reading(child.name, user) : freeReading;
+  const prune = compilePrune(spec, { resource: child.name }, { user, reveals: false });
+  // What the caller may not read is passed over, and found out row by row.
+  const limit = reading.isFree ? page + 1 : childrenBounds.most + 1;
+  return (work, fields, each) => {
+    const id = identifierValue(String(fields[model.identifier.field]), referrer.isInteger) as Scalar;
+    const found = work.rows.all(query, [id, limit]);
+    const rows = found.map((row) => child.parse(row)).filter((row) => reading.isFree || reading.allows(work.scope, row));
+    const hasMore = rows.length > page || found.length > childrenBounds.most;
+    const shown = rows.slice(0, page);
+    for (const row of shown) {
+      prune?.(row);
+      each(child, row);
+    }
+    if (!envelope) fields[name] = shown;
+    else
+      fields[name] = {
+        ...envelope.data,
+        [envelope.items]: shown,
+        ...(envelope.hasMore !== undefined && { [envelope.hasMore]: hasMore }),
+      };
+  };
+}
+
+/** Whether rows of a resource are read by an operation of their own; others are read with the row that shows them. */
+function isReadAlone(spec: Spec, resource: string): boolean {
+  return operationsOf(spec).some((one) => one.resource === resource && ['read', 'list'].includes(verbOf(one) ?? ''));
+}

@@ -1,0 +1,64 @@
+/** Rates that several processes count together, in words that a database and Redis can both meet. */
+
+/** One rate in one request. */
+export interface AskedRate {
+  /** What is counted apart: the rate and whom it counts. */
+  readonly key: string;
+  /** The word of its kind, as the rules know it. */
+  readonly kind: string;
+  readonly facts: { readonly limit: number; readonly windowMs: number; readonly capacity: number };
+  readonly cost: number;
+  /** After how long without a request nothing of it is remembered. */
+  readonly memoryMs: number;
+}
+
+/** One that was counted, as it is given back. */
+export interface TakenRate extends AskedRate {
+  readonly atMs: number;
+  readonly before: number;
+}
+
+/** A request that is counted in all of some rates or, where one refuses it, in none; without any it only gives back. */
+export interface AskedRates {
+  readonly rates: readonly AskedRate[];
+  /** What was counted of it before, and is given back where it is not counted. */
+  readonly back: readonly TakenRate[];
+  /** The time where that is not the one of the machine that counts, which all processes share. */
+  readonly nowMs: number | undefined;
+}
+
+/** What a rate says of a request. */
+export interface DecidedRate {
+  readonly isAllowed: boolean;
+  readonly remaining: number;
+  readonly moreMs: number;
+  readonly waitMs: number;
+  readonly before: number;
+}
+
+export interface DecidedRates {
+  /** When it was decided. */
+  readonly atMs: number;
+  /** In the order in which they were asked. */
+  readonly rates: readonly DecidedRate[];
+}
+
+/** What is kept under a key; no numbers = nothing. */
+interface KeptUse {
+  readonly numbers: Float64Array;
+  length: number;
+}
+
+/** How a kind of rate counts. Pure: the use is read and written in place. */
+export interface RateRules {
+  readonly numbersMax: number;
+  decide(facts: AskedRate['facts'], use: KeptUse, nowMs: number, cost: number): DecidedRate;
+  giveBack(facts: AskedRate['facts'], use: KeptUse, nowMs: number, taken: Pick<TakenRate, 'atMs' | 'cost' | 'before'>): void;
+}
+
+/** Where several processes count rates, exactly: what one has counted the others know. */
+export interface SharedRates {
+  /** @throws {StoreUnavailable} where it cannot be counted now. */
+  count(asked: AskedRates): Promise<DecidedRates>;
+  close(): Promise<void>;
+}

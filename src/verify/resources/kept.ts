@@ -1,0 +1,103 @@
+import { stateOfDeleted } from '../../parts/deleted-state.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf } from '../../parts/fact.ts';
+import type { Resource } from '../../parts/resources.ts';
+import { machineOf } from '../../parts/states.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { lookAt } from '../make/look.ts';
+import { remove } from '../make/remove.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith, tellsDeleted } from '../model/row-shown.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import type { Trial } from '../trial.ts';
+
+/** What is deleted and kept is told of where that is stated, and is there again once it is brought back. */
+export const keptDeleted: Trial = {
+  name: 'resources/kept',
+  part: 'resources',
+  about: 'Reading tells of a row that was deleted where that is its answer, and what brings it back does.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+      const { kept } = resource;
+      if (!kept || model.endpointsThat('delete', name).length === 0) continue;
+      const [reading] = kept.answers ? model.endpointsThat('read', name) : [];
+      if (reading) {
+        const facts = [{ kind: 'response payload shapes', subject: reading.key }];
+        yield { name: `${name}, told`, facts, run: (session) => told(session, resource, reading) };
+      }
+      const bringing = kept.restore === undefined ? undefined : model.endpointOfTransition(name, kept.restore);
+      if (bringing) {
+        const facts = [{ kind: 'transitions', subject: name }];
+        yield { name: `${name}, brought back`, facts, run: (session) => broughtBack(session, resource, bringing) };
+      }
+    }
+  },
+};
+
+async function deleted(
+  session: Session,
+  { name }: Resource,
+): Promise<{ readonly row: TrialRow; readonly done: Done<TrialExchange> }> {
+  const row = await session.make(name);
+  await lookAt(session, row);
+  const done = await remove(session, row);
+  session.need(isDone(done.value) && done.value.status !== 202, `it could not be deleted: ${done.value.status}`);
+  return { row, done };
+}
+
+async function told(session: Session, resource: Resource, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const { row, done } = await deleted(session, resource);
+  const [caller] = callersFor(session, endpoint, row);
+  const read = await session.send(await requestAbout(session, row, endpoint, { caller }));
+  session.claim({
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: 'deleted, told',
+    ...(resource.kept && { at: resource.kept.at }),
+    of: [done, read] as const,
+    judge(deletion, seen): Judgement {
+      if (!isDone(deletion) || model.refusals.isHurried(seen)) return moot('nothing was deleted');
+      if (tellsDeleted(model, seen)) return undefined;
+      const status = resource.kept?.answers?.map((answer) => answer.status).join(' or ');
+      return { promised: `${status}, which tells that the ${resource.name} was deleted`, seen: `${seen.status}${briefly(seen)}` };
+    },
+  });
+}
+
+async function broughtBack(session: Session, resource: Resource, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const { row, done } = await deleted(session, resource);
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
+  const back = await session.send(await requestAbout(session, row, endpoint, { caller, headers }));
+  const { done: after } = await lookAt(session, row);
+  const machine = machineOf(model.spec.states, resource.name);
+  const transition = machine && entryOf(machine.transitions, resource.kept?.restore ?? '');
+  session.need(machine !== undefined && transition !== undefined && transition.if === undefined, 'whether it may be is not told');
+  const targets = transition.to.map(({ state }) => state);
+  session.claim({
+    fact: { kind: 'transitions', subject: resource.name },
+    reason: `${transition.name} from ${stateOfDeleted(model.spec, resource)}`,
+    ...(resource.kept && { at: resource.kept.at }),
+    of: [done, back, after] as const,
+    judge(deletion, change, seen): Judgement {
+      if (!isDone(deletion) || model.refusals.isHurried(change)) return moot('nothing was deleted');
+      const promised = `${endpoint.operation} brings it back, ${targets.join(' or ')}`;
+      if (!isDone(change)) return { promised, seen: `${change.status}${briefly(change)}` };
+      const state = seenState(model, seen, machine.field);
+      return state !== undefined && targets.includes(String(state))
+        ? undefined
+        : { promised, seen: `${seen.status}${briefly(seen)}` };
+    },
+  });
+}
+
+function seenState(model: Model, seen: TrialExchange, field: string) {
+  return rowWith(model, seen, idIn(model, seen))?.[field];
+}
