@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { runSideBySide, type Stage } from './run/side-by-side.ts';
 import { chooseStore } from './stores/chosen.ts';
@@ -69,7 +69,10 @@ const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { title: 'types', command: ['typescript/bin/tsc', '--noEmit', ...kept] },
 ];
-/** What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. */
+/**
+ * What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. The long run has
+ * two lanes, for the stages of the second wait for what does not come, while those of the first reckon.
+ */
 const rounds: readonly (readonly Stage[])[] = [
   [...(isLong ? [] : commands), { title: 'walls', files: takes(apart.walls) }],
   [
@@ -77,25 +80,25 @@ const rounds: readonly (readonly Stage[])[] = [
     { title: 'stories', files: takes(apart.stories) },
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
-    ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
+    ...(isLong ? lanes() : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
     ...(isLong ? [] : [{ title: 'on PGlite', files: takes(dialect), store: 'pglite' as const }]),
   ],
-  // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
-  ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0 }]] : []),
-  // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
-  ...(isLong
-    ? [
-        [
-          {
-            title: 'on a reluctant store',
-            files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
-            store: 'reluctant' as const,
-          },
-        ],
-      ]
-    : []),
-  ...(isLong ? [[{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const }]] : []),
 ];
+
+function lanes(): readonly Stage[] {
+  return [
+    // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
+    { title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0 },
+    // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
+    {
+      title: 'on a reluctant store',
+      files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
+      store: 'reluctant',
+      after: 'unit tests',
+    },
+    { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres', after: 'verify' },
+  ];
+}
 
 const totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 const started = performance.now();
@@ -111,7 +114,9 @@ if (database) process.env.NINEFOLD_TEST_DATABASE = database.address;
 for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
-    neighbours: isLong ? 3 : 15,
+    neighbours: isLong ? 4 : 15,
+    // More than there are cores: many wait for what does not come.
+    processes: isLong ? availableParallelism() + 2 : 2 * availableParallelism() + 1,
     counted,
     unsteady: (files) => unsteady.push(...files),
   });
