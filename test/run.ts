@@ -69,6 +69,9 @@ const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { title: 'types', command: ['typescript/bin/tsc', '--noEmit', ...kept] },
 ];
+/** Files that take long share a process with fewer others, so that none of them is left over at the end. */
+const few = isLong ? { neighbours: 4 } : {};
+
 /**
  * What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. The long run has
  * two lanes, for the stages of the second wait for what does not come, while those of the first reckon.
@@ -76,7 +79,7 @@ const commands: readonly Stage[] = [
 const rounds: readonly (readonly Stage[])[] = [
   [...(isLong ? [] : commands), { title: 'walls', files: takes(apart.walls) }],
   [
-    { title: 'unit tests', files: files.filter((file) => !isApart(file) && !(isLong && isOfVerify(file))) },
+    { title: 'unit tests', files: files.filter((file) => !isApart(file) && !(isLong && isOfVerify(file))), ...few },
     { title: 'stories', files: takes(apart.stories) },
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
@@ -88,7 +91,7 @@ const rounds: readonly (readonly Stage[])[] = [
 function lanes(): readonly Stage[] {
   return [
     // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
-    { title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0 },
+    { title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few },
     // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
     {
       title: 'on a reluctant store',
@@ -96,7 +99,7 @@ function lanes(): readonly Stage[] {
       store: 'reluctant',
       after: 'unit tests',
     },
-    { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres', after: 'verify' },
+    { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres', after: 'verify', ...few },
   ];
 }
 
@@ -114,7 +117,6 @@ if (database) process.env.NINEFOLD_TEST_DATABASE = database.address;
 for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
-    neighbours: isLong ? 4 : 15,
     // More than there are cores: many wait for what does not come.
     processes: isLong ? availableParallelism() + 2 : 2 * availableParallelism() + 1,
     counted,

@@ -22,6 +22,8 @@ interface TestStage {
   readonly store?: OtherStore;
   /** Whether it is as short in the long run as in the other. */
   readonly isShort?: boolean;
+  /** How many files share a process, whose start takes a second: 15 unless stated. */
+  readonly neighbours?: number;
   /** The title of the stage that has to have passed before this one is begun. */
   readonly after?: string;
 }
@@ -29,9 +31,7 @@ interface TestStage {
 export interface RunOptions {
   /** The names of the tests to be run, or pieces of them; none = all. */
   readonly names: readonly string[];
-  /** How many test files share a process. */
-  readonly neighbours: number;
-  /** How many processes those of one environment have at once. */
+  /** How many processes the files of one environment have at once. */
   readonly processes: number;
   /** Counts what the tests of a process came to. */
   readonly counted: (counts: Counts) => void;
@@ -146,7 +146,7 @@ async function runTests(stage: TestStage, options: RunOptions, write: Write): Pr
     return first.ok;
   }
   write(`\n== once more, alone: ${failed.join(', ')}\n`);
-  const again = await runFiles({ ...stage, files: failed }, { ...options, neighbours: 1, processes: 1 }, write);
+  const again = await runFiles({ ...stage, files: failed, neighbours: 1 }, { ...options, processes: 1 }, write);
   // What the second time says of these files stands in place of the first.
   options.counted(
     again.ok
@@ -164,9 +164,9 @@ interface Outcome {
   readonly failed: readonly string[];
 }
 
-async function runFiles(stage: TestStage, { names, neighbours, processes }: RunOptions, write: Write): Promise<Outcome> {
+async function runFiles(stage: TestStage, { names, processes }: RunOptions, write: Write): Promise<Outcome> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
-  const { modules, filesOf, close } = shareProcesses(stage.files, neighbours);
+  const { modules, filesOf, close } = shareProcesses(stage.files, stage.neighbours ?? 15);
   const stream = run({
     files: [...modules],
     concurrency: processes,
