@@ -52,6 +52,7 @@ async function block(session: Session, machine: Machine, transition: Transition)
     const row = await session.make(machine.resource, {
       style: 'full',
       blocking: transition.name,
+      machine,
       ...(state !== undefined && { state }),
     });
     for (let fires = 0; fires < firesMax; fires++) {
@@ -107,7 +108,7 @@ export async function claimBlocked(
   { machine, transition, before, done }: Blocked,
 ): Promise<void> {
   const { model } = session;
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
     was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was, beside }) === 'blocked';
   claimRefused(session, done, {

@@ -90,7 +90,7 @@ async function inside(session: Session, edge: Edge): Promise<void> {
     transition.else ??
     model.refusals.of('transition.illegal.condition', model.operationOf(endpoint))?.code.name;
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} at its edge`,
     at: transition.if?.at ?? transition.at,
     of: [done, before, ...staged.beside.slice(1)] as const,
@@ -112,7 +112,7 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
   const [before] = staged.beside;
   session.need(before !== undefined && staged.row !== undefined, `a ${machine.resource} is not shown`);
   const done = await session.send(staged.request);
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
     fact,
