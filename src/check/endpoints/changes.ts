@@ -59,7 +59,9 @@ export const changeRules: readonly Rule[] = [
     (subject) =>
       eachIn(subject, (_words, at, resource) => {
         const { all } = subject.spec.states;
-        const none = all.standing === 'none' || (isStated(all) && all.value[resource]?.standing === 'none');
+        const none =
+          all.standing === 'none' ||
+          (isStated(all) && all.value[resource]?.standing === 'none' && machinesOf(subject.spec.states, resource).length === 0);
         return none ? [{ message: `\`${resource}\` has no states.`, at }] : [];
       }),
   ),

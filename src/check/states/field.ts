@@ -15,9 +15,13 @@ export const stateFieldRules: readonly Rule[] = [
     'The state is held by a field that the resource does not have.',
     'Write the name of a field, or state the field.',
     ({ machines, resources }) =>
-      machines.flatMap(({ resource, field, at }) => {
+      machines.flatMap(({ key, resource, field, at }) => {
         const stated = resources.get(resource);
-        return field === '' || !stated ? [] : unstated(fieldVocabulary(stated), field, below(at, 'field'));
+        if (field === '' || !stated) return [];
+        // The field stands in the key, where that names one.
+        return key === resource
+          ? unstated(fieldVocabulary(stated), field, below(at, 'field'))
+          : unstated(fieldVocabulary(stated), field, at, { onKey: true });
       }),
   ),
   warning(

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { refusingActs } from '../../parts/possible-errors.ts';
-import type { Machine, Transition } from '../../parts/states.ts';
+import { type Machine, machineOn, type Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { imagine } from '../errors/imagined.ts';
 import type { ConditionSubject, Scene } from '../errors/scene.ts';
@@ -41,6 +41,8 @@ function isChosen(model: Model, { resource, field }: Machine, { name, if: condit
   const reads = condition ? model.expressions.readsOf(condition, operation) : [];
   return reads.every(({ root, path, follows }) => {
     const [member = ''] = path;
+    // What another machine writes is moved by that one.
+    if (member !== field && machineOn(model.spec.states, resource, member)) return false;
     return root !== 'resource' || follows !== undefined || member === field || isSendable(model, resource, member);
   });
 }

@@ -19,6 +19,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
+import { moveAside, waysAside } from './aside.ts';
 import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
 import { factsOfMachine } from './transitions.ts';
 
@@ -65,6 +66,15 @@ export const timed: Trial = {
               meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
             };
             yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
+          }
+          for (const aside of transition.after ? waysAside(model, machine) : []) {
+            const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
+            const between = `${name}, ${aside.name} in between`;
+            yield {
+              name: between,
+              facts,
+              run: (session) => letTimePass(session, machine, { transition, state, make, meanwhile }),
+            };
           }
           for (const leaving of waysOut(model, machine, transition, state)) {
             const left = `${name}, left by ${leaving.by.name}`;
