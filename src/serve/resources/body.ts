@@ -202,8 +202,8 @@ export function droppedFor(model: RowModel, { user, standIn }: ViewCompilation):
   );
   const dropped = new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
   // Where it is open what moves a row from state to state, a stand-in takes the state that is sent.
-  const { machine } = model;
-  if (standIn && machine && !machine.hasTransitions && !model.fields.get(machine.field)?.readOnly) dropped.delete(machine.field);
+  for (const { hasTransitions, field } of standIn ? model.machines : [])
+    if (!hasTransitions && !model.fields.get(field)?.readOnly) dropped.delete(field);
   return dropped;
 }
 

@@ -2,7 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { allMachines, type Machine, statesNamed, type Transition } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { dueAt, dueIn } from '../make/due.ts';
 import { endsWithin } from '../make/ends.ts';
@@ -19,6 +19,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
+import { moveAside, waysAside } from './aside.ts';
 import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
 import { factsOfMachine } from './transitions.ts';
 
@@ -30,10 +31,10 @@ export const timed: Trial = {
   noise: 'loud',
   movesClock: true,
   *cases(model) {
-    for (const [resource] of entriesOf(model.spec.resources.all)) {
-      const machine = machineOf(model.spec.states, resource);
-      for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-        if (!machine || !(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
+    for (const machine of allMachines(model.spec.states)) {
+      const { resource } = machine;
+      for (const [, transition] of entriesOf(machine.transitions)) {
+        if (!(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
         for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
           if (rivals(machine, transition, state)) continue;
           const name = `${transition.name} ${resource} from ${state}`;
@@ -42,7 +43,7 @@ export const timed: Trial = {
             subject: `${resource}.${field}`,
           }));
           const facts = [...factsOfMachine(machine), ...times];
-          const make = (session: Session) => dueRow(session, resource, state, transition);
+          const make = (session: Session) => dueRow(session, machine, state, transition);
           yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
           if (transition.if) {
             yield {
@@ -52,9 +53,10 @@ export const timed: Trial = {
             };
             continue;
           }
-          const [update] = model
-            .endpointsThat('update', resource)
-            .filter((one) => one.in === undefined || one.in.includes(state));
+          const [update] = model.endpointsThat('update', resource).filter((one) => {
+            const allowed = statesNamed(model.spec.states, machine, one.in ?? []);
+            return allowed.length === 0 || allowed.includes(state);
+          });
           // A change may put off what is due at a time of the row.
           if (update && transition.after) {
             const changing = {
@@ -64,6 +66,15 @@ export const timed: Trial = {
               meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
             };
             yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
+          }
+          for (const aside of transition.after ? waysAside(model, machine) : []) {
+            const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
+            const between = `${name}, ${aside.name} in between`;
+            yield {
+              name: between,
+              facts,
+              run: (session) => letTimePass(session, machine, { transition, state, make, meanwhile }),
+            };
           }
           for (const leaving of waysOut(model, machine, transition, state)) {
             const left = `${name}, left by ${leaving.by.name}`;
@@ -91,8 +102,10 @@ export const timed: Trial = {
 };
 
 /** A row that the clock moves: one for which the condition of that holds, where it has one. */
-export function dueRow(session: Session, resource: string, state: string, transition: Transition): Promise<TrialRow> {
-  return transition.if ? makeWhere(session, resource, { state }, transition.if, true) : session.make(resource, { state });
+export function dueRow(session: Session, machine: Machine, state: string, transition: Transition): Promise<TrialRow> {
+  const { resource } = machine;
+  const wanted = { machine, state };
+  return transition.if ? makeWhere(session, resource, wanted, transition.if, true) : session.make(resource, wanted);
 }
 
 /** Whether the clock may have done something else to the row by then. */
@@ -114,7 +127,7 @@ function waysInto(model: Model, machine: Machine, state: string): Transition[] {
 async function entered(session: Session, machine: Machine, transition: Transition): Promise<TrialRow> {
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined && transition.from !== '*', 'no caller can fire it');
-  const row = await session.make(machine.resource, { state: transition.from[0] ?? '' });
+  const row = await session.make(machine.resource, { machine, state: transition.from[0] ?? '' });
   const done = await fireOnRow(session, row, endpoint, transition);
   session.need(isDone(done.value), `${transition.name} was answered ${done.value.status}`);
   return row;
@@ -144,7 +157,7 @@ async function enteredAgain(
 ): Promise<TrialRow> {
   const endpoint = session.model.endpointOfTransition(machine.resource, again.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
-  const row = await session.make(machine.resource, { state });
+  const row = await session.make(machine.resource, { machine, state });
   await session.wait((timed.after?.ms ?? 0) / 2);
   const done = await fireOnRow(session, row, endpoint, again);
   session.need(isDone(done.value), `${again.name} was answered ${done.value.status}`);
@@ -203,7 +216,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
   const whenDue = transition.after ? `${source} have gone by` : `it is ${source}`;
   const targets = transition.to.map((target) => target.state);
   const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   session.claim({
     fact,
     reason,
