@@ -96,7 +96,10 @@ export async function overFleet<T>(
     const heard = listeners.reduce((sum, one) => sum + one.heard, 0);
     return { ...done, tally, heard, resumed: listeners.reduce((sum, one) => sum + one.connections - 1, 0) };
   } catch (failure) {
-    throw new Error(`--seed ${seed}: ${failure instanceof Error ? failure.message : failure}`, { cause: failure });
+    const waiting = await waitingIn(database, new StoreNames(schema)).catch(String);
+    throw new Error(`--seed ${seed}: ${failure instanceof Error ? failure.message : failure}\n\nThe store holds ${waiting}`, {
+      cause: failure,
+    });
   } finally {
     for (const listener of listeners) listener.close();
     await fleet.close();
@@ -104,6 +107,20 @@ export async function overFleet<T>(
     await database.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`).catch(() => {});
     await database.end();
   }
+}
+
+/** What of the work of processes is not done, as the database has it. */
+async function waitingIn(database: Client, names: StoreNames): Promise<string> {
+  const asked = {
+    deliveries: `SELECT d.*, e.kind, e."row" FROM ${names.own('deliveries')} AS d LEFT JOIN ${names.own('events')} AS e ON e.seq = d.event
+      WHERE d.settled IS NULL ORDER BY d.seq LIMIT 5`,
+    leases: `SELECT *, expires - (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS left FROM ${names.own('leases')}`,
+    store: `SELECT * FROM ${names.own('store')}`,
+    event: `SELECT seq, kind, "row" FROM ${names.own('events')} ORDER BY seq DESC LIMIT 5`,
+  };
+  const found: Record<string, unknown> = { nowMs: Date.now() };
+  for (const [name, sql] of Object.entries(asked)) found[name] = (await database.query(sql)).rows;
+  return JSON.stringify(found);
 }
 
 /** Everybody who listens has heard something: from then on each goes on where it was. */
