@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { leadByPointers } from '../addresses.ts';
 import { takeSource } from '../decode.ts';
-import type { Finding, Json, Place } from '../document.ts';
+import type { Finding, Json, JsonMap, Place } from '../document.ts';
 import { readJson } from '../json.ts';
 import { below, keyOf } from '../pointer.ts';
 import type { ReadContext } from '../read-context.ts';
@@ -8,7 +9,7 @@ import { quoted, report } from '../report.ts';
 import { type Source, snippetOf } from '../source.ts';
 import { isMap, type OpenMap } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';
-import { type Foreign, mountKey } from './foreign.ts';
+import { type Foreign, languageOf, mountKey } from './foreign.ts';
 import { type PlaceFinder, placeFinder } from './places.ts';
 
 /** The content of a file that another one refers to, by its path from the folder of the document, or why there is none. */
@@ -31,6 +32,7 @@ export function gatherForeign(source: Source, gathering: ReadContext, other: Rea
   // What was just read belongs to nobody else, so its references may be led elsewhere.
   const root = value as OpenMap;
   const finder = placeFinder(source);
+  if (hasAddresses(source.text)) leadWithin(root);
   if (namesOtherFile(source.text)) mountAll(root, `${ownFolder}/${fileName(source.file)}`, finder, gatherer);
   for (let next = gatherer.pending.pop(); next; next = gatherer.pending.pop())
     mountAll(next.value, next.path, next.finder, gatherer);
@@ -63,6 +65,33 @@ interface Gatherer {
 function namesOtherFile(text: string): boolean {
   return /\$ref["']?\s*:\s*["']?[^#"'\s]/.test(text);
 }
+
+function hasAddresses(text: string): boolean {
+  return /\$(?:id|anchor|dynamicRef|self)["']?\s*:/.test(text);
+}
+
+/** Leads references by an address to its place in the same file; formats before OpenAPI 3.1 know no addresses. */
+function leadWithin(root: OpenMap): void {
+  const known = languageOf(root);
+  const isOpenApi = known?.language === 'openapi';
+  if (isOpenApi && /^(?:2|3\.0)/.test(known?.version ?? '')) return;
+  const copies = isOpenApi ? '/components/schemas' : '/$defs';
+  leadByPointers(root, { inside: insideOf, copies, ...(typeof root.$self === 'string' && { base: root.$self }) });
+}
+
+/** What may be a schema, or hold one, below a map; words of the author are keys in some, and data of the author is none. */
+function insideOf(map: JsonMap): (readonly [(string | number)[], Json])[] {
+  return Object.keys(map).flatMap((key): (readonly [(string | number)[], Json])[] => {
+    const value = map[key] as Json;
+    if (isData.test(key)) return [];
+    if (Array.isArray(value)) return value.map((item: Json, index) => [[key, index], item]);
+    if (!isMap(value)) return [];
+    return namesSchemas.test(key) ? Object.entries(value).map(([name, inner]) => [[key, name], inner]) : [[[key], value]];
+  });
+}
+
+const isData = /^(?:examples?|enum|const|default|x-.*)$/;
+const namesSchemas = /^(?:properties|patternProperties|dependentSchemas|definitions|\$defs|schemas)$/;
 
 function placeIn(pointer: string, root: PlaceFinder, finders: ReadonlyMap<string, PlaceFinder>): Place {
   const prefix = `/${mountKey}/`;
@@ -158,6 +187,8 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
   const value = foreignValue(source, gathering);
   if (value === undefined) return;
   const finder = placeFinder(source);
+  // What was just read belongs to nobody else.
+  if (isMap(value) && hasAddresses(source.text)) leadWithin(value as OpenMap);
   mounted.set(path, value);
   finders.set(path, finder);
   gatherer.pending.push({ value, path, finder });
