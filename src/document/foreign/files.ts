@@ -15,6 +15,9 @@ import { type PlaceFinder, placeFinder } from './places.ts';
 /** The content of a file that another one refers to, by its path from the folder of the document, or why there is none. */
 export type ReadOther = (path: string) => string | Uint8Array | Pick<Finding, 'code' | 'message'>;
 
+/** Changes a description before anything of it is read. */
+export type Overlay = (root: OpenMap, gathering: ReadContext) => void;
+
 const nothingElse: ReadOther = () => ({ code: 'document/ref-unreadable', message: 'No other file can be read here.' });
 
 /** Stands for the name of the document's own folder, which it does not know. */
@@ -24,16 +27,22 @@ const ownFolder = '.';
  * Reads a document of another language together with the files that it refers to. Those lie in its own folder or beside that
  * folder, and are known by their path from the folder above: `spec/pets.yaml`, `common/errors.yaml`.
  */
-export function gatherForeign(source: Source, gathering: ReadContext, other: ReadOther = nothingElse): Foreign | undefined {
-  const value = foreignValue(source, gathering);
+export function gatherForeign(
+  source: Source,
+  gathering: ReadContext,
+  other: ReadOther = nothingElse,
+  overlay?: Overlay,
+): Foreign | undefined {
+  const value = valueOfForeign(source, gathering);
   if (!isMap(value)) return undefined;
   const finders = new Map<string, PlaceFinder>();
   const gatherer: Gatherer = { gathering, other, folder: folderOf(source.file), finders, mounted: new Map(), pending: [] };
   // What was just read belongs to nobody else, so its references may be led elsewhere.
   const root = value as OpenMap;
   const finder = placeFinder(source);
+  overlay?.(root, gathering);
   if (hasAddresses(source.text)) leadWithin(root);
-  if (namesOtherFile(source.text)) mountAll(root, `${ownFolder}/${fileName(source.file)}`, finder, gatherer);
+  if (overlay || namesOtherFile(source.text)) mountAll(root, `${ownFolder}/${fileName(source.file)}`, finder, gatherer);
   for (let next = gatherer.pending.pop(); next; next = gatherer.pending.pop())
     mountAll(next.value, next.path, next.finder, gatherer);
   if (gatherer.mounted.size > 0) {
@@ -184,7 +193,7 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
     return;
   }
   const source = takeSource(content, `${folder}${own}`, gathering);
-  const value = foreignValue(source, gathering);
+  const value = valueOfForeign(source, gathering);
   if (value === undefined) return;
   const finder = placeFinder(source);
   // What was just read belongs to nobody else.
@@ -198,7 +207,7 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
  * The value of a text in JSON or YAML, without the places of what it holds: a document of megabytes is read by the platform's
  * own parser, or by one that keeps no tree. A text that they do not take is read again by the readers that say what is wrong.
  */
-function foreignValue(source: Source, gathering: ReadContext): Json | undefined {
+export function valueOfForeign(source: Source, gathering: ReadContext): Json | undefined {
   const { text } = source;
   const isJson = /^\s*[{[]/.test(text);
   // What begins like JSON in a file of YAML may have what only YAML takes, such as a comma at the end.
