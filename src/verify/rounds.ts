@@ -8,6 +8,7 @@ import { nothingSent, sendControls } from './controls.ts';
 import { GivenKept } from './given.ts';
 import type { Made } from './made.ts';
 import { endsWithin } from './make/ends.ts';
+import { forgetOwnRows, ownRowsMade } from './make/own-rows.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
 import { cameToNothing } from './nothing.ts';
@@ -133,7 +134,9 @@ export class Rounds {
 
   /** Removes what was made, and puts back what was changed of what was given; says what stays. */
   async cleanUp(): Promise<Leftover[]> {
-    const left = await cleanUp(this.#given.made, () => this.bareSession('last'));
+    const { client, made, model } = this.#given;
+    for (const exchange of await ownRowsMade(client)) made.note(exchange, model, undefined);
+    const left = await cleanUp(made, () => this.bareSession('last'));
     return [...left, ...(await this.#kept.putBack())];
   }
 
@@ -285,6 +288,7 @@ export class Rounds {
         throw new Untestable(error instanceof Error ? error.message : String(error));
       });
       await client.renew();
+      forgetOwnRows(client);
     };
     const anew = restart && (() => client.within(begin(), 'again'));
     const note = await this.#suspects.prove(anew);
