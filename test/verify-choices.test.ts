@@ -1,5 +1,5 @@
-import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { servedOtherwise } from './verify/served-otherwise.ts';
 import { openStand } from './verify/stand.ts';
 

@@ -95,7 +95,6 @@ export class Tally {
 
   /** It looked broken once, and never again: what that look would have shown is not shown. */
   fleeting(fact: FactName, reason: string): void {
-    if (process.env.FLEET) console.error('FLEETING', fact.kind, fact.subject, reason);
     for (const one of this.#facts.promised(fact)) {
       const reasons = this.#fleeting.get(one) ?? new Set<string>();
       this.#fleeting.set(one, reasons.add(reason));

@@ -39,7 +39,6 @@ import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { childrenInParents } from './resources/children.ts';
-import { choicesChanged } from './resources/choices.ts';
 import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
@@ -88,7 +87,6 @@ export const trials: readonly Trial[] = [
   countedFields,
   foundByKey,
   rulesOverFields,
-  choicesChanged,
   identifiers,
   missingRows,
   there,

@@ -14,7 +14,7 @@ import { emissionJudgement, eventsIn } from './heard.ts';
 import { sureKind } from './pair.ts';
 
 /** Something that is surely told of, to be done after what must not be: once it has come, silence says something. */
-export interface Fence {
+export interface EventFence {
   readonly operation: Operation;
   readonly kind: EventKind;
   /** It is ready to be sent: whatever it needs is there. */
@@ -32,7 +32,7 @@ export async function fenceBeside(
   session: Session,
   kinds: readonly EventKind[],
   wanted: TrialCaller | undefined,
-): Promise<Fence | undefined> {
+): Promise<EventFence | undefined> {
   const { model } = session;
   for (const operation of changing(model)) {
     const { endpoint } = operation;
@@ -46,7 +46,7 @@ export async function fenceBeside(
 }
 
 /** Does what has to be told of, and says how it is listened for; without a fence, for as long as a slow event would take. */
-export async function behind(session: Session, fence: Fence | undefined, ear: Ear, quietMs: number): Promise<Fenced> {
+export async function behind(session: Session, fence: EventFence | undefined, ear: Ear, quietMs: number): Promise<Fenced> {
   const { model, run } = session;
   const acted = fence && (await ifTestable(session.send(fence.request)));
   const nothing = { deliveries: [], nowSeconds: undefined };

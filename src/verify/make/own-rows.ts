@@ -1,5 +1,6 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Client } from '../client/client.ts';
+import type { Made } from '../made.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
@@ -17,7 +18,7 @@ type Creation = (resource: string, wanted: WantedRow) => Promise<RequestPlan>;
  * The resources whose rows stand for callers: a row of it is what a reference to `caller.id` refers to, or whom `identity: caller.id`
  * reads, and whoever makes one says whose it is.
  */
-export function ownResources(model: Model): readonly string[] {
+function ownResources(model: Model): readonly string[] {
   const found = known.get(model) ?? findOwn(model);
   known.set(model, found);
   return found;
@@ -46,9 +47,9 @@ const isCaller = (source: string): boolean => source.trim() === 'caller.id';
 /** What was answered when rows that stand for callers were made, by whom they stand for; each is made once in a run. */
 const made = new WeakMap<Client, Map<string, Promise<TrialExchange>>>();
 
-/** What made the rows that stand for callers: nothing has noted it, so that they stay as long as there are trials. */
-export async function ownRowsMade(client: Client): Promise<readonly TrialExchange[]> {
-  return Promise.all(made.get(client)?.values() ?? []);
+/** Notes the rows that stand for callers, to be removed or told of in the end: they stay as long as there are trials. */
+export async function noteOwnRows(run: { readonly client: Client; readonly made: Made; readonly model: Model }): Promise<void> {
+  for (const exchange of await Promise.all(made.get(run.client)?.values() ?? [])) run.made.note(exchange, run.model, undefined);
 }
 
 /** Forgets them: a service that was started anew has none. */

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { type Begun, beginBody } from '../endpoints/begin-body.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -12,28 +12,21 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
-import type { Trial } from '../trial.ts';
+import type { Case } from '../trial.ts';
 import { membersOf } from '../values/at-path.ts';
 import { NoValue } from '../values/no-value.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 
-/** Of several fields of which a row has one, no change leaves none, and none brings another beside it. */
-export const choicesChanged: Trial = {
-  name: 'resources/choices changed',
-  part: 'resources',
-  about: 'Of several fields of which a row has one, the one that is there is not taken away, and no other is given beside it.',
-  noise: 'quiet',
-  *cases(model) {
-    for (const [name, resource] of entriesOf(model.spec.resources.all))
-      for (const { fields, at } of resource.choices)
-        for (const endpoint of choosingEndpoints(model, name, fields))
-          yield {
-            name: `one of ${fields.join(', ')} at ${endpoint.key}`,
-            facts: fields.map((field) => flagsOf(name, field)),
-            run: (session) => changeChoice(session, endpoint, { resource, fields, at }),
-          };
-  },
-};
+/** Of several fields of which a row has one, no change takes away the one that is there, and none gives another beside it. */
+export function* changedChoices(model: Model, resource: Resource): Iterable<Case> {
+  for (const { fields, at } of resource.choices)
+    for (const endpoint of choosingEndpoints(model, resource.name, fields))
+      yield {
+        name: `one of ${fields.join(', ')} at ${endpoint.key}`,
+        facts: fields.map((field) => flagsOf(resource.name, field)),
+        run: (session) => changeChoice(session, endpoint, { resource, fields, at }),
+      };
+}
 
 interface Choosing {
   readonly resource: Resource;
