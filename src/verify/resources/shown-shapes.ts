@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
 import { machinesOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { isHiddenFrom } from '../model/fields.ts';
@@ -150,6 +151,8 @@ function* observeExpanded(
       reason: 'shown',
       judgement: wrong && { promised: `${field.name} as it is shown: ${wrong.message}`, seen: oneLine(value) },
     };
+    const shown = (field.show as Shape).resource;
+    if (typeof shown === 'string') yield* observeRow(exchange, model, shown, value, depth + 1);
   } else if (field.show === 'expand' || asked) {
     if (field.ref !== undefined) yield* observeRow(exchange, model, field.ref, value, depth + 1);
   } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: oneLine(value) } };
