@@ -296,8 +296,3 @@ export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
   exchange.refusedWith = refusal;
   return reply;
 }
-
-/** Notes down what was let pass. */
-export function warn(exchange: Exchange, warnings: readonly string[]): void {
-  exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];
-}
