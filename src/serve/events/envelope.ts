@@ -5,6 +5,7 @@ import type { Envelope } from '../../parts/envelope.ts';
 import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
@@ -52,7 +53,7 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
     const key = `${kind}\n${user ?? ''}`;
     if (!prunes.has(key)) {
       const shape = shapeOf(kind);
-      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
+      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false, leftOut: leftOutOf(spec, { user }) }));
     }
     return prunes.get(key);
   }
