@@ -6,6 +6,7 @@ import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
 import { toldShape } from '../../parts/expressions/told-rows.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
@@ -54,7 +55,7 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
     if (!prunes.has(key)) {
       const stated = statedValue(spec.events.kinds)?.[kind];
       const shape = stated && toldShape(spec, stated);
-      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
+      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false, leftOut: leftOutOf(spec, { user }) }));
     }
     return prunes.get(key);
   }
