@@ -205,7 +205,7 @@ const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer
 export function compileSigning(engine: EventsSetting, wrapping: Wrapping, targets: WebhookTargets): Signing {
   const push = pushOf(engine);
   const signature = signatureOf(push?.signature);
-  const { method, mediaType } = pushKind(push?.word);
+  const { method, mediaType, write } = pushKind(push?.word);
   const { user } = engine.compilation;
   const publish = compilePublishing(engine, wrapping);
   return {
@@ -214,8 +214,9 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, target
       if (subscriber.isBroker) return publish(event, url);
       const flaw = fields === undefined ? undefined : targetFlaw(url, targets);
       if (flaw !== undefined) return { wrong: `Its url is not ${flaw}.` };
-      const body = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
-      if (typeof body !== 'string') return body;
+      const told = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
+      if (typeof told !== 'string') return told;
+      const body = write ? write(told) : told;
       const own = wrapping.headers(event, subscriber);
       if ('wrong' in own) return { wrong: String(own.wrong) };
       const signed = signature.sign({ id: event.id, timestamp: Math.floor(nowMs / 1000), body }, subscriber.secrets(nowMs));
