@@ -26,7 +26,10 @@ test('a word at the end of a path that says what a method says is as good as non
   const box = object({ Id: string, Label: string }, ['Id']);
   const paths = {
     '/boxes/create': {
-      post: { ...sends(object({ Label: string })), ...answers(object({ Id: string, Warnings: list(string) }, ['Id']), {}, '201') },
+      post: {
+        ...sends(object({ Label: string })),
+        ...answers(object({ Id: string, Warnings: list(string) }, ['Id']), {}, '201'),
+      },
     },
     '/boxes/json': { get: answers(list(ref('box'))) },
     '/boxes/{id}/json': { ...within('id'), get: answers(ref('box')) },
@@ -73,9 +76,109 @@ test('of a list that may be null an empty one is made', async () => {
     '/boxes': { post: { requestBody: json(object({ tags })), ...answers(ref('box')) } },
     '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
   };
+  await standIn(
+    paths,
+    { box },
+    async (ask) => {
+      const { json: made } = await ask('POST', '/boxes', {});
+      assert.deepEqual([made.tags, made.note], [[], null]);
+      assert.equal((await ask('POST', '/boxes', { tags: null })).json.tags, null);
+    },
+    { openapi: '3.1.0' },
+  );
+});
+
+test('a page is asked for by usual names that the document does not have, and by the identifier of a row in the place of a cursor', async () => {
+  const box = object({ id: string, label: string }, ['id']);
+  const query = (...names: string[]) => ({ parameters: names.map((name) => ({ name, in: 'query', schema: string })) });
+  const paths = {
+    '/boxes': {
+      post: { ...sends(object({})), ...answers(ref('box')) },
+      get: { ...query('per_page'), ...answers(list(ref('box'))) },
+    },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+    '/crates': {
+      post: { ...sends(object({})), ...answers(ref('crate')) },
+      get: { ...query('after', 'limit'), ...answers(object({ crates: list(ref('crate')), after: string })) },
+    },
+    '/crates/{id}': { ...within('id'), get: answers(ref('crate')) },
+  };
+  await standIn(paths, { box, crate: box }, async (ask) => {
+    const ids: string[] = [];
+    for (let at = 0; at < 3; at++) ids.push((await ask('POST', '/boxes', {})).json.id);
+    const page = async (asked: string) => (await ask('GET', `/boxes?${asked}`)).json.map(({ id }: { id: string }) => id);
+    assert.deepEqual(await page('per_page=2'), ids.slice(0, 2));
+    assert.deepEqual(await page('per_page=2&page=2'), ids.slice(2));
+    assert.deepEqual(await page('per_page=2&page=3'), []);
+    const { json: one } = await ask('POST', '/crates', {});
+    const { json: other } = await ask('POST', '/crates', {});
+    assert.deepEqual((await ask('GET', `/crates?after=${one.id}`)).json.crates, [other]);
+    assert.equal((await ask('GET', '/crates?after=nobody')).status, 400);
+  });
+});
+
+test('what nothing makes is there when it is asked for, until the list of it was shown', async () => {
+  const box = object({ id: string }, ['id']);
+  const paths = {
+    '/boxes': { get: answers(list(ref('box'))) },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
   await standIn(paths, { box }, async (ask) => {
-    const { json: made } = await ask('POST', '/boxes', {});
-    assert.deepEqual([made.tags, made.note], [[], null]);
-    assert.equal((await ask('POST', '/boxes', { tags: null })).json.tags, null);
-  }, { openapi: '3.1.0' });
+    assert.equal((await ask('GET', '/boxes/mine')).status, 200);
+    const { json: all } = await ask('GET', '/boxes');
+    assert.equal((await ask('GET', `/boxes/${all[0].id}`)).status, 200);
+    assert.equal((await ask('GET', '/boxes/mine')).status, 200);
+    assert.equal((await ask('GET', '/boxes/yours')).status, 404);
+    assert.equal((await ask('GET', '/boxes/me')).status, 200);
+  });
+});
+
+test('a thing is found by what people call it, copied with what is sent, and its keys are made anew by an act that is called so', async () => {
+  const box = object({ id: { type: 'integer' }, Name: string, api_key: { ...string, example: 'bx-12ab' }, note: string }, [
+    'id',
+    'api_key',
+  ]);
+  const made = object({ Name: string, note: string });
+  const paths = {
+    '/boxes': { post: { ...sends(made), ...answers(ref('box')) } },
+    '/boxes/{id}': {
+      ...within('id'),
+      get: answers(ref('box')),
+      post: { summary: 'Duplicate a box', ...sends(made), ...answers(ref('box'), {}, '201') },
+    },
+    '/boxes/{id}/reset-key': { ...within('id'), post: answers(ref('box')) },
+    '/boxes/{id}/paint': { ...within('id'), post: answers(ref('box')) },
+  };
+  await standIn(paths, { box }, async (ask) => {
+    const { json: one } = await ask('POST', '/boxes', { Name: 'a', note: 'b' });
+    assert.deepEqual((await ask('GET', '/boxes/a')).json, one);
+    assert.equal((await ask('GET', '/boxes/b')).status, 404);
+    const { json: other } = await ask('POST', `/boxes/${one.id}`, { Name: 'c' });
+    assert.deepEqual([other.Name, other.note, other.id === one.id], ['c', 'b', false]);
+    assert.equal((await ask('POST', `/boxes/${one.id}/paint`)).json.api_key, one.api_key);
+    const { json: renewed } = await ask('POST', `/boxes/${one.id}/reset-key`);
+    assert.match(renewed.api_key, /^bx-\d\d[a-z][a-z]$/);
+    assert.notEqual(renewed.api_key, one.api_key);
+    assert.equal((await ask('GET', `/boxes/${one.id}`)).json.api_key, renewed.api_key);
+  });
+});
+
+test('what is wrong with a request is 422 where the endpoint has that and not 400, and errors that nothing is said of have the usual members', async () => {
+  const box = object({ id: string, size: { type: 'integer' } }, ['id']);
+  const { responses } = answers(ref('box')) as { responses: object };
+  const paths = {
+    '/boxes': {
+      post: {
+        ...sends(object({ size: { type: 'integer' } }, ['size'])),
+        responses: { ...responses, 422: { description: 'Wrong.' } },
+      },
+    },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
+  await standIn(paths, { box }, async (ask) => {
+    assert.equal((await ask('POST', '/boxes', {})).status, 422);
+    const { status, json: missing } = await ask('GET', '/boxes/none');
+    assert.equal(status, 404);
+    assert.deepEqual([missing.code, missing.message, missing.error.type], ['not_found', missing.detail, 'not_found']);
+  });
 });

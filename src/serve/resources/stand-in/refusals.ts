@@ -210,9 +210,14 @@ const rows: readonly Row[] = [
   {
     named: /^(?:code|error|error_?code|name|type)$/i,
     ifRequired: true,
-    values: ({ code, condition, status }) => [code, (condition ?? phrase(status)).replaceAll(/\W+/g, '_').toLowerCase(), status],
+    values: ({ code, condition, status }) => [code, wordOf(status === 400 ? condition : undefined, status), status],
   },
 ];
+
+/** What most services call it: as HTTP does, where that says more than that a request is bad. */
+function wordOf(condition: ErrorCondition | undefined, status: number): string {
+  return (condition ?? phrase(status)).replaceAll(/\W+/g, '_').toLowerCase();
+}
 
 /** The message of a refusal with the first thing that is wrong, for those who are shown nothing else. */
 function whole({ message, violations }: ToldError): string {
