@@ -182,3 +182,23 @@ test('what is wrong with a request is 422 where the endpoint has that and not 40
     assert.deepEqual([missing.code, missing.message, missing.error.type], ['not_found', missing.detail, 'not_found']);
   });
 });
+
+test('what is said to be an object, of which nothing else is known, may be any value; not with `strict`', async () => {
+  const choice = object({ value: { type: 'object' }, name: string }, ['value']);
+  const box = object({ id: string, choices: list(ref('choice')), size: object({ x: string }) }, ['id']);
+  const paths = {
+    '/boxes': {
+      post: { ...sends(object({ choices: list(ref('choice')), size: object({ x: string }) })), ...answers(ref('box')) },
+    },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
+  const sent = { choices: [{ value: true }, { value: 'x' }, { value: { y: 1 } }] };
+  await standIn(paths, { box, choice }, async (ask) => {
+    const { status, json: made, headers } = await ask('POST', '/boxes', sent);
+    assert.equal(status, 200);
+    assert.match(String(headers.get('ninefold-warning')), /body choices\/0\/value is no object/);
+    assert.deepEqual((await ask('GET', `/boxes/${made.id}`)).json.choices, sent.choices);
+    assert.equal((await ask('POST', '/boxes', { size: 'big' })).status, 400);
+  });
+  await standIn(paths, { box, choice }, async (ask) => assert.equal((await ask('POST', '/boxes', sent)).status, 400), {}, true);
+});

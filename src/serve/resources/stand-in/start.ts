@@ -34,7 +34,7 @@ export function startStandIn(
   let relations: Relations | undefined;
   return {
     given: new UnmadeRows(spec, sampling),
-    forgive: compileForgive(isStrict),
+    forgive: compileForgive(isStrict, sampling.samples),
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
     asMeant: isStrict ? () => undefined : asMeant,
