@@ -39,11 +39,13 @@ test('a word at the end of a path that says what a method says is as good as non
     '/disks/create': { post: { responses: { 200: { description: 'Made.' } } } },
     '/disks/{id}': { ...within('id'), get: answers(ref('box')) },
     '/disks/{id}/info': { ...within('id'), get: answers(string) },
+    '/boxes/{id}/view': { ...within('id'), get: answers(object({ Id: string, Width: string })) },
     '/search/all': { get: answers(list(ref('box'))) },
   };
   const endpoints = part({ paths, components: { schemas: { box } } }, 'endpoints') as Effects;
   assert.equal(endpoints['POST /boxes/{id}/update']?.does, 'update box');
-  for (const key of ['POST /disks/create', 'GET /disks/{id}/info']) assert.equal(endpoints[key]?.does, undefined, key);
+  for (const key of ['POST /disks/create', 'GET /disks/{id}/info', 'GET /boxes/{id}/view'])
+    assert.equal(endpoints[key]?.does, undefined, key);
   await standIn(paths, { box }, async (ask) => {
     const { json: made } = await ask('POST', '/boxes/create', { Label: 'a' });
     assert.deepEqual((await ask('GET', `/boxes/${made.Id}/json`)).json, { Id: made.Id, Label: 'a' });
@@ -201,4 +203,29 @@ test('what is said to be an object, of which nothing else is known, may be any v
     assert.equal((await ask('POST', '/boxes', { size: 'big' })).status, 400);
   });
   await standIn(paths, { box, choice }, async (ask) => assert.equal((await ask('POST', '/boxes', sent)).status, 400), {}, true);
+});
+
+test('a state of which no words are listed begins as its description or the filter of its list says, and an error has its code though it may lack it', async () => {
+  const box = object(
+    { id: string, state: string, status: { ...string, description: 'Either `idle` or `busy`.' }, title: string },
+    ['id'],
+  );
+  const missing = object({ message: string, code: { ...string, example: 'box_not_found' } });
+  const { responses } = answers(ref('box')) as { responses: object };
+  const state = { name: 'state', in: 'query', schema: { ...string, enum: ['closed', 'open', 'all'] } };
+  const paths = {
+    '/boxes': {
+      post: { ...sends(object({ title: string, status: string })), ...answers(ref('box')) },
+      get: { parameters: [state], ...answers(list(ref('box'))) },
+    },
+    '/boxes/{id}': {
+      ...within('id'),
+      get: { responses: { ...responses, 404: { description: 'None.', ...json(ref('missing')) } } },
+    },
+  };
+  await standIn(paths, { box, missing }, async (ask) => {
+    const { json: made } = await ask('POST', '/boxes', { title: 'a' });
+    assert.deepEqual([made.state, made.status], ['open', 'idle']);
+    assert.match((await ask('GET', '/boxes/none')).json.code, /not_found/);
+  });
 });
