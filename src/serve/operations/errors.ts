@@ -42,7 +42,7 @@ export function compileRefusals(
   const answerError = isStatedPayload ? undefined : standIn?.compileErrors(operation?.endpoint);
 
   const rowOf = compileRows(spec, operation, facts);
-  const usualStatus = standIn && ((refusal: Refusal) => standIn.usualStatus(refusal));
+  const usualStatus = standIn && ((refusal: Refusal) => standIn.usualStatus(refusal, operation?.endpoint));
   const types = typesOf(operation);
   const headersOf = compileRefusalHeaders(spec, compile);
   const nameByFirst = compileNaming(spec);

@@ -57,8 +57,8 @@ export function compileUpdate(
   const ownShape = isStated(endpoint.request)
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
-  const fit = compileFit(model, compilation);
-  const keepingNull = compileKeptNulls(model);
+  const [fit, keepingNull] = [compileFit(model, compilation), compileKeptNulls(model)];
+  const renew = compilation.standIn?.compileSecretRenewal(endpoint, model);
   const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
@@ -94,7 +94,7 @@ export function compileUpdate(
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
       if (wrong.length > 0) return invalid(wrong);
-      const own = isNamed ? ownFields(model.fields, changes) : changes;
+      const own = { ...(isNamed ? ownFields(model.fields, changes) : changes), ...renew?.(before, row!) };
       const taken = fit(work, row!, before, made?.next ?? keepingNull(withoutPrototype(mergeJson(before, own) as Fields), own));
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
