@@ -50,7 +50,7 @@ class World:
         self.port, self.door = free_port(), free_port()
         command = [sys.executable, str(HERE / 'service.py'), '--port', str(self.port), '--clock-port', str(self.door)]
         self.child = subprocess.Popen(command + (['--fault', fault] if fault else []), stdout=subprocess.DEVNULL)
-        for _ in range(400):
+        for _ in range(1000):
             try:
                 socket.create_connection(('127.0.0.1', self.door), 1).close()
                 break
@@ -107,7 +107,7 @@ class World:
         assert made.status in (200, 201), made.text
         return made.body
 
-    def member(self, dig, person, role='helper'):
+    def member(self, dig, person, role='novice'):
         made = self.post('anna', f'/digs/{dig["id"]}/members', {'person': person, 'role': role})
         assert made.status in (200, 201), made.text
         return made.body

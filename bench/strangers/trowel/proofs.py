@@ -7,6 +7,7 @@ python3 proofs.py --write    puts callers and faults into stranger.json
 """
 import json
 import re
+import socket
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -634,10 +635,10 @@ def _(w):
     refused(w.delete('anna', f'/members/{own["id"]}'), 403, 'not_yours')
 
 
-@fault('au-helper-digs', 'authentication', 'permission rules', 'create trench', 'Helpers can begin a trench.')
+@fault('au-novice-digs', 'authentication', 'permission rules', 'create trench', 'Novices can begin a trench.')
 def _(w):
     dig = w.dig()
-    w.member(dig, 'boris', 'helper')
+    w.member(dig, 'boris', 'novice')
     refused(w.post('boris', f'/digs/{dig["id"]}/trenches', {'title': 'A', 'top_cm': 0, 'bottom_cm': 5}), 403, 'not_yours')
 
 
@@ -949,6 +950,19 @@ def _(w):
 def _(w):
     same(w.get('anna', '/digs?q=' + 'x' * 1900).status, 200)
     refused(w.get('anna', '/digs?q=' + 'x' * 2100), 413, 'too_large')
+
+
+@fault('li-timeout', 'limits', 'time-outs', 'service', 'A request may take half a minute.')
+def _(w):
+    with socket.create_connection(('127.0.0.1', w.port)) as line:
+        begun = time.monotonic()
+        line.sendall(f'POST /api/digs HTTP/1.1\r\nHost: x\r\nX-Trowel-Key: {KEYS["anna"]}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{{'.encode())
+        line.settimeout(16)
+        try:
+            said = line.recv(4096).decode()
+        except TimeoutError:
+            said = 'nothing'
+        assert said.startswith('HTTP/1.1 408') and time.monotonic() - begun > 8, said[:60]
 
 
 @fault('li-page-default', 'limits', 'pagination bounds', 'GET /artefacts', 'A page has ten rows unless asked otherwise.')

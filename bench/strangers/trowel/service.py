@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import socket
 import sys
 import threading
 import time
@@ -179,11 +178,11 @@ def one_of(*values):
 def tag_list(value):
     if not isinstance(value, list):
         return 'wrong_type', 'a list'
-    for tag in value:
+    for n, tag in enumerate(value):
         if not isinstance(tag, str):
-            return 'wrong_type', 'strings'
+            return 'wrong_type', 'a string', f'/{n}'
         if not 1 <= len(tag) <= (30 if bug('re-tag-long') else 20):
-            return 'wrong_value', '1 to 20 characters each'
+            return 'wrong_value', '1 to 20 characters', f'/{n}'
     if len(value) > (6 if bug('re-tags-six') else 5):
         return 'wrong_value', 'at most 5 items'
     if len(set(value)) < len(value) and not bug('re-tags-twice'):
@@ -216,7 +215,7 @@ def declare():
         'id': Field(readonly=True),
         'dig': Field(text(), immutable=True, bound=True),
         'person': Field(text(1, 40), immutable=True),
-        'role': Field(one_of('director', 'supervisor', 'helper'), default='helper'),
+        'role': Field(one_of('director', 'supervisor', 'novice'), default='novice'),
     }
     FIELDS['trench'] = {
         'id': Field(readonly=True),
@@ -243,7 +242,7 @@ def declare():
         'items': Field(), 'total_g': Field(readonly=True), 'packed_by': Field(readonly=True),
     }
     FIELDS['item'] = {
-        'id': Field(readonly=True),
+        'id': Field(readonly=True), 'crate': Field(readonly=True),
         'position': Field(whole(1, 99)),
         'text': Field(text(1, 60)),
         'mass_g': Field(whole(1, 1_000_000)),
@@ -330,7 +329,9 @@ def taken_in(name, body, caller, version, found, at='', before=None, bound=None)
             continue
         if field.readonly == 'moves':
             if before is not None:
-                if not isinstance(value, str):
+                if value is None:
+                    found.append(wrong(path, 'nothing', 'a value', 'left_out'))
+                elif not isinstance(value, str):
                     found.append(wrong(path, value, 'a string', 'wrong_type'))
                 elif value not in ('open', 'closed'):
                     found.append(wrong(path, value, 'one of open, closed'))
@@ -351,12 +352,12 @@ def taken_in(name, body, caller, version, found, at='', before=None, bound=None)
                 taken['items'] = [taken_in('item', one, caller, version, found, f'{path}/{n}') for n, one in enumerate(value)]
             continue
         if value is None:
-            if field.required:
-                found.append(wrong(path, 'nothing', 'a value', 'left_out'))
-            elif before is not None:
-                taken[stored] = None
-            else:
+            if before is None:
                 found.append(wrong(path, 'null', 'a value', 'wrong_type'))
+            elif field.required:
+                found.append(wrong(path, 'nothing', 'a value', 'left_out'))
+            else:
+                taken[stored] = None
             continue
         if bound is not None and field.bound and value != bound:
             found.append(wrong(path, value, f'{bound}, as the path says'))
@@ -367,7 +368,7 @@ def taken_in(name, body, caller, version, found, at='', before=None, bound=None)
             continue
         said = field.check(value)
         if said:
-            found.append(wrong(path, value, said[1], said[0]))
+            found.append(wrong(path + ''.join(said[2:]), value, said[1], said[0]))
             continue
         taken[stored] = int(value) if isinstance(value, float) else value
     if before is None:
@@ -460,7 +461,7 @@ def may(operation, row, caller):
         dig = ROWS['dig'][row['dig']]
         return dig['director'] == caller.id and (row['person'] != caller.id or bug('au-leave'))
     if operation in ('create trench', 'update trench', 'seal trench'):
-        roles = ('director', 'supervisor', 'helper') if bug('au-helper-digs') and operation == 'create trench' else ('director', 'supervisor')
+        roles = ('director', 'supervisor', 'novice') if bug('au-novice-digs') and operation == 'create trench' else ('director', 'supervisor')
         if bug('au-supervisor'):
             roles = ('director',)
         return role_of(row['dig'], caller.id) in roles
@@ -637,9 +638,10 @@ class Operations:
         row['updated_at'] = row['updated_at'] if bug('re-updated-kept') else instant(Clock.now())
         if moves:
             row['status'] = target
-            tell('dig.closed', 'dig', row, row['id'])
         if 'title' in before:
             tell('dig.renamed', 'dig', row, {'dig': row['id'], 'from': row['title'] if bug('ev-before') else before['title'], 'to': row['title']})
+        if moves:
+            tell('dig.closed', 'dig', row, row['id'])
         if moves and not bug('st-then-seal'):
             for trench in rows('trench', dig=row['id']):
                 if trench['status'] == 'open' and (rows('artefact', trench=trench['id']) or bug('st-then-empty')):
@@ -674,15 +676,20 @@ class Operations:
 
     # -- trenches
     def rules_of_trench(self, row, found):
-        if not found and row['bottom_cm'] <= row['top_cm'] and not bug('re-rule') and not (bug('re-rule-equal') and row['bottom_cm'] == row['top_cm']):
+        """Told with the other violations, where its field was sent."""
+        whole_numbers = all(isinstance(row.get(name), int) for name in ('top_cm', 'bottom_cm'))
+        bad = {violation['path'] for _, violation in found}
+        if whole_numbers and not bad & {'/top_cm', '/bottom_cm'} and row['bottom_cm'] <= row['top_cm'] and not bug('re-rule') and not (bug('re-rule-equal') and row['bottom_cm'] == row['top_cm']):
             field = '/top_cm' if bug('re-rule-field') else '/bottom_cm'
             found.append(wrong(field, row['bottom_cm'], 'more than top_cm'))
+            sent = [f'/{name}' for name in self.call.body] if isinstance(self.call.body, dict) else []
+            found.sort(key=lambda one: sent.index(one[1]['path']) if one[1]['path'] in sent else len(sent))
 
     def create_trench(self):
         dig = self.parent('dig')
         found = []
         taken = taken_in('trench', self.call.body, self.caller, self.version, found, bound=dig['id'])
-        self.rules_of_trench(taken, found) if not found else None
+        self.rules_of_trench(taken, found)
         raise_first(found)
         if not may('create trench', {'dig': dig['id']}, self.caller):
             raise Refused('not_yours')
@@ -706,8 +713,7 @@ class Operations:
         row = self.row('trench', 'update trench')
         found = []
         taken = taken_in('trench', self.call.body, self.caller, self.version, found, before=row)
-        if not found:
-            self.rules_of_trench({**row, **taken}, found)
+        self.rules_of_trench({**row, **taken}, found)
         raise_first(found)
         if row['status'] != 'open' and not bug('st-update-sealed'):
             raise Refused('wrong_state')
@@ -888,8 +894,8 @@ def routes():
 
 
 QUERY = {
-    'list dig': {'status': None, 'season': whole(1990, 2100), 'q': None, 'person': None, 'sort': ('opened', '-opened', 'code', '-code')},
-    'list artefact': {'material': ('bone', 'ceramic', 'flint', 'metal'), 'min_mass': whole(-2**53, 2**53), 'dig_code': None, 'tag': None,
+    'list dig': {'status': None, 'season': whole(1990, 2100), 'q': None, 'person': text(1, 40), 'sort': ('opened', '-opened', 'code', '-code')},
+    'list artefact': {'material': ('bone', 'ceramic', 'flint', 'metal'), 'min_mass': whole(-2**53, 2**53), 'dig_code': text(pattern=r'^[A-Z]{3}[0-9]{2}\Z'), 'tag': None,
                       'sort': ('mass_g', '-mass_g', 'label', '-label')},
 }
 PAGED = ('list dig', 'list member', 'list trench', 'list artefact', 'list crate')
@@ -942,9 +948,39 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    # -- thirty seconds for the next request to begin, and ten from there for all of it
+    def handle_one_request(self):
+        self.connection.settimeout(30)
+        try:
+            begun = self.rfile.peek(1)
+        except (TimeoutError, ConnectionError):
+            begun = b''
+        if not begun:
+            self.close_connection = True
+            return
+        self.until = time.monotonic() + 10
+        self.connection.settimeout(30 if bug('li-timeout') else 10)
+        super().handle_one_request()
+
+    def log_error(self, form, *_):
+        if form.startswith('Request timed out'):
+            status, body = problem(Refused('too_slow'))
+            data = json.dumps(body).encode()
+            head = f'HTTP/1.1 {status} {PHRASES[status]}\r\nContent-Type: application/problem+json\r\nContent-Length: {len(data)}\r\nConnection: close\r\n\r\n'
+            try:
+                self.connection.sendall(head.encode() + data)
+            except OSError:
+                pass
+
+    def some(self, length):
+        left = self.until - time.monotonic() + (20 if bug('li-timeout') else 0)
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(left)
+        return self.rfile.read1(min(length, 65536))
+
     # -- the body, read before anything is decided, so that the connection can go on
     def read_body(self):
-        self.connection.settimeout(10)
         try:
             if 'chunked' in (self.headers.get('Transfer-Encoding') or '').lower():
                 parts, size = [], 0
@@ -962,16 +998,19 @@ class Handler(BaseHTTPRequestHandler):
             length = int(self.headers.get('Content-Length') or 0)
             body = b''
             while length > 0:
-                piece = self.rfile.read(min(length, 65536))
+                piece = self.some(length)
                 if not piece:
                     break
                 length -= len(piece)
                 if len(body) <= 1_000_000:
                     body += piece
             return body
-        except (socket.timeout, TimeoutError):
+        except TimeoutError:
             self.close_connection = True
             raise Refused('too_slow')
+        except ValueError:
+            self.close_connection = True
+            raise Refused('no_json') from None
         finally:
             self.connection.settimeout(30)
 
@@ -980,8 +1019,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         if body is not None:
             self.send_header('Content-Type', kind)
-        vary = 'Trowel-Version' if self.public else 'X-Trowel-Key, Trowel-Version'
-        self.send_header('Vary', vary)
+        self.send_header('Vary', 'X-Trowel-Key, Trowel-Version')
         if self.version == OLD and not bug('ve-deprecation'):
             self.send_header('Deprecation', '@1767225600')
             self.send_header('Sunset', 'Tue, 01 Jan 2036 00:00:00 GMT')
@@ -996,7 +1034,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def handle_any(self):
-        self.version, self.public = NEW, True
+        self.version = NEW
         try:
             raw = self.read_body()
             outcome = self.decide(raw)
@@ -1051,7 +1089,6 @@ class Handler(BaseHTTPRequestHandler):
         if version == OLD and Clock.now() >= 2082758400000 and not bug('ve-sunset'):
             raise Refused('old_version')
         # 4 to 6: the caller, rates, whether there is a rule at all
-        self.public = False
         key = self.headers.get('X-Api-Key' if bug('au-header') else 'X-Trowel-Key')
         caller = CALLERS.get(key or '')
         if caller is not None and bug('pu-curators') and caller.user == 'curator':
@@ -1092,8 +1129,10 @@ class Handler(BaseHTTPRequestHandler):
         if len(raw) > (65536 if bug('li-body') else 16384):
             raise Refused('too_large')
         try:
-            return json.loads(raw.decode('utf-8'))
-        except ValueError:
+            read = json.loads(raw.decode('utf-8'), parse_constant=lambda name: float('x' + name))
+            json.dumps(read, ensure_ascii=False).encode('utf-8')
+            return read
+        except (ValueError, RecursionError):
             raise Refused('no_json') from None
 
     def parameters(self, operation, query):
@@ -1104,6 +1143,8 @@ class Handler(BaseHTTPRequestHandler):
         self.query = {}
         for name, values in seen.items():
             if operation in PAGED and name in ('limit', 'offset'):
+                if len(values) > 1:
+                    found.append(wrong(name, f'{len(values)} values', 'one value', where='query')[1])
                 continue
             if name not in stated or (self.version == OLD and name == 'season'):
                 if not bug('en-unknown-parameter'):
@@ -1113,7 +1154,11 @@ class Handler(BaseHTTPRequestHandler):
                 found.append(wrong(name, f'{len(values)} values', 'one value', where='query')[1])
                 continue
             value, shape = values[0], stated[name]
-            if callable(shape):
+            if name in ('person', 'dig_code'):
+                if shape(value):
+                    found.append(wrong(name, value, 'a value that its field can have', where='query')[1])
+                    continue
+            elif callable(shape):
                 if not re.match(r'^-?[0-9]+\Z', value) or shape(int(value)):
                     found.append(wrong(name, value, 'a whole number', where='query')[1])
                     continue
@@ -1132,7 +1177,7 @@ class Handler(BaseHTTPRequestHandler):
                 values = seen.get(name)
                 if values is None:
                     continue
-                if len(values) > 1 or not re.match(r'^[0-9]+\Z', values[0]) or not low <= int(values[0]) <= high:
+                if not re.match(r'^[0-9]+\Z', values[0]) or not low <= int(values[0]) <= high:
                     if bug('li-page-clamp') and name == 'limit' and values[0].isdigit():
                         setattr(self, name, min(max(int(values[0]), 1), 50))
                         continue
@@ -1150,7 +1195,7 @@ class Handler(BaseHTTPRequestHandler):
             known = [event['id'] for event in EVENTS]
             at = known[-1] if known else ''
             if last is not None and not bug('ev-resume'):
-                at = last if last in known or last > at else ''
+                at = last if last in known else ''
         self.send_response(200)
         self.send_header('Content-Type', 'text/event-stream')
         self.send_header('Vary', 'X-Trowel-Key, Trowel-Version')
