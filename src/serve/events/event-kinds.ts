@@ -61,8 +61,8 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const known = new Map<string, readonly RecordedKind[]>();
   return {
     isEmpty: kinds.length === 0,
-    emittedBy({ operation, transition, model, after }) {
-      const key = `${operation}\n${transition ?? ''}\n${model.name}\n${after === undefined}`;
+    emittedBy({ operation, transitions, model, after }) {
+      const key = `${operation}\n${transitions.join(' ')}\n${model.name}\n${after === undefined}`;
       const found = known.get(key);
       if (found) return found;
       const named = operations.get(operation) ?? { name: operation, resource: model.name };
@@ -70,7 +70,7 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
         .filter(
           ({ on }) =>
             on.includes(operation) ||
-            (transition && on.includes(`${transition} ${model.name}`)) ||
+            transitions.some((transition) => on.includes(`${transition} ${model.name}`)) ||
             (after !== undefined && namesOperation(on, named, 'event')),
         )
         .map(({ kind }) => kind);
