@@ -288,7 +288,7 @@ test('lists go on after a thing, and references are shown whole where that is as
   }
   assert.deepEqual(seen.toSorted(), made.toSorted());
   const one = await get(`/payment_intents/${made[0]}?expand[]=customer.default_payment_method`);
-  assert.equal(one.customer.default_payment_method.card.exp_year, 2030);
+  assert.deepEqual(one.customer.default_payment_method.card, { exp_month: 4, exp_year: 2030, last4: approved.slice(-4) });
   assert.equal((await get(`/payment_intents/${made[0]}`)).customer, customer.id);
 });
 

@@ -158,6 +158,8 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): Json {
 
 function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaUse): boolean {
   // What is derived is reckoned when a row is stored, and is not there before.
+  // What is made inside a value is made once the rest of it was looked at.
+  if (use === 'stored' && resource.identifier.standing === 'none' && isSuppliedByService(field, 'create')) return false;
   if (use === 'stored')
     return field.stored && field.derive === undefined && !(field.readOnly && !setsOnCreate(spec, resource, field));
   if (use === 'sent') return !isSuppliedByService(field, 'create');

@@ -179,7 +179,9 @@ function refusalOf(taken: TakenRow | { readonly refusal: Refusal }): Refusal | u
 export function carryThrough(work: Work, change: Changing, found: Found, taken: TakenRow, hook?: Hook): Outcome | Pause {
   const { asStored } = change;
   const derived = (fields: Fields, isWhole: boolean) => withDerived(work.rows, change.model, found.row?.id, fields, isWhole);
-  const next = derived(hook?.next ?? taken.next, false);
+  const { inner } = change.model;
+  const sent = hook?.next ?? taken.next;
+  const next = derived(inner ? inner(work, found.fields, sent) : sent, false);
   const names = namesFor(work, found, next);
   const refusal =
     found.pass.settle(asStored && (() => derived(asStored(names, next, taken), false))) ?? // 12. RFC 9110 section 15.5.4

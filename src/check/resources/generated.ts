@@ -3,6 +3,7 @@ import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { generatedOf } from '../../parts/generated.ts';
+import { changesOfValues } from '../../parts/inner-values.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { shortJson, typesOf } from '../subject/json-types.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
@@ -31,7 +32,26 @@ export const generatedRules: readonly Rule[] = [
     'Write `number: { type: integer, readOnly: true, generate: integer, within: repository }`, with a required field that does not change.',
     (subject) => eachField(subject, miscounted),
   ),
+  error(
+    'resources/value-made',
+    'A field of a value is made as only a field of a row can be.',
+    'Write `set: { create: … }` or `set: { write: … }` over `value`, or `generate` with no other field in it.',
+    (subject) => eachField(subject, madeAsInRow),
+  ),
 ];
+
+/** A value has no operations of its own, and nothing to be counted among. */
+function madeAsInRow(field: Field, resource: Resource): Wrong[] {
+  if (resource.identifier.standing !== 'none') return [];
+  const { name, at, set } = field;
+  const keys = Object.keys(set).filter((key) => !changesOfValues.includes(key));
+  const made = generatedOf(resource, field);
+  const isOfRows = made && !('wrong' in made) && made.fields.length > 0;
+  return [
+    ...keys.map((key) => ({ message: `\`${key}\` is no change of a value.`, at: below(below(at, 'set'), key), onKey: true })),
+    ...(isOfRows ? [{ message: `\`${name}\` could only be made so in a row.`, at: below(at, 'generate') }] : []),
+  ];
+}
 
 /** What is counted is counted by the service alone, once, and within what stays as it is. */
 function miscounted(field: Field, resource: Resource): Wrong[] {

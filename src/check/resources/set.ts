@@ -26,8 +26,11 @@ export const setRules: readonly Rule[] = [
     'A key of `set` is no change of its resource.',
     'Write create, update, replace, write, a transition, or an operation that stores the resource.',
     (subject) =>
-      eachField(subject, ({ at, set }, { name }) =>
-        Object.keys(set).flatMap((key) => notAChange(subject, name, key, below(below(at, 'set'), key))),
+      eachField(subject, ({ at, set }, { name, identifier }) =>
+        // What makes a field of a value is held to `resources/value-made`.
+        Object.keys(identifier.standing === 'none' ? {} : set).flatMap((key) =>
+          notAChange(subject, name, key, below(below(at, 'set'), key)),
+        ),
       ),
   ),
   error(

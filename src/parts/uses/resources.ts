@@ -63,13 +63,30 @@ function setUses(spec: Spec, operations: readonly Operation[], resource: Resourc
     expected: { shape: statedValue(field.shape) ?? {}, optional: statedValue(field.required) !== true },
     failure: 'internal',
     // What an act gives is not set besides.
-    scopes: setScopes(
-      spec,
-      operations.filter(({ follows }) => !follows?.gives.includes(field.name)),
-      resource,
-      key,
-    ),
+    scopes:
+      resource.identifier.standing === 'none'
+        ? [{ scope: valueScope(spec, resource, key) }]
+        : setScopes(
+            spec,
+            operations.filter(({ follows }) => !follows?.gives.includes(field.name)),
+            resource,
+            key,
+          ),
   }));
+}
+
+/** What is set inside a value reads the value around it, of whatever row that is; what it was sent with may not be there. */
+function valueScope(spec: Spec, resource: Resource, key: string): Scope {
+  const fields = statedValue(resource.fields);
+  // Of a value that was there a change may send a part, and what is never stored is in nothing but what is sent.
+  const isPartial = key !== 'create';
+  const mayLack = (name: string) =>
+    (isPartial && fields?.[name]?.stored === false) || Object.keys(fields?.[name]?.set ?? {}).length > 0;
+  return scopeOf({
+    ...everywhere,
+    value: { shape: resourceShape(spec, resource.name, mayLack) },
+    caller: callerVariable(spec, false),
+  });
 }
 
 function setScopes(spec: Spec, operations: readonly Operation[], resource: Resource, key: string): UseScope[] {

@@ -1,12 +1,12 @@
 import type { JsonMap } from '../../document/document.ts';
 import { pathOf } from '../../document/pointer.ts';
+import { constantsOf, fitsBranch } from '../../parts/branch-constants.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { reaching, resourcesIn } from '../../parts/mentions.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { type Level, levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { constantsOf, fitsBranch } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 
 /** Takes out of a value, in place, what its reader must not see. */

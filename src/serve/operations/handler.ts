@@ -241,7 +241,7 @@ function storeWanted(work: Work, wanted: WantedChange, operation: Operation, eng
 }
 
 function create(work: Work, model: RowModel, wanted: Extract<WantedChange, { kind: 'create' }>, operation: Operation): void {
-  const draft: Fields = { ...wanted.fields };
+  const draft: Fields = model.inner?.(work, undefined, wanted.fields) ?? { ...wanted.fields };
   demandStates(model, draft, compileBegin(model, operation.name)(work.scope, draft), 'starts in');
   const next = applySetters(model.setters([operation.name, 'create', 'write']), { ...work.scope, next: draft }, draft);
   demandValid(model.validateStored, next, `The ${model.name} that a handler creates`);
@@ -256,11 +256,12 @@ function update(
   wanted: Extract<WantedChange, { kind: 'update' }>,
   operation: Operation,
 ): void {
-  const draft: Fields = { ...before };
+  const patched: Fields = { ...before };
   for (const [field, value] of Object.entries(wanted.patch)) {
-    if (value === null || value === undefined) delete draft[field];
-    else draft[field] = value;
+    if (value === null || value === undefined) delete patched[field];
+    else patched[field] = value;
   }
+  const draft = model.inner?.(work, before, patched) ?? patched;
   const { field } = model.identifier;
   if (draft[field] !== before[field]) throw new Error(`A handler changed ${field} of a ${model.name}, which it is known by.`);
   demandStates(model, draft, before, 'is in');

@@ -1,8 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { constantsOf, fitsBranch } from '../../parts/branch-constants.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { type Level, levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { constantsOf, fitsBranch } from '../exchange/branches.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { copy } from '../http/json.ts';
 

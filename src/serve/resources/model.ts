@@ -1,6 +1,6 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { generatedOf, uniquesOf } from '../../parts/generated.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -19,10 +19,12 @@ import { compileAlarms, type EventAlarm } from './alarms.ts';
 import { compileDerived, type Derived } from './derived.ts';
 import { compileFieldRules, type FieldRules } from './field-rules.ts';
 import { indexedFields } from './indexes.ts';
+import { type CompleteInner, compileInner } from './inner-values.ts';
 import { compileMadeLast, isMadeLast, type MadeLast } from './made-last.ts';
 import { compileReferences, type FindReferences } from './references.ts';
 import { type CountedRows, compileCountedRows } from './row-limits.ts';
 import { rememberSetters, type Setters } from './setters.ts';
+import { shownFields } from './shown-fields.ts';
 import { type CompiledMachine, compileMachine } from './states.ts';
 
 /** A resource with an identifier, compiled for keeping: its table, and all that its field words ask for. */
@@ -52,6 +54,8 @@ export interface RowModel {
   readonly referrers: readonly Referrer[];
   /** Finds every reference in a row, nested ones too. */
   readonly findReferences: FindReferences | undefined;
+  /** Makes what the service makes inside values; nothing where it makes nothing there. */
+  readonly inner: CompleteInner | undefined;
   /** What sets a field on a change, by change word. */
   readonly setters: Setters;
   columnsOf(fields: Fields): Scalar[];
@@ -61,9 +65,9 @@ export interface RowModel {
   code(field: string): ColumnCode | undefined;
   /** What its fields together must not be; nothing where it states no rules. */
   readonly rules: FieldRules | undefined;
-  /** A whole row as it is kept. */
   /** How many rows there may be. */
   readonly counted: readonly CountedRows[];
+  /** A whole row as it is kept. */
   readonly validateStored: Validate;
   parse(row: Pick<Row, 'doc'>): Fields;
 }
@@ -144,6 +148,7 @@ function compileModel(
     ),
     referrers: referrersOf(spec, resource.name),
     findReferences: compileReferences(spec, { resource: resource.name }),
+    inner: compileInner(resource, compilation),
     setters: rememberSetters(resource, compilation),
     code: (field) => codes.get(field),
     rules,
@@ -286,13 +291,4 @@ function uniqueKey(
     parts.push(typeof value === 'number' || typeof value === 'bigint' ? value : (code?.encode(value) ?? value));
   }
   return canonical(parts);
-}
-
-/** The fields that a shape names, by itself or by the name of a value. */
-function shownFields(show: Field['show'], { resources }: Spec): readonly string[] | undefined {
-  if (typeof show !== 'object') return undefined;
-  const value = show.resource === undefined ? undefined : entryOf(resources.all, show.resource);
-  if (value && !value.shape) return entriesOf(value.fields).map(([name]) => name);
-  const { properties } = value ? (statedValue(value.shape) ?? {}) : show;
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : undefined;
 }

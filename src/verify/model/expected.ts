@@ -18,6 +18,7 @@ import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import { everyMember } from './expressions.ts';
 import { generatedExpected, identifierExpected } from './generated.ts';
+import { completeInner } from './inner-values.ts';
 import type { Model } from './model.ts';
 import { movedIn } from './moved.ts';
 import { mayHold } from './own-body.ts';
@@ -42,6 +43,7 @@ export function expectedAfter(
     beforeSet(model, resource, change, { before, followed }),
     before === undefined,
   );
+  completeInner(model, resource, change, before, plain);
   const next: Record<string, Json> = bareMap({});
   for (const [name, expectation] of plain) if (expectation.is === 'value') next[name] = expectation.value;
   // What is set may read the identifier of the row that it is set in, which the answer tells.

@@ -189,7 +189,10 @@ export class Model {
   /** The members of values that a caller is not shown, wherever such a value stands. */
   hiddenInside(caller: TrialCaller | undefined): ReadonlySet<string> {
     const values = entriesOf(this.spec.resources.all).filter(([, { identifier }]) => identifier.standing === 'none');
-    return new Set(values.flatMap(([name]) => [...this.unseenBy(name, caller)]));
+    const unstored = values.flatMap(([, { fields }]) =>
+      entriesOf(fields).flatMap(([name, { stored }]) => (stored ? [] : [name])),
+    );
+    return new Set([...unstored, ...values.flatMap(([name]) => [...this.unseenBy(name, caller)])]);
   }
 
   /** Whether a field of this name is shown as the row that it refers to, in some resource. */

@@ -131,6 +131,17 @@ export const resourcesCases: readonly Case[] = [
     finds: ['resources/on-delete-without-ref @ /resources/note/fields/title/onDelete'],
   },
   {
+    snippets: [
+      'resources: { label: { fields: { key: { type: string, generate: "{random:4}" }, nr: { type: string, generate: "{key}_{random:4}" }, by: { type: string, readOnly: true, set: { update: caller.id, create: "value.nam" } } } } }',
+    ],
+    finds: [
+      'resources/value-made @ /resources/label/fields/nr/generate',
+      'resources/value-made @ /resources/label/fields/by/set/update',
+      'expressions/may-be-absent @ /resources/label/fields/by/set/update',
+      'expressions/unknown-field @ /resources/label/fields/by/set/create',
+    ],
+  },
+  {
     snippets: ['resources: { book: { identifier: { generate: client }, fields: { id: { type: string, ignore_case: true } } } }'],
     finds: ['resources/identifier-case @ /resources/book/fields/id/ignore_case'],
   },
