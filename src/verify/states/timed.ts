@@ -18,7 +18,7 @@ import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import type { Trial } from '../trial.ts';
+import type { Case, Trial } from '../trial.ts';
 import { moveAside, waysAside } from './aside.ts';
 import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
 import { factsOfMachine } from './transitions.ts';
@@ -53,29 +53,7 @@ export const timed: Trial = {
             };
             continue;
           }
-          const [update] = model.endpointsThat('update', resource).filter((one) => {
-            const allowed = statesNamed(model.spec.states, machine, one.in ?? []);
-            return allowed.length === 0 || allowed.includes(state);
-          });
-          // A change may put off what is due at a time of the row.
-          if (update && transition.after) {
-            const changing = {
-              transition,
-              state,
-              make,
-              meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
-            };
-            yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
-          }
-          for (const aside of transition.after ? waysAside(model, machine) : []) {
-            const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
-            const between = `${name}, ${aside.name} in between`;
-            yield {
-              name: between,
-              facts,
-              run: (session) => letTimePass(session, machine, { transition, state, make, meanwhile }),
-            };
-          }
+          yield* betweenTimes(model, machine, { transition, state, make }, { name, facts });
           for (const leaving of waysOut(model, machine, transition, state)) {
             const left = `${name}, left by ${leaving.by.name}`;
             yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
@@ -100,6 +78,32 @@ export const timed: Trial = {
     }
   },
 };
+
+/** What is done to a row meanwhile, and does not restart its time: a change of it, and a transition of each other machine. */
+function* betweenTimes(
+  model: Model,
+  machine: Machine,
+  passing: Passing,
+  { name, facts }: { readonly name: string; readonly facts: Case['facts'] },
+): Iterable<Case> {
+  const { transition, state } = passing;
+  // A change may put off what is due at a time of the row.
+  if (!transition.after) return;
+  const [update] = model.endpointsThat('update', machine.resource).filter((one) => {
+    const allowed = statesNamed(model.spec.states, machine, one.in ?? []);
+    return allowed.length === 0 || allowed.includes(state);
+  });
+  if (update) {
+    const meanwhile = (session: Session, row: TrialRow) => change(session, update, row);
+    const run = (session: Session) => letTimePass(session, machine, { ...passing, meanwhile });
+    yield { name: `${name}, changed in between`, facts, run };
+  }
+  for (const aside of waysAside(model, machine)) {
+    const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
+    const run = (session: Session) => letTimePass(session, machine, { ...passing, meanwhile });
+    yield { name: `${name}, ${aside.name} in between`, facts, run };
+  }
+}
 
 /** A row that the clock moves: one for which the condition of that holds, where it has one. */
 export function dueRow(session: Session, machine: Machine, state: string, transition: Transition): Promise<TrialRow> {
