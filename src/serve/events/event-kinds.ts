@@ -1,5 +1,6 @@
 import { meansKind, toldAs } from '../../parts/event-names.ts';
 import type { EventKind, Push } from '../../parts/events.ts';
+import { toldShape } from '../../parts/expressions/told-rows.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -94,7 +95,7 @@ function compileKind(
   if (!isStated(payload) || on.standing === 'open') return [];
   const shape = payload.value;
   const make = compilePayload(kind, shape, compilation);
-  const seen = compileSeen(compileUnseen(compilation.spec, shape));
+  const seen = compileSeen(compileUnseen(compilation.spec, toldShape(compilation.spec, kind) ?? shape));
   const compiled: RecordedKind = {
     name,
     told: toldAs(compilation.spec, name),

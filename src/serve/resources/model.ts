@@ -94,7 +94,7 @@ export interface Referrer {
 
 /** Compiles every resource that has an identifier and stated fields. */
 export function compileModels(
-  compilation: Compilation,
+  compilation: Compilation & { readonly standIn?: object | undefined },
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
 ): ReadonlyMap<string, RowModel> {
   const models = new Map<string, RowModel>();
@@ -108,7 +108,7 @@ export function compileModels(
 
 function compileModel(
   resource: Resource,
-  compilation: Compilation,
+  compilation: Compilation & { readonly standIn?: object | undefined },
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
   derived: Derived,
 ): RowModel {
@@ -144,7 +144,7 @@ function compileModel(
     ),
     referrers: referrersOf(spec, resource.name),
     findReferences: compileReferences(spec, { resource: resource.name }),
-    setters: rememberSetters(list, compilation),
+    setters: rememberSetters(resource, compilation),
     code: (field) => codes.get(field),
     rules,
     validateStored: withRules(compilation.validate({ resource: resource.name }, 'stored'), rules),

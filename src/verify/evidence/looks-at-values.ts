@@ -13,6 +13,8 @@ import { isNeverNull } from '../endpoints/bodies.ts';
 import { takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
+import { choosingEndpoints, leftNone } from '../resources/choices.ts';
+import { wordsRead } from '../resources/derived.ts';
 import { closedPlaces, unstatedRefused } from '../resources/unstated.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { breaksOf } from '../values/variants.ts';
@@ -59,7 +61,9 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
   const resource = model.resource(subject.slice(0, at));
   const field = resource && entryOf(resource.fields, subject.slice(at + 1));
   if (!resource || !field || !isTaken(model, resource, field)) return [];
-  return model.endpointsThat('update', resource.name).flatMap((endpoint) =>
+  const choices = resource.choices.filter(({ fields }) => fields.includes(field.name));
+  const chosen = choices.flatMap(({ fields }) => choosingEndpoints(model, resource.name, fields));
+  const taken = model.endpointsThat('update', resource.name).flatMap((endpoint) =>
     isNeverNull(model, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
       ? [
           {
@@ -72,6 +76,7 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
         ]
       : [],
   );
+  return [...taken, ...chosen.map(({ key }) => looksFor(leftNone(key)))];
 }
 
 function isWritableIn(model: Model, endpoint: Endpoint, { name }: Field): boolean {
@@ -116,6 +121,9 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
       states.filter((state) => new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source)).map((state) => `in ${state}`),
     ),
   );
+  // So may each value of yes or no, or word of a list.
+  for (const from of froms)
+    looks.push(...wordsRead(model, from, new Set(derivation?.itemReads.get(from))).map(({ says }) => says));
   return looks.map((look) => ({
     name: `derived, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,

@@ -4,7 +4,7 @@ import type { Machine } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
-import type { Done } from '../script/step.ts';
+import type { Done, Step } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { SampleStyle } from '../values/style.ts';
 
@@ -66,4 +66,6 @@ export interface RowMaker {
   parts(endpoint: Endpoint, wanted: WantedRow): Promise<Parts>;
   /** The headers that an endpoint asks for before it changes a row. */
   preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>>;
+  /** The steps that make the rows which stand for a caller itself. */
+  ownRows(caller: TrialCaller): Promise<readonly Step<TrialExchange>[]>;
 }

@@ -3,6 +3,7 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
 import { machinesOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { isNeverShown } from '../model/fields.ts';
@@ -151,6 +152,8 @@ function* observeExpanded(
       reason: 'shown',
       judgement: wrong && { promised: `${field.name} as it is shown: ${wrong.message}`, seen: oneLine(value) },
     };
+    const shown = (field.show as Shape).resource;
+    if (typeof shown === 'string') yield* observeRow(exchange, model, shown, value, depth + 1);
   } else if (field.show === 'expand' || asked) {
     if (field.ref !== undefined) yield* observeRow(exchange, model, field.ref, value, depth + 1);
   } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: oneLine(value) } };
