@@ -1,11 +1,11 @@
 import type { Permission } from './authentication.ts';
-import { entriesOf, entryOf, statedValue } from './fact.ts';
+import { entriesOf, statedValue } from './fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from './operations.ts';
 import type { Field } from './resources.ts';
 import type { Spec } from './spec.ts';
 
 /** A user, nobody who is known, or whoever it may be. */
-export type Who = { readonly user: string | undefined } | 'anybody';
+type Who = { readonly user: string | undefined } | 'anybody';
 
 /** The operations that show rows of a resource: those that read one, and its lists. */
 export function showingOperations(spec: Spec, resource: string): Operation[] {
@@ -17,7 +17,7 @@ export function showingOperations(spec: Spec, resource: string): Operation[] {
 }
 
 /** The rules that show rows of a resource to somebody. */
-export function showingRules(spec: Spec, resource: string, who: Who): Permission[] {
+function showingRules(spec: Spec, resource: string, who: Who): Permission[] {
   const operations = showingOperations(spec, resource);
   return (statedValue(spec.authentication.permissions) ?? []).filter(
     ({ allow, to }) =>
@@ -64,10 +64,4 @@ function leftOut(spec: Spec, who: Who, by: 'some' | 'every'): ReadonlySet<Field>
     }
   }
   return out;
-}
-
-/** Whether some rule which shows rows to somebody leaves out a field of a resource. */
-export function isLeftOut(spec: Spec, resource: string, name: string, who: Who): boolean {
-  const field = entryOf(entryOf(spec.resources.all, resource)?.fields, name);
-  return field !== undefined && leftOutOf(spec, who).has(field);
 }

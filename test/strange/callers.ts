@@ -70,6 +70,15 @@ export function layPermissions(draw: Draw, draft: Draft): Draft {
       ),
     );
     told.push(`permissions ${policy}`);
+    const reading = own.filter(isReading).map((one) => one.name);
+    if (policy !== 'by user' || reading.length === 0 || !oneIn(draw, 2)) continue;
+    // Readers are shown some fields, and by another rule some more.
+    const names = Object.keys(mapAt(document, 'resources', name, 'fields'));
+    // What answers read of every row is shown.
+    const some = () => names.filter((one) => ['count', 'touched', 'twice'].includes(one) || draw(fc.boolean));
+    rules.pop();
+    rules.push({ allow: reading, to: 'reader', fields: some() }, { allow: reading.slice(0, 1), to: 'reader', fields: some() });
+    told.push('rules that show fields');
   }
   const covered = new Set(
     resources.flatMap(({ name }) => operations.filter(({ does }) => does.endsWith(` ${name}`)).map((one) => one.name)),

@@ -2,6 +2,7 @@ import { standsFor } from '../../kinds/formats/all.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { type Evaluate, isFailed } from '../exchange/compilation.ts';
@@ -66,8 +67,12 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const status = /^\d{3}$/.test(answer.status) ? Number(answer.status) : 200;
   const body = compileBody(answer, operation, compilation);
   const headersOf = compileHeaders(answer, operation, compilation);
+  const { user, spec } = compilation;
+  // `result` and `items` are as their reader is shown them; a row as it is stored is not.
+  const readsRow = /\b(?:next|resource)\b/.test(JSON.stringify(answer.data ?? ''));
+  const leftOut = leftOutOf(spec, { user });
   const prune: Prune | undefined = isStated(answer.shape)
-    ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
+    ? compilePrune(spec, answer.shape.value, { user, reveals: true, ...(readsRow && { leftOut }) })
     : undefined;
   const complete = isStated(answer.shape)
     ? compilation.standIn?.compileCompletion(answer.shape.value, answer, statedValue(endpoint.does))

@@ -1,9 +1,11 @@
 import { isSame } from '../../document/values.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { isStateSent } from '../../parts/payload.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
 import type { TakenRow, Work } from './act.ts';
 import type { RowModel } from './model.ts';
 import type { CompiledTransition } from './states.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
 /** What an update is besides, where it sends other states than the row is in: the transitions that lead there, or why there is none. */
 type Move = (work: Work, before: Fields, next: Fields) => Pick<TakenRow, 'transitions' | 'illegal' | 'answer'> | undefined;
@@ -44,4 +46,12 @@ function moveOf(
   if ('refusal' in applied) return { illegal: applied.refusal };
   if (applied.to !== to) return { illegal: { when: 'transition.illegal.condition' } };
   return { name: transition.name, answer: applied.answer };
+}
+
+/** The fields of states that an update may send. */
+export function sentStates({ machines, fields, resource }: RowModel, { spec }: ViewCompilation): readonly string[] {
+  return machines.flatMap((machine) => {
+    const field = fields.get(machine.field);
+    return field && isStateSent(spec, resource, field) ? [field.name] : [];
+  });
 }

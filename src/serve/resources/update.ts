@@ -2,7 +2,6 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { isStateSent } from '../../parts/payload.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
@@ -31,7 +30,7 @@ import { compileKeptNulls } from './kept-nulls.ts';
 import { keptFields } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
-import { compileMove } from './moved.ts';
+import { compileMove, sentStates } from './moved.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
@@ -124,14 +123,6 @@ function droppedHere(endpoint: Endpoint, model: RowModel, compilation: ViewCompi
   const states = sentStates(model, compilation);
   const dropped = states.length === 0 ? known : new Set([...known].filter((name) => !states.includes(name)));
   return withoutStated(dropped, endpoint, model, compilation);
-}
-
-/** The fields of states that an update may send. */
-function sentStates({ machines, fields, resource }: RowModel, { spec }: ViewCompilation): readonly string[] {
-  return machines.flatMap((machine) => {
-    const field = fields.get(machine.field);
-    return field && isStateSent(spec, resource, field) ? [field.name] : [];
-  });
 }
 
 /** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */

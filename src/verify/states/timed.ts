@@ -32,75 +32,76 @@ export const timed: Trial = {
   movesClock: true,
   *cases(model) {
     for (const machine of allMachines(model.spec.states)) {
+      const { resource } = machine;
       for (const [, transition] of entriesOf(machine.transitions)) {
         if (!(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
-        for (const state of transition.from === '*' ? statesOf(machine) : transition.from)
-          if (!rivals(machine, transition, state)) yield* casesFrom(model, machine, transition, state);
+        for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
+          if (rivals(machine, transition, state)) continue;
+          const name = `${transition.name} ${resource} from ${state}`;
+          const times = timesSet(model, machine, transition).map(([field]) => ({
+            kind: 'allowed values',
+            subject: `${resource}.${field}`,
+          }));
+          const facts = [...factsOfMachine(machine), ...times];
+          const make = (session: Session) => dueRow(session, machine, state, transition);
+          yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
+          if (transition.if) {
+            yield {
+              name: `${name}, held back`,
+              facts,
+              run: (session) => stayBehind(session, machine, { timed: transition, state }),
+            };
+            continue;
+          }
+          yield* betweenTimes(model, machine, { transition, state, make }, { name, facts });
+          for (const leaving of waysOut(model, machine, transition, state)) {
+            const left = `${name}, left by ${leaving.by.name}`;
+            yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
+          }
+          for (const again of waysBack(model, machine, transition, state)) {
+            const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
+            const by = `${name}, begun anew by ${again.name}`;
+            const reason = begunAnew(transition, again);
+            yield {
+              name: by,
+              facts,
+              run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
+            };
+          }
+          for (const entering of waysInto(model, machine, state)) {
+            const enter = (session: Session) => entered(session, machine, entering);
+            const by = `${name} by ${entering.name}`;
+            yield { name: by, facts, run: (session) => letTimePass(session, machine, { transition, state, make: enter }) };
+          }
+        }
       }
     }
   },
 };
 
-/** What there is to look at of a transition of the clock from a state. */
-function* casesFrom(model: Model, machine: Machine, transition: Transition, state: string): Iterable<Case> {
-  const { resource } = machine;
-  const name = `${transition.name} ${resource} from ${state}`;
-  const times = timesSet(model, machine, transition).map(([field]) => ({
-    kind: 'allowed values',
-    subject: `${resource}.${field}`,
-  }));
-  const facts = [...factsOfMachine(machine), ...times];
-  const make = (session: Session) => dueRow(session, machine, state, transition);
-  yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
-  if (transition.if) {
-    yield {
-      name: `${name}, held back`,
-      facts,
-      run: (session) => stayBehind(session, machine, { timed: transition, state }),
-    };
-    return;
-  }
-  const [update] = model.endpointsThat('update', resource).filter((one) => {
+/** What is done to a row meanwhile, and does not restart its time: a change of it, and a transition of each other machine. */
+function* betweenTimes(
+  model: Model,
+  machine: Machine,
+  passing: Passing,
+  { name, facts }: { readonly name: string; readonly facts: Case['facts'] },
+): Iterable<Case> {
+  const { transition, state } = passing;
+  // A change may put off what is due at a time of the row.
+  if (!transition.after) return;
+  const [update] = model.endpointsThat('update', machine.resource).filter((one) => {
     const allowed = statesNamed(model.spec.states, machine, one.in ?? []);
     return allowed.length === 0 || allowed.includes(state);
   });
-  // A change may put off what is due at a time of the row.
-  if (update && transition.after) {
-    const changing = {
-      transition,
-      state,
-      make,
-      meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
-    };
-    yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
+  if (update) {
+    const meanwhile = (session: Session, row: TrialRow) => change(session, update, row);
+    const run = (session: Session) => letTimePass(session, machine, { ...passing, meanwhile });
+    yield { name: `${name}, changed in between`, facts, run };
   }
-  for (const aside of transition.after ? waysAside(model, machine) : []) {
+  for (const aside of waysAside(model, machine)) {
     const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
-    const between = `${name}, ${aside.name} in between`;
-    yield {
-      name: between,
-      facts,
-      run: (session) => letTimePass(session, machine, { transition, state, make, meanwhile }),
-    };
-  }
-  for (const leaving of waysOut(model, machine, transition, state)) {
-    const left = `${name}, left by ${leaving.by.name}`;
-    yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
-  }
-  for (const again of waysBack(model, machine, transition, state)) {
-    const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
-    const by = `${name}, begun anew by ${again.name}`;
-    const reason = begunAnew(transition, again);
-    yield {
-      name: by,
-      facts,
-      run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
-    };
-  }
-  for (const entering of waysInto(model, machine, state)) {
-    const enter = (session: Session) => entered(session, machine, entering);
-    const by = `${name} by ${entering.name}`;
-    yield { name: by, facts, run: (session) => letTimePass(session, machine, { transition, state, make: enter }) };
+    const run = (session: Session) => letTimePass(session, machine, { ...passing, meanwhile });
+    yield { name: `${name}, ${aside.name} in between`, facts, run };
   }
 }
 
