@@ -4,7 +4,9 @@ import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { Envelope } from '../../parts/envelope.ts';
 import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
+import { toldShape } from '../../parts/expressions/told-rows.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
@@ -51,8 +53,9 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   function pruneFor(kind: string, { user }: Audience): Prune | undefined {
     const key = `${kind}\n${user ?? ''}`;
     if (!prunes.has(key)) {
-      const shape = shapeOf(kind);
-      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
+      const stated = statedValue(spec.events.kinds)?.[kind];
+      const shape = stated && toldShape(spec, stated);
+      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false, leftOut: leftOutOf(spec, { user }) }));
     }
     return prunes.get(key);
   }

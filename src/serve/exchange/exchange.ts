@@ -293,8 +293,3 @@ export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
     tellsProse: true,
   });
 }
-
-/** Notes down what was let pass. */
-export function warn(exchange: Exchange, warnings: readonly string[]): void {
-  exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];
-}

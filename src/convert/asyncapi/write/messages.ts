@@ -138,7 +138,7 @@ function shown(value: Json, shape: JsonMap, spec: Spec, seed: string): Json | un
   const out: OpenMap = newMap();
   for (const [name, inner] of Object.entries(value)) {
     const field = resource && entryOf(resource.fields, name);
-    if (field && !isAlwaysShown(field)) continue;
+    if (field && !isAlwaysShown(spec, field)) continue;
     const own =
       resource && statedValue(resource.identifier)?.field === name ? identifierLike(spec, resource.name, seed) : undefined;
     const stated = field ? statedValue(field.shape) : isMap(shape.properties) ? shape.properties[name] : undefined;
