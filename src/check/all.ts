@@ -1,3 +1,4 @@
+import { certificateRules } from './authentication/certificates.ts';
 import { permissionRules, reachRules } from './authentication/permissions.ts';
 import { schemeRules, tokenRules } from './authentication/schemes.ts';
 import { brokerRules } from './brokers.ts';
@@ -81,7 +82,13 @@ const endpointsRules: readonly Rule[] = [
 ];
 
 /** Authentication. */
-const authenticationRules: readonly Rule[] = [...schemeRules, ...tokenRules, ...permissionRules, ...reachRules];
+const authenticationRules: readonly Rule[] = [
+  ...schemeRules,
+  ...tokenRules,
+  ...certificateRules,
+  ...permissionRules,
+  ...reachRules,
+];
 
 /** Events. */
 const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules, ...brokerRules];

@@ -190,12 +190,13 @@ async function raceOrders(house: House, keys: Keys, seats: readonly Seat[], { or
       if (kills > 0 && order % Math.ceil(orders / (kills + 1)) === 0 && order > 0) {
         killing = (killing ?? Promise.resolve()).then(() => house.kill());
       }
-      const last = orders - order <= free.size + clients ? [...free][0] : undefined;
+      const last = orders - order <= free.size ? [...free][0] : undefined;
       const seat = last ?? seats[chance.below(seats.length)]!;
+      // Whoever orders it, somebody gets it.
+      free.delete(seat);
       // A client is several passengers by turns, so that none of them comes near to its rate.
       const passenger = keys.passenger[who + clients * (order % (callers.passenger / clients))]!;
       const booking = await orderSeat(house, keys, passenger, seat, order);
-      free.delete(seat);
       if (booking === undefined) told.taken += 1;
       else {
         assert.equal(told.paid.get(seat.id), undefined, `seat ${seat.id} was sold twice`);

@@ -5,6 +5,7 @@ import { basicKey } from './basic-key.ts';
 import { introspection } from './introspection.ts';
 import { jwt } from './jwt.ts';
 import type { PlacedScheme, SchemeKind } from './kind.ts';
+import { mutualTls } from './mutual-tls.ts';
 import { oauth2 } from './oauth2.ts';
 import { signature } from './signature.ts';
 import { unverifiable } from './unverifiable.ts';
@@ -16,6 +17,7 @@ export const schemeKinds = [
   basicKey,
   introspection,
   jwt,
+  mutualTls,
   oauth2,
   signature,
   unverifiable,

@@ -77,6 +77,10 @@ export interface KeyProof {
   read?(text: string): string | undefined;
   /** What stands behind the prefix for a key. */
   write?(key: string): string;
+  /** Whether a proxy tells it: from whoever is no trusted proxy it is not good. Such a key is brought along, in any form that is read. */
+  readonly isToldByProxy?: true;
+  /** What one looks like that is made for a run of the service, where the document does not say. */
+  readonly form?: string;
 }
 
 export interface PasswordProof {

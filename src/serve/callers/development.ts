@@ -146,7 +146,8 @@ export class Development {
       return token;
     }
     if (kind.proof?.by === 'key') {
-      const secret = newKey(scheme, this.#chance, this.#clock.now());
+      const { form } = kind.proof;
+      const secret = newKey({ ...(form !== undefined && { generate: form }), ...scheme }, this.#chance, this.#clock.now());
       for (const alike of this.signsAll ? carriedAlike(one, compilation.spec) : [one])
         this.#credentials.lendKey(alike.scheme.name, secret, key);
       return kind.proof.write?.(secret) ?? secret;

@@ -48,7 +48,7 @@ export interface Means {
   readonly readFile: ((path: string) => string) | undefined;
   readonly onFailure: (failure: unknown, requestId: string) => void;
   /** Whom a call comes from. */
-  readonly limits: { readonly addressOf: (call: Call) => string };
+  readonly limits: { readonly addressOf: (call: Call) => string; readonly isFromProxy: (call: Call) => boolean };
 }
 
 /** Compiles what shows that a credential of a scheme is good: whoever lacks an attribute that the document states is nobody. */
@@ -66,8 +66,9 @@ function compileShowing({ scheme, kind }: Accepted, means: Means): Prove {
   if (means.relaxesAuth) return compileRelaxedProof({ scheme, kind }, means.compilation);
   const { proof } = kind;
   if (proof?.by === 'key') {
-    const { read } = proof;
-    return (text, nowMs) => {
+    const { read, isToldByProxy } = proof;
+    return (text, nowMs, call) => {
+      if (isToldByProxy && !means.limits.isFromProxy(call)) return undefined;
       const key = read ? read(text) : text;
       return key === undefined ? undefined : credentials.ofKey(scheme.name, key, nowMs);
     };

@@ -123,12 +123,8 @@ export type AddressOf = (call: Pick<Call, 'address' | 'headers'>) => string;
  * trusted. Where both are sent and do not agree, one of them was not written by the proxy: neither counts.
  */
 export function compileAddressOf(trusted: readonly string[]): AddressOf {
-  const networks = trusted.flatMap((word) => networkOf(word) ?? []);
-  if (networks.length === 0) return ({ address }) => address;
-  const isTrusted = (text: string): boolean => {
-    const bytes = readAddress(text);
-    return bytes !== undefined && networks.some((network) => contains(network, bytes));
-  };
+  if (trusted.length === 0) return ({ address }) => address;
+  const isTrusted = compileIsTrusted(trusted);
   return ({ address, headers }) => {
     if (!isTrusted(address)) return address;
     const plain = textOf(headers['x-forwarded-for']);
@@ -137,6 +133,20 @@ export function compileAddressOf(trusted: readonly string[]): AddressOf {
     const other = standard === undefined ? undefined : walk(address, standard, forOf, isTrusted);
     if (one === undefined || other === undefined) return one ?? other ?? address;
     return one === other ? one : address;
+  };
+}
+
+/** Whether a request comes from a proxy that is trusted, by the address of its connection. */
+export function compileIsFromProxy(trusted: readonly string[]): (call: Pick<Call, 'address'>) => boolean {
+  const isTrusted = compileIsTrusted(trusted);
+  return ({ address }) => isTrusted(address);
+}
+
+function compileIsTrusted(trusted: readonly string[]): (text: string) => boolean {
+  const networks = trusted.flatMap((word) => networkOf(word) ?? []);
+  return (text) => {
+    const bytes = readAddress(text);
+    return bytes !== undefined && networks.some((network) => contains(network, bytes));
   };
 }
 

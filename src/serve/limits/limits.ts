@@ -4,10 +4,10 @@ import type { Operation } from '../../parts/operations.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
 import { type Deadline, type Exchange, type OperationRun, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
-import type { Reply } from '../http/call.ts';
+import type { Call, Reply } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { ClientGone } from '../http/disconnect.ts';
-import { type AddressOf, addressBits, addressName, compileAddressOf } from './address.ts';
+import { type AddressOf, addressBits, addressName, compileAddressOf, compileIsFromProxy } from './address.ts';
 import { compileUnderWay } from './at-once.ts';
 import { compileQuotas, type Spend } from './quotas.ts';
 import type { RateCounters } from './rate-counters.ts';
@@ -36,6 +36,8 @@ export interface CompiledLimits {
   readonly second: ((exchange: Exchange) => PromiseOrValue<Refusal | undefined>) | undefined;
   /** Whom a call comes from: an address, or a network of IPv6. */
   readonly addressOf: AddressOf;
+  /** Whether a request comes from a proxy that is trusted. */
+  readonly isFromProxy: (call: Call) => boolean;
   /** What an answer does to the rates that counted its request; nothing where each answer counts. */
   readonly answered: ((exchange: Exchange, status: number) => void) | undefined;
   /** Its request is answered, or nobody waits for it; nothing where any number may be under way. */
@@ -76,6 +78,7 @@ export function compileLimits(limits: Limits, { clock, counters, shared, compile
     within: undefined,
     requestMs,
     addressOf: (call) => addressName(addressBits(addressOf(call))),
+    isFromProxy: compileIsFromProxy(statedValue(limits.trustProxies) ?? []),
     ...(rates.length > 0 && {
       first: (counting) => of(counting.plan).first(counting, counting.nowMs),
       second(exchange) {

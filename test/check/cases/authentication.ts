@@ -67,6 +67,17 @@ export const authenticationCases: readonly Case[] = [
     ],
   },
   {
+    snippets: ['authentication: { schemes: { seen: { type: mutual_tls, query: cert } }, accept: [key, token, seen] }'],
+    finds: ['authentication/certificate-place @ /authentication/schemes/seen'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: mutual_tls } }, accept: [key, token, seen] }',
+      'limits: { trust_proxies: none }',
+    ],
+    finds: ['authentication/certificate-of-anyone @ /authentication/schemes/seen'],
+  },
+  {
     snippets: ['authentication: { schemes: { token: { algorithms: [ES256, none] } } }'],
     finds: ['authentication/algorithm-none @ /authentication/schemes/token/algorithms/1'],
   },

@@ -11,13 +11,24 @@ import { eachSchema, raisedKey } from '../own/version-3-0.ts';
  * there are carried beside those that stand for them, so that reading takes them up again.
  */
 export function lowered(document: JsonMap): JsonMap {
-  const { webhooks, info, ...rest } = eachSchema(document, lowerSchema);
+  const { webhooks, info, components, ...rest } = eachSchema(document, lowerSchema);
   return {
     ...rest,
+    ...(isMap(components) && { components: lowerComponents(components) }),
     openapi: '3.0.4',
     info: lowerInfo(isMap(info) ? info : newMap()),
     ...(webhooks !== undefined && { 'x-webhooks': webhooks }),
   };
+}
+
+/** 3.0 has no word for certificates: the header in which a proxy tells one is a key (RFC 9440 section 2). */
+function lowerComponents({ securitySchemes, ...components }: JsonMap): JsonMap {
+  if (!isMap(securitySchemes)) return components;
+  const schemes = newMap();
+  for (const [name, scheme] of Object.entries(securitySchemes))
+    schemes[name] =
+      isMap(scheme) && scheme.type === 'mutualTLS' ? { ...scheme, type: 'apiKey', in: 'header', name: 'Client-Cert' } : scheme;
+  return { ...components, securitySchemes: schemes };
 }
 
 /** The summary begins the description. */

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { nearest } from '../../../document/nearest.ts';
 import { sortableTemplate } from '../../../kinds/generators/template.ts';
+import type { KeyProof } from '../../../kinds/schemes/kind.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Reader, StoredCredential } from '../../../store/store.ts';
 import { type Accepted, acceptedSchemes } from '../../callers/accepted-schemes.ts';
@@ -155,6 +156,7 @@ async function makeSecret(
     if (flaw !== undefined) throw new Unfit(`This cannot be sent as a name and a password: ${flaw}.`);
     return { secret, lookup: caller, kept: { password: await hashPassword(secret, chance) } };
   }
+  if (kind.proof?.by === 'key' && kind.proof.isToldByProxy) return broughtAlong(kind.proof, given);
   const secret = given ?? newKey(scheme, chance, clock.now());
   if (!/^[!#-+\--:<-[\]-~]{16,512}$/.test(secret))
     throw new Unfit(
@@ -162,6 +164,14 @@ async function makeSecret(
     );
   const fixed = /^[^{]*/.exec(scheme.generate ?? '')?.[0] ?? '';
   return { secret, lookup: hashOfKey(secret), kept: { hint: `${given === undefined ? fixed : ''}…${secret.slice(-4)}` } };
+}
+
+/** What a proxy tells of a caller is known beforehand, and kept as it is read. */
+function broughtAlong({ read }: KeyProof, given: string | undefined): MadeSecret {
+  const secret = given === undefined ? undefined : read?.(given);
+  if (secret === undefined)
+    throw new Unfit('A certificate is brought along: give it as the secret, as its header says it, or its SHA-256 fingerprint.');
+  return { secret, lookup: hashOfKey(secret), kept: { hint: `…${secret.slice(-4)}` } };
 }
 
 /** One key is one caller's, and one name before a password too. */
