@@ -128,7 +128,8 @@ class PgConnection implements Connection {
     const asked = statements.map((one) => this.#query(one));
     stream.uncork();
     const answers = await Promise.allSettled(asked);
-    if (--this.#underWay === 0) this.#client.unref();
+    // Whoever closes it meanwhile waits for its end.
+    if (--this.#underWay === 0 && !this.isLost) this.#client.unref();
     const failed = answers.find((answer) => answer.status === 'rejected');
     if (failed) throw this.#told(failed.reason);
     // None of them was rejected.
