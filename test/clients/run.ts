@@ -2,11 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type Server, startExample } from './example.ts';
 import { blank, fitting, type Place, type PrintedHeader, statusOf, told, type Vendor } from './kit.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
-const all = readdirSync(join(here, 'flows')).map((file) => file.replace(/\.ts$/, ''));
+
+const vendorsOf = (folder: string): string[] => readdirSync(join(here, folder)).map((file) => file.replace(/\.ts$/, ''));
 
 /** One step's end: whole when there is no reason. */
 interface StepEnd {
@@ -54,11 +56,6 @@ function placeOf(text: string): Place | undefined {
     printed.push({ name: name.toLowerCase(), word, value });
   }
   return { url, base, port: Number(new URL(url).port), printed };
-}
-
-interface Server {
-  readonly place: Place;
-  readonly stop: () => Promise<void>;
 }
 
 /** Starts a stand-in on a free port of this machine and waits until it has said where it is. */
@@ -123,6 +120,21 @@ async function runFlow(vendor: Vendor<unknown>, name: string, server: Server): P
   return { flow: name, steps: ends };
 }
 
+/** Every flow against one of the project's own services, each on one of its own. */
+async function runExample(name: string, wanted: string): Promise<VendorEnd> {
+  const { vendor } = (await import(`./examples/${name}.ts`)) as { vendor: Vendor<unknown> };
+  const flows: FlowEnd[] = [];
+  for (const flow of Object.keys(vendor.flows).filter((title) => title.includes(wanted))) {
+    const server = await startExample(join(root, vendor.document), vendor);
+    try {
+      flows.push(await runFlow(vendor, flow, server));
+    } finally {
+      await server.stop();
+    }
+  }
+  return { vendor: name, flags: [], flows };
+}
+
 /** Every flow of a vendor, each on a server of its own. A service that prints no credential takes any of the declared form. */
 async function runVendor(name: string, corpus: string): Promise<VendorEnd> {
   const { vendor } = (await import(`./flows/${name}.ts`)) as { vendor: Vendor<unknown> };
@@ -183,14 +195,20 @@ function report(ends: readonly VendorEnd[]): string {
   return lines.join('\n');
 }
 
-const usage = 'Usage  node test/clients/run.ts [VENDOR…] [--corpus DIR] [--json FILE]';
+const usage = 'Usage  node test/clients/run.ts [VENDOR…] [--corpus DIR | --examples [--flow WORDS]] [--json FILE]';
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { corpus: { type: 'string' }, json: { type: 'string' } },
+    options: {
+      corpus: { type: 'string' },
+      examples: { type: 'boolean', default: false },
+      flow: { type: 'string', default: '' },
+      json: { type: 'string' },
+    },
   });
-  const corpus = values.corpus ?? process.env.NINEFOLD_CORPUS;
+  const corpus = values.examples ? root : (values.corpus ?? process.env.NINEFOLD_CORPUS);
+  const all = vendorsOf(values.examples ? 'examples' : 'flows');
   const vendors = positionals.length > 0 ? positionals : all;
   const unknown = vendors.filter((name) => !all.includes(name));
   if (corpus === undefined || !existsSync(corpus) || unknown.length > 0) {
@@ -206,7 +224,7 @@ async function main(): Promise<number> {
   const ends: VendorEnd[] = [];
   for (const name of vendors) {
     console.error(name);
-    ends.push(await runVendor(name, corpus));
+    ends.push(values.examples ? await runExample(name, values.flow) : await runVendor(name, corpus));
   }
   console.log(report(ends));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(ends, null, 2)}\n`);
