@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { Client, ClientConfig } from 'pg';
 import type { Settings } from './address.ts';
 import {
@@ -93,7 +92,7 @@ interface Holding {
   /** Keeps the process alive, as long as something is asked. */
   ref(): void;
   unref(): void;
-  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'uncork'> };
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
 }
 
 class PgConnection implements Connection {
