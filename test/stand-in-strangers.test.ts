@@ -26,7 +26,10 @@ test('a word at the end of a path that says what a method says is as good as non
   const box = object({ Id: string, Label: string }, ['Id']);
   const paths = {
     '/boxes/create': {
-      post: { ...sends(object({ Label: string })), ...answers(object({ Id: string, Warnings: list(string) }, ['Id']), {}, '201') },
+      post: {
+        ...sends(object({ Label: string })),
+        ...answers(object({ Id: string, Warnings: list(string) }, ['Id']), {}, '201'),
+      },
     },
     '/boxes/json': { get: answers(list(ref('box'))) },
     '/boxes/{id}/json': { ...within('id'), get: answers(ref('box')) },
@@ -36,11 +39,13 @@ test('a word at the end of a path that says what a method says is as good as non
     '/disks/create': { post: { responses: { 200: { description: 'Made.' } } } },
     '/disks/{id}': { ...within('id'), get: answers(ref('box')) },
     '/disks/{id}/info': { ...within('id'), get: answers(string) },
+    '/boxes/{id}/view': { ...within('id'), get: answers(object({ Id: string, Width: string })) },
     '/search/all': { get: answers(list(ref('box'))) },
   };
   const endpoints = part({ paths, components: { schemas: { box } } }, 'endpoints') as Effects;
   assert.equal(endpoints['POST /boxes/{id}/update']?.does, 'update box');
-  for (const key of ['POST /disks/create', 'GET /disks/{id}/info']) assert.equal(endpoints[key]?.does, undefined, key);
+  for (const key of ['POST /disks/create', 'GET /disks/{id}/info', 'GET /boxes/{id}/view'])
+    assert.equal(endpoints[key]?.does, undefined, key);
   await standIn(paths, { box }, async (ask) => {
     const { json: made } = await ask('POST', '/boxes/create', { Label: 'a' });
     assert.deepEqual((await ask('GET', `/boxes/${made.Id}/json`)).json, { Id: made.Id, Label: 'a' });
@@ -73,9 +78,154 @@ test('of a list that may be null an empty one is made', async () => {
     '/boxes': { post: { requestBody: json(object({ tags })), ...answers(ref('box')) } },
     '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
   };
+  await standIn(
+    paths,
+    { box },
+    async (ask) => {
+      const { json: made } = await ask('POST', '/boxes', {});
+      assert.deepEqual([made.tags, made.note], [[], null]);
+      assert.equal((await ask('POST', '/boxes', { tags: null })).json.tags, null);
+    },
+    { openapi: '3.1.0' },
+  );
+});
+
+test('a page is asked for by usual names that the document does not have, and by the identifier of a row in the place of a cursor', async () => {
+  const box = object({ id: string, label: string }, ['id']);
+  const query = (...names: string[]) => ({ parameters: names.map((name) => ({ name, in: 'query', schema: string })) });
+  const paths = {
+    '/boxes': {
+      post: { ...sends(object({})), ...answers(ref('box')) },
+      get: { ...query('per_page'), ...answers(list(ref('box'))) },
+    },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+    '/crates': {
+      post: { ...sends(object({})), ...answers(ref('crate')) },
+      get: { ...query('after', 'limit'), ...answers(object({ crates: list(ref('crate')), after: string })) },
+    },
+    '/crates/{id}': { ...within('id'), get: answers(ref('crate')) },
+  };
+  await standIn(paths, { box, crate: box }, async (ask) => {
+    const ids: string[] = [];
+    for (let at = 0; at < 3; at++) ids.push((await ask('POST', '/boxes', {})).json.id);
+    const page = async (asked: string) => (await ask('GET', `/boxes?${asked}`)).json.map(({ id }: { id: string }) => id);
+    assert.deepEqual(await page('per_page=2'), ids.slice(0, 2));
+    assert.deepEqual(await page('per_page=2&page=2'), ids.slice(2));
+    assert.deepEqual(await page('per_page=2&page=3'), []);
+    const { json: one } = await ask('POST', '/crates', {});
+    const { json: other } = await ask('POST', '/crates', {});
+    assert.deepEqual((await ask('GET', `/crates?after=${one.id}`)).json.crates, [other]);
+    assert.equal((await ask('GET', '/crates?after=nobody')).status, 400);
+  });
+});
+
+test('what nothing makes is there when it is asked for, until the list of it was shown', async () => {
+  const box = object({ id: string }, ['id']);
+  const paths = {
+    '/boxes': { get: answers(list(ref('box'))) },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
   await standIn(paths, { box }, async (ask) => {
-    const { json: made } = await ask('POST', '/boxes', {});
-    assert.deepEqual([made.tags, made.note], [[], null]);
-    assert.equal((await ask('POST', '/boxes', { tags: null })).json.tags, null);
-  }, { openapi: '3.1.0' });
+    assert.equal((await ask('GET', '/boxes/mine')).status, 200);
+    const { json: all } = await ask('GET', '/boxes');
+    assert.equal((await ask('GET', `/boxes/${all[0].id}`)).status, 200);
+    assert.equal((await ask('GET', '/boxes/mine')).status, 200);
+    assert.equal((await ask('GET', '/boxes/yours')).status, 404);
+    assert.equal((await ask('GET', '/boxes/me')).status, 200);
+  });
+});
+
+test('a thing is found by what people call it, copied with what is sent, and its keys are made anew by an act that is called so', async () => {
+  const box = object({ id: { type: 'integer' }, Name: string, api_key: { ...string, example: 'bx-12ab' }, note: string }, [
+    'id',
+    'api_key',
+  ]);
+  const made = object({ Name: string, note: string });
+  const paths = {
+    '/boxes': { post: { ...sends(made), ...answers(ref('box')) } },
+    '/boxes/{id}': {
+      ...within('id'),
+      get: answers(ref('box')),
+      post: { summary: 'Duplicate a box', ...sends(made), ...answers(ref('box'), {}, '201') },
+    },
+    '/boxes/{id}/reset-key': { ...within('id'), post: answers(ref('box')) },
+    '/boxes/{id}/paint': { ...within('id'), post: answers(ref('box')) },
+  };
+  await standIn(paths, { box }, async (ask) => {
+    const { json: one } = await ask('POST', '/boxes', { Name: 'a', note: 'b' });
+    assert.deepEqual((await ask('GET', '/boxes/a')).json, one);
+    assert.equal((await ask('GET', '/boxes/b')).status, 404);
+    const { json: other } = await ask('POST', `/boxes/${one.id}`, { Name: 'c' });
+    assert.deepEqual([other.Name, other.note, other.id === one.id], ['c', 'b', false]);
+    assert.equal((await ask('POST', `/boxes/${one.id}/paint`)).json.api_key, one.api_key);
+    const { json: renewed } = await ask('POST', `/boxes/${one.id}/reset-key`);
+    assert.match(renewed.api_key, /^bx-\d\d[a-z][a-z]$/);
+    assert.notEqual(renewed.api_key, one.api_key);
+    assert.equal((await ask('GET', `/boxes/${one.id}`)).json.api_key, renewed.api_key);
+  });
+});
+
+test('what is wrong with a request is 422 where the endpoint has that and not 400, and errors that nothing is said of have the usual members', async () => {
+  const box = object({ id: string, size: { type: 'integer' } }, ['id']);
+  const { responses } = answers(ref('box')) as { responses: object };
+  const paths = {
+    '/boxes': {
+      post: {
+        ...sends(object({ size: { type: 'integer' } }, ['size'])),
+        responses: { ...responses, 422: { description: 'Wrong.' } },
+      },
+    },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
+  await standIn(paths, { box }, async (ask) => {
+    assert.equal((await ask('POST', '/boxes', {})).status, 422);
+    const { status, json: missing } = await ask('GET', '/boxes/none');
+    assert.equal(status, 404);
+    assert.deepEqual([missing.code, missing.message, missing.error.type], ['not_found', missing.detail, 'not_found']);
+  });
+});
+
+test('what is said to be an object, of which nothing else is known, may be any value; not with `strict`', async () => {
+  const choice = object({ value: { type: 'object' }, name: string }, ['value']);
+  const box = object({ id: string, choices: list(ref('choice')), size: object({ x: string }) }, ['id']);
+  const paths = {
+    '/boxes': {
+      post: { ...sends(object({ choices: list(ref('choice')), size: object({ x: string }) })), ...answers(ref('box')) },
+    },
+    '/boxes/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
+  const sent = { choices: [{ value: true }, { value: 'x' }, { value: { y: 1 } }] };
+  await standIn(paths, { box, choice }, async (ask) => {
+    const { status, json: made, headers } = await ask('POST', '/boxes', sent);
+    assert.equal(status, 200);
+    assert.match(String(headers.get('ninefold-warning')), /body choices\/0\/value is no object/);
+    assert.deepEqual((await ask('GET', `/boxes/${made.id}`)).json.choices, sent.choices);
+    assert.equal((await ask('POST', '/boxes', { size: 'big' })).status, 400);
+  });
+  await standIn(paths, { box, choice }, async (ask) => assert.equal((await ask('POST', '/boxes', sent)).status, 400), {}, true);
+});
+
+test('a state of which no words are listed begins as its description or the filter of its list says, and an error has its code though it may lack it', async () => {
+  const box = object(
+    { id: string, state: string, status: { ...string, description: 'Either `idle` or `busy`.' }, title: string },
+    ['id'],
+  );
+  const missing = object({ message: string, code: { ...string, example: 'box_not_found' } });
+  const { responses } = answers(ref('box')) as { responses: object };
+  const state = { name: 'state', in: 'query', schema: { ...string, enum: ['closed', 'open', 'all'] } };
+  const paths = {
+    '/boxes': {
+      post: { ...sends(object({ title: string, status: string })), ...answers(ref('box')) },
+      get: { parameters: [state], ...answers(list(ref('box'))) },
+    },
+    '/boxes/{id}': {
+      ...within('id'),
+      get: { responses: { ...responses, 404: { description: 'None.', ...json(ref('missing')) } } },
+    },
+  };
+  await standIn(paths, { box, missing }, async (ask) => {
+    const { json: made } = await ask('POST', '/boxes', { title: 'a' });
+    assert.deepEqual([made.state, made.status], ['open', 'idle']);
+    assert.match((await ask('GET', '/boxes/none')).json.code, /not_found/);
+  });
 });

@@ -8,6 +8,7 @@ import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import { formatOf } from './formats.ts';
+import type { Manner } from './manner.ts';
 import type { StepBudget } from './step-budget.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
@@ -23,11 +24,17 @@ export class Fitting {
 
   /** In answers a reference may be shown whole. */
   readonly #showsWhole: boolean;
+  readonly #takesAny: boolean;
 
-  constructor(whole: WholeShapes, showsWhole: boolean, budget: StepBudget) {
+  constructor(
+    whole: WholeShapes,
+    { showsWhole = false, takesAny = false }: Pick<Manner, 'showsWhole' | 'takesAny'>,
+    budget: StepBudget,
+  ) {
     this.#whole = whole;
     this.#budget = budget;
     this.#showsWhole = showsWhole;
+    this.#takesAny = takesAny;
   }
 
   of(shape: Json): Fits {
@@ -52,6 +59,7 @@ export class Fitting {
 
   #compile(shape: Shape): Fits {
     if (!this.decides(shape)) return () => false;
+    if (this.#takesAny && isBareObject(shape)) return () => true;
     const tests: Fits[] = [];
     const { ref, resource } = shape;
     if (typeof resource === 'string') tests.push(this.#ofResource(resource));
@@ -82,7 +90,7 @@ export class Fitting {
   #branches(shape: Shape): Fits[] {
     const tests: Fits[] = conjunctionOf(shape).map((part) => this.of(part));
     for (const { branches, isExclusive } of unionsOf(shape)) {
-      const each = branches.map((branch) => this.of(branch));
+      const each = branches.map((branch) => (isBareObject(branch) ? typeTest('object', false) : this.of(branch)));
       if (isExclusive) tests.push((value) => each.filter((fits) => fits(value)).length === 1);
       else tests.push((value) => each.some((fits) => fits(value)));
     }
@@ -94,6 +102,13 @@ export class Fitting {
     return tests;
   }
 }
+
+/** Whether a shape says that a value is an object, and nothing else: as generators write what may be anything. */
+export function isBareObject(shape: Json): boolean {
+  return isPlainMap(shape) && shape.type === 'object' && Object.keys(shape).every((word) => bareWords.has(word));
+}
+
+const bareWords: ReadonlySet<string> = new Set(['type', 'description', 'title', 'example', 'examples', 'default', 'nullable']);
 
 function typeTest(type: Json, isNullable: boolean): Fits {
   const words = (Array.isArray(type) ? type : [type]).filter((word: Json): word is string => typeof word === 'string');

@@ -6,6 +6,8 @@ export interface Manner {
   readonly size: 'ordinary' | 'smallest';
   /** In answers a reference may be the thing itself. */
   readonly showsWhole?: boolean;
+  /** What is said to be an object, of which nothing else is known, may be any value. */
+  readonly takesAny?: boolean;
   /** Resources are what a caller may send of them, not the rows that are kept. */
   readonly isSent?: boolean;
 }

@@ -32,7 +32,7 @@ export class Samples {
     this.#manner = manner;
     this.#whole = new WholeShapes(spec, manner.isSent);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole, manner.showsWhole ?? false, this.#budget);
+    this.fitting = new Fitting(this.#whole, manner, this.#budget);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */

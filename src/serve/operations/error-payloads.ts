@@ -35,6 +35,7 @@ export type Payload = (told: ToldRefusal, request: RefusedRequest) => Reply;
 /** Compiles the stated shape of errors: RFC 9457 unless another is stated; a stand-in completes what that leaves open. */
 export function compilePayload(spec: Spec, compile: CompileExpression, standIn: StandIn | undefined): Payload {
   const stated: ErrorPayload | undefined = statedValue(spec.errors.payload);
+  if (stated === undefined && standIn) return usualPayload;
   if (stated === undefined || stated === 'problem') return problemPayload;
   const data = stated.data;
   const whole =
@@ -97,6 +98,16 @@ function problemPayload(told: ToldRefusal, request: RefusedRequest): Reply {
     ...(told.violations && told.violations.length > 0 && { violations: told.violations }),
     ...(open.length > 0 && { open }),
   });
+}
+
+/** Where nothing says what errors look like, those of a stand-in have the members besides by which most clients know them. */
+function usualPayload(told: ToldRefusal, request: RefusedRequest): Reply {
+  const code = told.code ?? phrase(told.status).replaceAll(/\W+/g, '_').toLowerCase();
+  const { message } = told;
+  return problemPayload(
+    { ...told, constants: { code, message, error: { type: code, code, message }, ...told.constants } },
+    request,
+  );
 }
 
 /** A problem of RFC 9457 section 3. */

@@ -97,6 +97,7 @@ export function compileCreate(
   const sent = compileSent(endpoint, model, locator, compilation);
   const maker = compileMaker(operation, model, compilation);
   const children = compileChildrenTaking(endpoint, model, models, compilation);
+  const copied = compilation.standIn?.compileCopied(endpoint, model);
   return {
     model,
     find(work, exchange) {
@@ -107,7 +108,7 @@ export function compileCreate(
     take(work, exchange) {
       const taken = sent(exchange);
       if (children) return withChildren(work, exchange, children, taken, maker);
-      return 'refusal' in taken ? taken : maker.take(work, taken.fields);
+      return 'refusal' in taken ? taken : maker.take(work, { ...copied?.(work, exchange), ...taken.fields });
     },
     change: endpoint.exists ? orFound(maker.change, compilation) : maker.change,
   };

@@ -153,10 +153,13 @@ function boundBy(
   endpoint: Endpoint,
   model: RowModel,
   identifier: string | undefined,
-  { spec }: ViewCompilation,
+  { spec, standIn }: ViewCompilation,
 ): readonly BoundFields[] {
+  const isCopied = standIn?.compileCopied(endpoint, model) !== undefined;
   const own: BoundFields[] = fieldParameters(endpoint).flatMap((name) => {
     const field = model.fields.get(name);
+    // A copy has an identifier of its own.
+    if (isCopied && name === model.identifier.field) return [];
     return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
   });
   const rows = boundRows(spec, endpoint).map(({ row, field }) => ({ parameter: row.prefix, field, target: row.resource }));

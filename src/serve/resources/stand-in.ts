@@ -31,7 +31,7 @@ export interface StandIn {
   /** The idempotency key that is usual where none is stated. */
   usualKey(endpoint: Endpoint): UsualKey | undefined;
   /** The status that is usual for a refusal of which no code is stated; nothing where it is that of the language. */
-  usualStatus(refusal: Refusal): number | undefined;
+  usualStatus(refusal: Refusal, endpoint: Endpoint | undefined): number | undefined;
   /** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
   newIdentifier(work: Work, model: RowModel): string | undefined;
   /** An identifier that is the same for the same place. */
@@ -73,6 +73,10 @@ export interface StandIn {
   tell(exchange: Exchange, headers: Record<string, string>): void;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
+  /** Compiles what a creation copies whose path names a thing of the same kind; nothing where it names none. */
+  compileCopied(endpoint: Endpoint, model: RowModel): CopiedFrom | undefined;
+  /** Compiles the making anew of keys and tokens by an act that is called so; nothing where it is not. */
+  compileSecretRenewal(endpoint: Endpoint, model: RowModel): Renew | undefined;
   /** Compiles what is done with a list of things in a body; `named` is the resource of the row that the path names. Nothing where there is no such list. */
   compileMany(endpoint: Endpoint, models: ReadonlyMap<string, RowModel>, named: string | undefined): ChangeMany | undefined;
   /** A row after a list of changes (RFC 6902), or what of it cannot be; nothing where a body is no such list. */
@@ -93,6 +97,12 @@ export interface StandIn {
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
 }
+
+/** The fields of the thing that is copied; nothing where it is not there. */
+export type CopiedFrom = (work: Work, exchange: Exchange) => Fields | undefined;
+
+/** The secrets of a row that an act makes anew. */
+export type Renew = (fields: Fields, row: Row) => Fields;
 
 export type AsRouted = (call: Call) => Call | undefined;
 

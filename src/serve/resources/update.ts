@@ -57,8 +57,8 @@ export function compileUpdate(
   const ownShape = isStated(endpoint.request)
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
-  const fit = compileFit(model, compilation);
-  const keepingNull = compileKeptNulls(model);
+  const [fit, keepingNull] = [compileFit(model, compilation), compileKeptNulls(model)];
+  const renew = compilation.standIn?.compileSecretRenewal(endpoint, model);
   const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
@@ -94,7 +94,7 @@ export function compileUpdate(
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
       if (wrong.length > 0) return invalid(wrong);
-      const own = isNamed ? ownFields(model.fields, changes) : changes;
+      const own = { ...(isNamed ? ownFields(model.fields, changes) : changes), ...renew?.(before, row!) };
       const taken = fit(work, row!, before, made?.next ?? keepingNull(withoutPrototype(mergeJson(before, own) as Fields), own));
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
@@ -149,12 +149,15 @@ export function compileReplace(
   const maker = compileMaker(operation, model, compilation);
   const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
   const isKept = keptOnReplace(model, compilation);
+  const shown = compilation.access.fieldsShown(model.name, compilation.user);
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
-  function replacement(fields: Fields, before: Fields): Fields {
+  function replacement(work: Work, fields: Fields, before: Fields): Fields {
     const next = withoutPrototype(fields);
+    const seen = shown?.(work.scope, before);
     for (const name of Object.keys(before))
-      if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
+      if (isKept(name) || seen?.has(name) === false || (model.immutable.includes(name) && next[name] === undefined))
+        next[name] = before[name];
     return next;
   }
 
@@ -172,7 +175,7 @@ export function compileReplace(
       if (endpoint.takes) taken.fields[model.identifier.field] ??= identifierValue(id, model.identifier.isInteger);
       if (!row || !before) return maker.take(work, taken.fields);
       const wrong = changedImmutables(model, taken.fields, before);
-      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(taken.fields, before));
+      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(work, taken.fields, before));
     },
     change,
   };

@@ -11,7 +11,7 @@ import {
   successOf,
 } from './context.ts';
 import { makesOne } from './many-at-once.ts';
-import { isCalledAfter, isMembership } from './memberships.ts';
+import { isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
@@ -84,7 +84,8 @@ function canBind(
   if (!isMap(entry) || !isMap(entry.identifier) || !isMap(entry.fields)) return false;
   const fields = documentFields(context.resources, resource);
   // What a path names besides is not what tells the thing itself from others.
-  if (boundParameters(operation, verb, identity).includes(String(entry.identifier.field))) return false;
+  const isCopied = verb === 'create' && isCalledCopy(operation);
+  if (!isCopied && boundParameters(operation, verb, identity).includes(String(entry.identifier.field))) return false;
   return boundParameters(operation, verb, identity).every(
     (name) => identity?.includes(name) || !Object.hasOwn(fields, name) || isWord(context, fields[name]),
   );
@@ -98,7 +99,7 @@ function isWord(context: InferenceContext, shape: Parameters<InferenceContext['w
 
 export const postCreates: InferenceRule = {
   name: 'post-creates',
-  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them.',
+  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'POST') continue;
@@ -110,6 +111,8 @@ export const postCreates: InferenceRule = {
         continue;
       }
       const { last } = pathParts(operation.path);
+      const copied = isCalledCopy(operation) ? collectionOfItem(context, operation) : undefined;
+      if (copied) infer(context, operation, 'create', copied.resource, postCreates.name, 0.7);
       const made = last === undefined ? madeBy(context, operation) : undefined;
       if (made !== undefined && !isActOn(context, operation, made))
         infer(context, operation, 'create', made, postCreates.name, 0.6);

@@ -1,6 +1,6 @@
 import type { SourceOperation } from '../read/operation.ts';
 import { type Collection, endpointOf, type InferenceContext } from './context.ts';
-import { pathParts, singular, wordsOfName } from './paths.ts';
+import { isCopying, isCopyWord, pathParts, singular, wordsOfName } from './paths.ts';
 
 /**
  * Whether a collection only says which things of another one belong to something: `/contacts/{contact}/tags` beside `/tags`, where
@@ -44,4 +44,10 @@ export function isCalledAfter(path: string, resource: string): boolean {
   const letters = (name: string) => wordsOfName(name).map(singular).join('');
   const last = letters(pathParts(path).segments.at(-1) ?? '');
   return last !== '' && letters(resource).includes(last);
+}
+
+/** `POST /templates/{template}`, called `Duplicate a template`. */
+export function isCalledCopy({ map, id, path }: SourceOperation): boolean {
+  const { summary } = map.value;
+  return isCopying(path) || [String(summary ?? ''), id ?? ''].some((name) => isCopyWord(wordsOfName(name)[0] ?? ''));
 }

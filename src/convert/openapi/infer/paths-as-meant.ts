@@ -55,7 +55,7 @@ const methodsOfMany: ReadonlyMap<string, string> = new Map([
 ]);
 
 const methodsOfOne: ReadonlyMap<string, string> = new Map([
-  ...words('GET', 'GET', 'json', 'info', 'details', 'detail', 'inspect', 'show', 'view'),
+  ...words('GET', 'GET', 'json', 'info', 'details', 'detail', 'inspect'),
   ...words('POST', 'PATCH', 'update', 'edit', 'modify'),
   ...words('PUT', 'PATCH', 'update', 'edit', 'modify'),
   ...words('POST', 'DELETE', 'delete', 'remove', 'destroy'),

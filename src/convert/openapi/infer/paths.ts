@@ -61,7 +61,11 @@ export function wordsOfName(name: string): string[] {
 
 /** Whether a path ends in a word for making another of the same. */
 export function isCopying(path: string): boolean {
-  return wordsOfName(pathParts(path).segments.at(-1) ?? '').some((word) => copying.has(word));
+  return wordsOfName(pathParts(path).segments.at(-1) ?? '').some(isCopyWord);
+}
+
+export function isCopyWord(word: string): boolean {
+  return copying.has(word);
 }
 
 const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);

@@ -1,4 +1,4 @@
-import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
+import { inOnePiece, pageStyle } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
@@ -17,6 +17,7 @@ import type { RowModel } from '../model.ts';
 import { boundValue } from '../path-values.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import { compileChosen } from './choosing.ts';
+import { countedPage } from './counted-page.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
 import { findNarrowed } from './narrowed.ts';
@@ -50,13 +51,14 @@ export function compileList(
   compilation: ViewCompilation,
 ): CompiledList {
   const locator = compileLocator(endpoint, model, models, compilation);
-  const paging = compilePaging(endpoint, compilation.spec.limits.pagination, cursors, acceptsOpen);
+  const isLenient = compilation.standIn?.isLenient === true;
+  const paging = compilePaging(endpoint, compilation.spec.limits.pagination, cursors, acceptsOpen, isLenient);
   const { filters, sorting, sortable, fixedOrder } = statedList(endpoint, model);
   const style: PageStyle = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
   const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
   const usual = spoken(fixedOrder);
-  const hidden = hiddenFields(model, compilation.user);
+  const hidden = hiddenFields(compilation.spec, model, compilation.user);
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const chosen = compileChosen(operationAt(endpoint).name, models, compilation);
@@ -77,7 +79,7 @@ export function compileList(
     const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
     const read = paging.read(exchange, query);
     if ('refusal' in read) return read;
-    const asked = compilation.standIn?.isLenient ? countedPage(read, exchange, paging.names) : read;
+    const asked = isLenient ? countedPage(read, exchange, paging) : read;
     const start = startOf(work, asked, order, model, listing, style.isFirst);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
@@ -93,29 +95,13 @@ export function compileList(
       if (use === 'whole') throw new ReadTooLong(tooManyToBeWhole);
       return longPage(wanted, work.rows, wantsTotal, paging.isOpen);
     }
-    if (paging.isOpen && found.isMore) return { tooMany: true };
+    if (paging.isOpen && found.isMore && asked.size === read.size) return { tooMany: true };
     const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
     const total = wantsTotal ? (some?.total ?? countOf(work.rows, wanted)) : undefined;
     return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }
   return { paging, run };
 }
-
-/** A page by its place, where the document names a parameter for it beside the one that pages are told by. */
-function countedPage(asked: PageAsked, { params }: Exchange, known: readonly string[]): PageAsked {
-  if (asked.position !== undefined || asked.row !== undefined || (asked.offset ?? 0) > 0) return asked;
-  for (const [name, count] of countedPlaces) {
-    const value = known.includes(name) || params[name] === undefined ? undefined : Number(params[name]);
-    if (value !== undefined && Number.isInteger(value) && value > count.least)
-      return { ...asked, offset: count.skip(value, asked.size) };
-  }
-  return asked;
-}
-
-/** The usual names of parameters that tell the place of a page by a number. */
-const countedPlaces = (pageStyles as readonly PageStyle[]).flatMap(({ count, parameters }) =>
-  count ? parameters.flatMap(({ usualNames }) => usualNames.map((name) => [name, count] as const)) : [],
-);
 
 /** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */
 function statedList(

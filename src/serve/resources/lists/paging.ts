@@ -46,8 +46,17 @@ export interface Paging {
 type Raw = Readonly<Record<string, Value>>;
 type ReadPlace = (raw: Raw, size: number, query: string) => PageAsked | { readonly refusal: Refusal };
 
-/** Compiles the pages of an endpoint's list, by what it states of them or else by what is `usual`. */
-export function compilePaging(endpoint: Endpoint, usual: Fact<Pagination>, cursors: Cursors, acceptsOpen: boolean): Paging {
+/**
+ * Compiles the pages of an endpoint's list, by what it states of them or else by what is `usual`. `takesRows`: whether the identifier
+ * of a row is taken where a cursor is asked for.
+ */
+export function compilePaging(
+  endpoint: Endpoint,
+  usual: Fact<Pagination>,
+  cursors: Cursors,
+  acceptsOpen: boolean,
+  takesRows = false,
+): Paging {
   const fact = endpoint.pagination ?? usual;
   const pagination = statedValue(fact);
   if (!isCut(pagination)) {
@@ -56,7 +65,7 @@ export function compilePaging(endpoint: Endpoint, usual: Fact<Pagination>, curso
   }
   const style = pageStyle(pagination.style);
   const own = parametersOf(style, pagination);
-  const readPlace = compilePlace(style, own, cursors);
+  const readPlace = compilePlace(style, own, cursors, takesRows);
   const { size: sizeName } = pagination;
   // A default that is no number of rows, such as -1, stands for as many as are usual.
   const unsaid = entriesOf(endpoint.parameters).find(([name]) => name === sizeName)?.[1].default?.value;
@@ -74,7 +83,7 @@ export function compilePaging(endpoint: Endpoint, usual: Fact<Pagination>, curso
 }
 
 /** How the place where a page begins is read, by what tells it. */
-function compilePlace(style: PageStyle, parameters: readonly NamedParameter[], cursors: Cursors): ReadPlace {
+function compilePlace(style: PageStyle, parameters: readonly NamedParameter[], cursors: Cursors, takesRows: boolean): ReadPlace {
   if (style.tells === 'identifier') return (raw, size) => readRow(parameters, raw, size);
   const [first] = parameters;
   if (!first) return (_, size) => ({ size });
@@ -82,7 +91,10 @@ function compilePlace(style: PageStyle, parameters: readonly NamedParameter[], c
   const { count } = style;
   return count
     ? (raw, size) => readCount(count, name, raw, size)
-    : (raw, size, query) => readToken(name, raw, size, cursors, query);
+    : (raw, size, query) => {
+        const read = readToken(name, raw, size, cursors, query);
+        return takesRows && 'refusal' in read ? { size, row: { id: String(raw[name]), isBack: false, name } } : read;
+      };
 }
 
 /** Without a stated default, a page holds as many as one may ask for, or as an answer may hold at all. */

@@ -1,4 +1,9 @@
+import type { Json } from '../../../document/document.ts';
 import { pathOf } from '../../../document/pointer.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import { isBareObject } from '../../../parts/samples/fit.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import { isPlainMap } from '../../../parts/source.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { warn } from '../../exchange/warn.ts';
 import { emptyText, type Violation } from '../../http/violation.ts';
@@ -9,11 +14,11 @@ import { isPatch } from './json-patch.ts';
  * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
  * required `token` since they show it as a credential, and send what fits several forms of which exactly one is to fit. With `--strict` none passes.
  */
-export function compileForgive(isStrict: boolean): Forgive {
+export function compileForgive(isStrict: boolean, samples: Samples): Forgive {
   if (isStrict) return (_exchange, violations) => violations;
   return (exchange, violations) => {
     if (violations.length === 0) return violations;
-    const rest = violations.filter((violation) => !isForgiven(violation, exchange));
+    const rest = violations.filter((violation) => !isForgiven(violation, exchange) && !isOfAny(violation, exchange, samples));
     if (rest.length === 0) warn(exchange, violations.map(wordsFor));
     return rest;
   };
@@ -60,6 +65,18 @@ function isForgiven({ in: place, path, found, expected }: Violation, { caller, r
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
 }
 
+/** Whether the document says of a member of the body no more than that it is an object, as generators write what may be anything. */
+function isOfAny({ in: place, path, expected }: Violation, { plan }: Exchange, samples: Samples): boolean {
+  const request = plan.operation.endpoint?.request;
+  let shape: Json | undefined = place === 'body' && expected === 'an object' && request ? statedValue(request) : undefined;
+  for (const name of pathOf(path)) {
+    if (!isPlainMap(shape)) return false;
+    const members: Readonly<Record<string, Json>> = samples.membersOf(shape);
+    shape = Object.hasOwn(members, name) ? members[name] : /^\d+$/.test(name) ? samples.whole(shape).items : undefined;
+  }
+  return path !== '' && shape !== undefined && isBareObject(shape);
+}
+
 /** What violations say of something that the document does not name. */
 const unstated: ReadonlySet<string> = new Set(['a field that is not stated', 'a parameter that is not stated']);
 
@@ -71,10 +88,11 @@ function isCredential(name: string): boolean {
   return /^(?:(?:access|auth|api|bot|user)?[_-]?token|api[_-]?key|authorization)$/i.test(name);
 }
 
-function wordsFor({ in: place, path, found }: Violation): string {
+function wordsFor({ in: place, path, found, expected }: Violation): string {
   const name = path.replace(/^\//, '');
   if (place === 'path') return `path ${name} does not have its stated shape`;
   if (found === emptyText) return `${place} ${name} is empty`;
   if (fitsSeveral.test(found)) return `${place} ${name} fits more of its forms than one`.replace('  ', ' ');
+  if (expected === 'an object') return `${place} ${name} is no object`;
   return found === 'nothing' ? `${place} ${name} is required and was not sent` : `${place} ${name} is not stated`;
 }

@@ -5,6 +5,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { requestShape } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
+import { describedWords } from '../../../parts/samples/described-words.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
@@ -23,6 +24,7 @@ export class Likeness {
   readonly #samples: Samples;
   #examples: ReadonlyMap<string, JsonMap> | undefined;
   #kinds: ReadonlySet<string> | undefined;
+  readonly #narrowing = new Map<string, string | undefined>();
   #sendable: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
   constructor(spec: Spec, samples: Samples) {
@@ -87,10 +89,41 @@ export class Likeness {
     if (field.visible?.length === 0) return undefined;
     const kind = isKindName(field.name) ? this.#kindOf(resource, shape, field.name) : undefined;
     if (kind !== undefined) return kind;
-    if (!isRequired && this.#isSendable(resource, field.name))
-      return field.writeOnly || field.deprecated !== undefined ? undefined : emptyOf(shape, field.name, this.#samples);
-    if (isRequired) return shown !== undefined && this.#samples.of(shape, field.name).fits(shown) ? copy(shown) : undefined;
-    return field.writeOnly || field.deprecated !== undefined ? undefined : this.#setByService(shape, field.name, shown, ground);
+    if (field.writeOnly || field.deprecated !== undefined)
+      return isRequired ? this.#shownFit(shape, field.name, shown) : undefined;
+    const first = isRequired || shown !== undefined ? undefined : this.#firstState(resource, field.name, shape);
+    if (first !== undefined) return first;
+    if (!isRequired && this.#isSendable(resource, field.name)) return emptyOf(shape, field.name, this.#samples);
+    return isRequired ? this.#shownFit(shape, field.name, shown) : this.#setByService(shape, field.name, shown, ground);
+  }
+
+  #shownFit(shape: Shape, name: string, shown: Json | undefined): Value {
+    return shown !== undefined && this.#samples.of(shape, name).fits(shown) ? copy(shown) : undefined;
+  }
+
+  /** The state that a new thing is in, where no words are listed for it: of those that its description says, or by which its list is narrowed. */
+  #firstState(resource: string, name: string, shape: Shape): string | undefined {
+    const { type, enum: listed, description } = this.#samples.whole(shape);
+    if (!stateNames.has(name.toLowerCase()) || type !== 'string' || listed !== undefined) return undefined;
+    const [told] = describedWords(name, typeof description === 'string' ? description : undefined);
+    const first = told ?? this.#narrowingWord(resource, name);
+    return first !== undefined && this.#samples.of(shape, name).fits(first) ? first : undefined;
+  }
+
+  /** The word in which most things begin, among those that the parameter of this name takes of the list of a resource. */
+  #narrowingWord(resource: string, name: string): string | undefined {
+    const key = `${resource}\n${name}`;
+    const known = this.#narrowing.get(key);
+    if (known !== undefined || this.#narrowing.has(key)) return known;
+    const narrowing = entriesOf(this.#spec.endpoints.all).flatMap(([, { does, parameters }]) => {
+      const isList = statedValue(does)?.verb === 'list' && resourceOfEffect(statedValue(does)) === resource;
+      const own = isList ? entryOf(parameters, name) : undefined;
+      const words = own && this.#samples.whole(statedValue(own.shape) ?? {}).enum;
+      return Array.isArray(words) ? words.filter((word): word is string => typeof word === 'string') : [];
+    });
+    const first = narrowing.find((word) => beginnings.test(word));
+    this.#narrowing.set(key, first);
+    return first;
   }
 
   #setByService(shape: Shape, name: string, shown: Json | undefined, ground: Ground): Value {
@@ -235,6 +268,9 @@ function snakeOf(name: string): string {
     .toLowerCase()
     .replace(/_(?:response|compact|base|object|resource|full|read|out|dto|model)$/, '');
 }
+
+/** Words of a state in which most things begin. */
+const beginnings = /^(?:open|active|enabled|new|pending|created|draft)$/i;
 
 const stateNames: ReadonlySet<string> = new Set(['status', 'state']);
 

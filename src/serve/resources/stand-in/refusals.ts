@@ -179,9 +179,14 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Sampl
     const tell = Object.keys(samples.membersOf(items)).length > 0 ? fieldsOf(items, samples, depth + 1) : textOf(items, samples);
     if (tell) return (told) => [tell(told)];
   }
-  if (!row || (row.ifRequired && !isRequired)) return undefined;
+  if (!row || (row.ifRequired && !isRequired && !isCode.test(name))) return undefined;
+  const { example } = samples.whole(shape);
+  if (isCode.test(name) && typeof example === 'string' && fits(example)) return ({ code }) => code ?? example;
   return (told) => row.values(told).find((value) => value !== undefined && fits(value));
 }
+
+/** What says of an error which one it is: told where it may be left out too, as the example of its own shape has it. */
+const isCode = /^(?:code|error_?code)$/i;
 
 /** A list of errors may be one of their messages. */
 function textOf(shape: Shape, samples: Samples): Tell | undefined {
@@ -210,9 +215,14 @@ const rows: readonly Row[] = [
   {
     named: /^(?:code|error|error_?code|name|type)$/i,
     ifRequired: true,
-    values: ({ code, condition, status }) => [code, (condition ?? phrase(status)).replaceAll(/\W+/g, '_').toLowerCase(), status],
+    values: ({ code, condition, status }) => [code, wordOf(status === 400 ? condition : undefined, status), status],
   },
 ];
+
+/** What most services call it: as HTTP does, where that says more than that a request is bad. */
+function wordOf(condition: ErrorCondition | undefined, status: number): string {
+  return (condition ?? phrase(status)).replaceAll(/\W+/g, '_').toLowerCase();
+}
 
 /** The message of a refusal with the first thing that is wrong, for those who are shown nothing else. */
 function whole({ message, violations }: ToldError): string {

@@ -18,8 +18,8 @@ export class Sampling {
 
   constructor(spec: Spec, seed: string) {
     this.#spec = spec;
-    this.samples = new Samples(spec);
-    this.shown = new Samples(spec, { size: 'ordinary', showsWhole: true });
+    this.samples = new Samples(spec, { size: 'ordinary', takesAny: true });
+    this.shown = new Samples(spec, { size: 'ordinary', showsWhole: true, takesAny: true });
     this.seed = seed;
     this.likeness = new Likeness(spec, this.samples);
   }

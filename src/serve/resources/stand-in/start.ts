@@ -1,7 +1,10 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
+import { compileCopied } from './copies.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileMany } from './many-rows.ts';
@@ -10,6 +13,7 @@ import { compileNarrowing } from './narrowing.ts';
 import { showInOwners } from './owner-lists.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
+import { compileSecretRenewal } from './renewed-secrets.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
 import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
@@ -30,14 +34,14 @@ export function startStandIn(
   let relations: Relations | undefined;
   return {
     given: new UnmadeRows(spec, sampling),
-    forgive: compileForgive(isStrict),
+    forgive: compileForgive(isStrict, sampling.samples),
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
     asMeant: isStrict ? () => undefined : asMeant,
     asRouted: isStrict ? () => undefined : compileAsRouted(spec),
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
-    usualStatus: ({ when }) => (when === 'request.invalid' ? 400 : undefined),
+    usualStatus: ({ when }, endpoint) => (when === 'request.invalid' ? statusOfInvalid(endpoint) : undefined),
     newIdentifier: (work, model) => newIdentifier(sampling, work, model),
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
@@ -54,6 +58,8 @@ export function startStandIn(
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
+    compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
+    compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),
     patchedBy,
     compileNarrowing: (endpoint, model, paging) =>
@@ -65,3 +71,11 @@ export function startStandIn(
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
 }
+
+/** What is wrong with a request is 422 where the endpoint states that and not 400. */
+function statusOfInvalid(endpoint: Endpoint | undefined): number {
+  const statuses = (statedValue(endpoint?.response ?? open) ?? []).map(({ status }) => status);
+  return statuses.includes('422') && !statuses.includes('400') ? 422 : 400;
+}
+
+const open: Endpoint['response'] = { standing: 'open', at: '' };

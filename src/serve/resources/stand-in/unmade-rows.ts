@@ -1,7 +1,7 @@
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Reader, Row, Transaction } from '../../../store/store.ts';
-import type { Fields } from '../../exchange/exchange.ts';
+import type { Fields, Value } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
 import { identifierValue, type RowModel } from '../model.ts';
 import { madeManyOf } from './many-rows.ts';
@@ -34,6 +34,8 @@ export class UnmadeRows {
   find(work: Work, model: RowModel, id: string, bound: Fields): Row | undefined {
     const there = work.rows.get(model.name, id);
     if (there || !this.has(model.name) || work.rows.record(goneKey(model.name, id), 0)) return there;
+    // Whoever was shown a list of them knows which there are.
+    if (!ownNames.has(id) && work.rows.record(listedKey(model.name, bound), 0)) return undefined;
     const field = model.fields.get(model.identifier.field);
     const named = identifierValue(id, model.identifier.isInteger);
     const shape = field && statedValue(field.shape);
@@ -44,18 +46,19 @@ export class UnmadeRows {
 
   /** The row that people call so: by its slug or its login, where its identifier is another. Looks at the first thousand rows. */
   called(rows: Reader, model: RowModel, name: string): Row | undefined {
-    const field = callNames.find((one) => one !== model.identifier.field && model.fields.has(one));
-    if (field === undefined) return undefined;
-    return rows.scan(model.name, 0, lookedAtMost).find((row) => model.parse(row)[field] === name);
+    const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
+    if (fields.length === 0) return undefined;
+    const isCalled = (value: Value) => typeof value !== 'object' && String(value ?? '') === name;
+    return rows.scan(model.name, 0, lookedAtMost).find((row) => fields.some((field) => isCalled(model.parse(row)[field])));
   }
 
   /** Makes the rows that a list begins with, once for each parent. */
   list(work: Work, model: RowModel, bound: Fields): void {
-    if (!this.has(model.name) || work.rows.scan(model.name, 0, 1).length > 0) return;
-    const place = JSON.stringify(bound);
-    const key = `listed\n${model.name}\n${place}`;
-    if (work.rows.record(key, 0)) return;
+    const key = listedKey(model.name, bound);
+    if (!this.has(model.name) || work.rows.record(key, 0)) return;
     work.rows.keep(key, kept);
+    if (work.rows.scan(model.name, 0, 1).length > 0) return;
+    const place = JSON.stringify(bound);
     for (let at = 1; at <= listedFirst; at++) {
       const id = this.#sampling.identifier(model.name, `${model.name}\n${place}\n${at}`, work.rows.next(model.name));
       if (id === undefined || work.rows.get(model.name, String(id))) continue;
@@ -76,13 +79,20 @@ export class UnmadeRows {
 }
 
 /** The fields by which people call what has another identifier. */
-const callNames = ['slug', 'login', 'username', 'handle', 'key'];
+const callNames: ReadonlySet<string> = new Set(['slug', 'login', 'username', 'handle', 'key', 'alias', 'name', 'number']);
+
+/** Names by which callers speak of what is theirs. */
+const ownNames: ReadonlySet<string> = new Set(['me', 'self', 'current', 'default', 'primary', 'last-used', '~', '@me']);
 const lookedAtMost = 1000;
 
 /** How many rows a list begins with. */
 const listedFirst = 3;
 
 const kept = { fingerprint: '', body: '', expiresMs: Number.MAX_SAFE_INTEGER };
+
+function listedKey(resource: string, bound: Fields): string {
+  return `listed\n${resource}\n${JSON.stringify(bound)}`;
+}
 
 function goneKey(resource: string, id: string): string {
   return `gone\n${resource}\n${id}`;
