@@ -1,4 +1,4 @@
-/** What many rows in PostgreSQL cost: rows by their identifier, pages, filters and starts, over so many rows and over 10,000. */
+/** What many rows in PostgreSQL cost: rows by their identifier, pages, filters, starts and memory, over so many rows and over 10,000. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,6 +30,8 @@ interface RowsRun {
   readonly shelves: readonly Pick<Shelf, 'rows' | 'fillSeconds' | 'indexSeconds'>[];
   /** By shelf, the fewest rows first: seconds from the process to its port, for each round. */
   readonly startSeconds: readonly (readonly number[])[];
+  /** By shelf: MiB of resident memory at the most, after everything was asked of it, for each round. */
+  readonly residentMib: readonly (readonly number[])[];
   /** By act and shelf: answers a second, for each round. */
   readonly perSecond: Readonly<Record<Act, readonly (readonly number[])[]>>;
 }
@@ -109,6 +111,7 @@ async function requestsOf(port: number): Promise<Record<Act, readonly string[]>>
 
 async function measure(shelves: readonly Shelf[], rounds: number, seconds: number): Promise<RowsRun> {
   const startSeconds: number[][] = shelves.map(() => []);
+  const residentMib: number[][] = shelves.map(() => []);
   const perSecond = Object.fromEntries(acts.map((act) => [act, shelves.map((): number[] => [])])) as Record<Act, number[][]>;
   for (let round = 0; round <= rounds; round++) {
     for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) {
@@ -122,13 +125,14 @@ async function measure(shelves: readonly Shelf[], rounds: number, seconds: numbe
           if (result.errors > 0) throw new Error(`${act}: ${result.errors} errors, the first: ${result.firstError}`);
           if (round > 0) perSecond[act][at]!.push(result.perSecond);
         }
+        if (round > 0) residentMib[at]!.push(await server.mib());
       } finally {
         await server.stop();
       }
     }
   }
   const told = shelves.map(({ rows, fillSeconds, indexSeconds }) => ({ rows, fillSeconds, indexSeconds }));
-  return { shelves: told, startSeconds, perSecond };
+  return { shelves: told, startSeconds, residentMib, perSecond };
 }
 
 async function started(database: TestDatabase) {
@@ -145,10 +149,15 @@ async function started(database: TestDatabase) {
     child.disconnect();
     await ended;
   };
-  return { port, seconds: (performance.now() - began) / 1000, stop };
+  const mib = () =>
+    new Promise<number>((resolve) => {
+      child.once('message', (told) => resolve((told as { mib: number }).mib));
+      child.send('memory');
+    });
+  return { port, seconds: (performance.now() - began) / 1000, mib, stop };
 }
 
-function report({ shelves, startSeconds, perSecond }: RowsRun, markdown: boolean, strict: boolean): number {
+function report({ shelves, startSeconds, residentMib, perSecond }: RowsRun, markdown: boolean, strict: boolean): number {
   const [few, many] = [0, 1];
   const named = shelves.map(({ rows }) => `${rows.toLocaleString('en')} rows`);
   const table = [
@@ -156,10 +165,12 @@ function report({ shelves, startSeconds, perSecond }: RowsRun, markdown: boolean
     ['filled, s', ...shelves.map(({ fillSeconds }) => figure(fillSeconds))],
     ['indexes made and started, s', ...shelves.map(({ indexSeconds }) => figure(indexSeconds))],
     ['started, s', ...startSeconds.map((all) => figure(median(all)))],
+    ['memory of the process at the most, MiB', ...residentMib.map((all) => figure(median(all)))],
     ...acts.map((act) => [`${act}, answers/s`, ...perSecond[act].map((all) => figure(median(all)))]),
   ];
   const against = `${named[many]} against 10,000`;
   const targets: Target[] = [
+    { what: `memory of a process over ${named[many]}`, bound: 'at most', value: 200, unit: 'MiB', measured: residentMib[many]! },
     {
       what: `time of a start, ${against}`,
       bound: 'at most',

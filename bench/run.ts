@@ -45,7 +45,7 @@ const benches = new Map<string, Bench>([
     'scale',
     {
       about: 'changes and reads over PostgreSQL, against the same service by hand on Fastify and pg (about a minute)',
-      options: '--rounds 5  --seconds 1  --connections 64  --strict',
+      options: '--rounds 5  --seconds 1  --connections 64  --network 1  --processes 2  --markdown  --strict',
       load: () => import('./scale/scale.ts'),
     },
   ],

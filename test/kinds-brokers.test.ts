@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import ajvFormats from 'ajv-formats';
+import { check, parseDocument } from '../src/index.ts';
 import { brokerKind, brokerKinds, compareBrokers } from '../src/kinds/deliveries/all-brokers.ts';
 import type { PublishedEvent } from '../src/kinds/deliveries/broker.ts';
 
@@ -51,4 +52,13 @@ for (const { word } of brokerKinds) {
 test('a kind goes under its subject, whatever letters it has', () => {
   const { subject } = brokerKind('nats')!.message({ own: stated.nats }, { ...event, kind: 'lamp >*' });
   assert.equal(subject, 'lamps.events.lamp___');
+});
+
+test('a broker whose protocol is not spoken is refused by its name, and the kinds that there are are named instead', () => {
+  const document = parseDocument('title: Lamps\nevents: { delivery: { broker: { kind: kafka } } }\n', 'lamps.yaml');
+  const { findings } = check(document);
+  const [found, ...more] = findings.filter(({ code }) => code.startsWith('form/'));
+  assert.deepEqual(more, []);
+  assert.match(found?.message ?? '', /`kafka`/);
+  assert.match(JSON.stringify(found), /\bnats\b.*\bcloudevents\b/);
 });

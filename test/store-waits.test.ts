@@ -221,3 +221,35 @@ test('the log tells of the run that counted, not of an earlier one that saw less
     [404, 'resource.missing'],
   ]);
 });
+
+test('what waits for receivers and listeners goes out once the store can be asked again, though nothing else happens', async (context) => {
+  let [hasBegun, isDown, refused] = [false, false, 0];
+  const failing = (path: string): Store => {
+    const store = opening(path);
+    const read: Store['read'] = (body, goesOn) => {
+      if (!isDown) return store.read(body, goesOn);
+      refused += 1;
+      return Promise.reject(new Error('down'));
+    };
+    const change: Store['change'] = async (body) => {
+      const done = await store.change(body);
+      // It is gone as soon as the thing is stored.
+      isDown = hasBegun && refused === 0;
+      return done;
+    };
+    return { ...store, read, change };
+  };
+  const receiver = await startReceiver(context);
+  const trial = await startTrial(context, things(), { opening: failing, webhooks: [{ url: receiver.url }] });
+  const listener = listenTo(
+    await trial.service.fetch(new Request('http://127.0.0.1/stream', { headers: { 'x-who': 'owner/o1' } })),
+  );
+  hasBegun = true;
+  await trial.send('owner/o1', 'POST', '/things', { name: 'one' });
+  while (trial.failures.length < 2) await soon();
+  isDown = false;
+  await trial.advance(1000);
+  await listener.until(1);
+  while (receiver.received.length === 0) await soon();
+  assert.deepEqual(receiver.ids(), [listener.heard[0]?.id]);
+});

@@ -29,4 +29,6 @@ const document: JsonMap = {
 const service = await serve(document, { store: openStore(String(process.env.NINEFOLD_STORE)) });
 const { url } = await service.listen({ port: 0, host: '127.0.0.1' });
 process.send?.({ port: Number(new URL(url).port) });
+// The most memory that it has taken, in MiB (getrusage counts KiB).
+process.on('message', () => process.send?.({ mib: process.resourceUsage().maxRSS / 1024 }));
 process.on('disconnect', () => process.exit());

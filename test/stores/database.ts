@@ -34,6 +34,8 @@ async function databaseOn(server: string): Promise<TestDatabase> {
   await onServer(server, `CREATE DATABASE ${name}`);
   const address = new URL(server);
   address.pathname = `/${name}`;
+  // Where nothing is asked of it that others lack that speak its protocol.
+  if (process.env.NINEFOLD_TEST_POSTGRES_PLAIN !== undefined) address.searchParams.set('plain', 'true');
   return { address: address.href, drop: () => onServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 

@@ -9,7 +9,7 @@ let database: Promise<PGlite> | undefined;
 
 export async function openTestPglite(schema: string): Promise<Store> {
   database ??= PGlite.create();
-  return openOn(serverOf(await database), schema);
+  return openOn(serverOf(await database), { schema, isPlain: false });
 }
 
 const parsers = { [types.INT8]: readInteger, [types.INT4]: Number, [types.FLOAT8]: Number };

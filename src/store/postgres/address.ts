@@ -6,9 +6,11 @@ export interface Settings {
   readonly prepares: boolean;
   /** Where to listen, if it is not the same address: poolers pass no notices on. */
   readonly listenUrl: string | undefined;
+  /** Whether the database is asked for nothing but what others that speak its protocol have too. */
+  readonly isPlain: boolean;
 }
 
-const ownParameters = ['schema', 'prepare', 'listen'];
+const ownParameters = ['schema', 'prepare', 'listen', 'plain'];
 
 /** Parts our own parameters from an address, `postgres://user:password@host:port/database?schema=ninefold`. @throws where it is none. */
 export function readAddress(address: string): { readonly url: string; readonly name: string; readonly settings: Settings } {
@@ -22,12 +24,20 @@ export function readAddress(address: string): { readonly url: string; readonly n
   const schema = own.get('schema') ?? 'ninefold';
   if (!/^[A-Za-z_][\w-]{0,62}$/.test(schema))
     throw new Error(`${schema} cannot be the name of a schema; take letters, digits and _`);
-  const prepare = own.get('prepare') ?? 'true';
-  if (prepare !== 'true' && prepare !== 'false') throw new Error(`prepare is true or false, not ${prepare}`);
+  const isTrue = (parameter: string, usual: boolean) => {
+    const said = own.get(parameter) ?? String(usual);
+    if (said !== 'true' && said !== 'false') throw new Error(`${parameter} is true or false, not ${said}`);
+    return said === 'true';
+  };
   return {
     url: url.href,
     name: shownAddress(address),
-    settings: { schema, prepares: prepare === 'true', listenUrl: own.get('listen') ?? undefined },
+    settings: {
+      schema,
+      prepares: isTrue('prepare', true),
+      listenUrl: own.get('listen') ?? undefined,
+      isPlain: isTrue('plain', false),
+    },
   };
 }
 

@@ -192,7 +192,8 @@ export class ChangeQueue<B> {
   async #begin(connection: Connection, state: State, generation: number): Promise<{ readonly transaction: string }> {
     const { names } = this.#means;
     const question = questionOf(state, takeWanted(state));
-    const lock = `SELECT last, generation, pg_current_xact_id()::text FROM ${names.own('store')} FOR UPDATE`;
+    const transaction = names.isPlain ? `''` : 'pg_current_xact_id()::text';
+    const lock = `SELECT last, generation, ${transaction} FROM ${names.own('store')} FOR UPDATE`;
     const [, [row] = [], ...found] = await connection.send([bareSql('BEGIN'), bareSql(lock), ...question.sql]);
     question.learn(found);
     if (!row) throw new Error(`${this.#means.name} holds no store any more`);
@@ -213,6 +214,8 @@ export class ChangeQueue<B> {
 
   /** What became of a transaction. A database that restarts is waited for a while. @throws {CommitUnknown} */
   async #isCommitted(transaction: string): Promise<boolean> {
+    if (transaction === '')
+      throw new CommitUnknown(this.#means.name, new Error('the database does not tell what becomes of a transaction'));
     const asked = { text: 'SELECT pg_xact_status($1::xid8)', values: [transaction], isOnce: true };
     for (let tries = 1; ; tries++) {
       try {

@@ -25,7 +25,7 @@ export function flushSql(state: State, written: WrittenFacts | OwnWritten, rowTa
     for (const name of cleared) statements.push(bareSql(`DELETE FROM ${names.own(name)}`));
   }
   const sorts = sorted(state, written, isCleared);
-  for (const [table, changes] of sorts.rows) statements.push(...rowsSql(shapes.of(table), changes));
+  for (const [table, changes] of sorts.rows) statements.push(...rowsSql(shapes.of(table), changes, names.isPlain));
   if (sorts.records.length > 0) statements.push(recordsSql(names, sorts.records));
   if (sorts.counters.length > 0) statements.push(countersSql(names, sorts.counters));
   if (sorts.sequences.length > 0) statements.push(sequencesSql(names, sorts.sequences));
@@ -73,7 +73,7 @@ function sorted(state: State, written: WrittenFacts | OwnWritten, isCleared: boo
 }
 
 /** Rows are removed first, then changed, then added: what a unique value is taken from is done before it is given to another. */
-function rowsSql(shape: TableShape, { removed, updated, inserted }: RowChanges): Sql[] {
+function rowsSql(shape: TableShape, { removed, updated, inserted }: RowChanges, isPlain: boolean): Sql[] {
   const statements: Sql[] = [];
   if (removed.length > 0)
     statements.push({
@@ -82,10 +82,16 @@ function rowsSql(shape: TableShape, { removed, updated, inserted }: RowChanges):
     });
   if (updated.length > 0) {
     const columns = ['rev', 'entered', 'doc', ...shape.stated.map(({ sql }) => sql)];
+    const ids = arrayText(updated.map(({ row }) => writtenText(row.id)));
+    // Where each row is looked at as it is written, values change places by way of none.
+    if (isPlain && shape.uniques.length > 0 && updated.length > 1) {
+      const none = shape.uniques.map(({ at }) => `${shape.stated[at]!.sql} = NULL`).join(', ');
+      statements.push({ text: `UPDATE ${shape.sql} SET ${none} WHERE id = ANY($1::text[])`, values: [ids] });
+    }
     statements.push({
       text: `UPDATE ${shape.sql} AS t SET ${columns.map((sql) => `${sql} = i.${sql}`).join(', ')}
         FROM unnest($1::text[], ${typesOf(shape, 2)}) AS i(id, ${columns.join(', ')}) WHERE t.id = i.id`,
-      values: [arrayText(updated.map(({ row }) => writtenText(row.id))), ...valuesOf(shape, updated)],
+      values: [ids, ...valuesOf(shape, updated)],
     });
   }
   if (inserted.length > 0) {

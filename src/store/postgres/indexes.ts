@@ -25,7 +25,7 @@ export function indexesOf(names: StoreNames, spec: TableSpec, shape: TableShape)
     // Looked at when a statement is done, so that values can change places by one.
     return {
       name,
-      make: `ALTER TABLE ${shape.sql} ADD CONSTRAINT ${name} UNIQUE (${sql}) DEFERRABLE`,
+      make: `ALTER TABLE ${shape.sql} ADD CONSTRAINT ${name} UNIQUE (${sql})${names.isPlain ? '' : ' DEFERRABLE'}`,
       columns: [sql],
       unique: column,
     };
@@ -39,7 +39,8 @@ export function indexesOf(names: StoreNames, spec: TableSpec, shape: TableShape)
     const on = [...parts, 'seq'].join(', ');
     const name = quoteName(names.index('index', spec.name, on));
     const made = `${name} ON ${shape.sql} (${on})`;
-    return { name, make: `CREATE INDEX ${made}`, makeOnline: `CREATE INDEX CONCURRENTLY ${made}`, columns };
+    const makeOnline = names.isPlain ? {} : { makeOnline: `CREATE INDEX CONCURRENTLY ${made}` };
+    return { name, make: `CREATE INDEX ${made}`, ...makeOnline, columns };
   });
   return [...new Map([...unique, ...others].map((index) => [index.name, index])).values()];
 }

@@ -25,9 +25,12 @@ export function columnName(name: string, type: string): string {
 /** Where in a database a store lies, and what its tables are called there. */
 export class StoreNames {
   readonly schema: string;
+  /** Whether the database is asked for nothing but what others that speak PostgreSQL's protocol have too. */
+  readonly isPlain: boolean;
 
-  constructor(schema: string) {
+  constructor(schema: string, isPlain = false) {
     this.schema = schema;
+    this.isPlain = isPlain;
   }
 
   /** One of the engine's own tables, as SQL. */

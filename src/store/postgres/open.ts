@@ -11,7 +11,7 @@ export function openPostgres(address: string): Store {
   const { url, name, settings } = readAddress(address);
   return laterStore(name, async () => {
     const [{ openOn }, { pgServer }] = await Promise.all([import('./postgres.ts'), import('./server.ts')]);
-    return openOn(pgServer(url, name, settings), settings.schema);
+    return openOn(pgServer(url, name, settings), settings);
   });
 }
 

@@ -1,6 +1,7 @@
 import { ReadFailed } from '../failures.ts';
 import type { Migration, StoredTable } from '../migrated.ts';
 import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import type { Settings } from './address.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
 import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
@@ -21,8 +22,8 @@ import { PostgresTransaction } from './transaction.ts';
 import { whileAlone } from './turns.ts';
 
 /** Opens a store in a schema of a database that is reached by some way. */
-export async function openOn(server: Server, schema: string): Promise<Store> {
-  const names = new StoreNames(schema);
+export async function openOn(server: Server, { schema, isPlain }: Pick<Settings, 'schema' | 'isPlain'>): Promise<Store> {
+  const names = new StoreNames(schema, isPlain);
   try {
     return await overSessions(async () => {
       const connection = await server.connect();

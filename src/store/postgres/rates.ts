@@ -11,6 +11,9 @@ const purgedMost = 1000;
 /** Ends are told in whole minutes, so that a row that is counted anew hardly ever moves in the index of its end. */
 const endStepMs = 60_000;
 
+/** The row by which batches come one after the other, where no other lock is to be had. */
+const turns = 'rates';
+
 type Use = Parameters<RateRules['decide']>[1];
 
 /**
@@ -91,6 +94,8 @@ export class PostgresRates implements SharedRates {
   }
 
   #lock(): Sql {
+    if (this.#names.isPlain)
+      return { text: `SELECT 1 FROM ${this.#names.own('leases')} WHERE name = $1 FOR UPDATE`, values: [turns] };
     return { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`rates of ${this.#names.schema}`] };
   }
 
@@ -98,12 +103,19 @@ export class PostgresRates implements SharedRates {
     const table = this.#names.own('rates');
     const once = (text: string): Sql => ({ text, values: [], isOnce: true });
     const [[found] = []] = await connection.send([{ text: 'SELECT to_regclass($1)::text', values: [table], isOnce: true }]);
+    if (this.#names.isPlain)
+      await connection.send([
+        {
+          text: `INSERT INTO ${this.#names.own('leases')} (name, holder, fence, expires) VALUES ($1, '', 0, 0) ON CONFLICT DO NOTHING`,
+          values: [turns],
+        },
+      ]);
     if (found?.[0] === null || found === undefined)
       await connection.send([
         once('BEGIN'),
         this.#lock(),
         once(
-          `CREATE UNLOGGED TABLE IF NOT EXISTS ${table} (key text COLLATE "C" PRIMARY KEY, numbers text NOT NULL, expires int8 NOT NULL)
+          `CREATE ${this.#names.isPlain ? '' : 'UNLOGGED '}TABLE IF NOT EXISTS ${table} (key text COLLATE "C" PRIMARY KEY, numbers text NOT NULL, expires int8 NOT NULL)
             WITH (fillfactor = 50)`,
         ),
         once(`CREATE INDEX IF NOT EXISTS ninefold_rates_expires ON ${table} (expires)`),

@@ -1,4 +1,4 @@
-import { bareSql, type Connection } from './connection.ts';
+import { bareSql, type Connection, DatabaseError } from './connection.ts';
 import { quoteName, type StoreNames } from './names.ts';
 
 /** What a store's tables are of; a later format than the newest that is known here is not touched. */
@@ -40,18 +40,23 @@ async function addTraces(connection: Connection, names: StoreNames): Promise<voi
 
 async function create(connection: Connection, names: StoreNames): Promise<void> {
   const once = (text: string) => ({ text, values: [], isOnce: true });
-  try {
-    // Two processes that begin at once would stand in each other's way.
-    await connection.send([
-      once('BEGIN'),
-      { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', values: [names.schema], isOnce: true },
-    ]);
-    await connection.send([...tables(names).map(once), once('COMMIT')]);
-  } catch (error) {
-    if (!connection.isLost) await connection.send([once('ROLLBACK')]).catch(() => {});
-    throw error;
+  const lock = { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', values: [names.schema], isOnce: true };
+  for (let tries = 1; ; tries++) {
+    try {
+      // Two processes that begin at once would stand in each other's way.
+      await connection.send([once('BEGIN'), ...(names.isPlain ? [] : [lock])]);
+      await connection.send([...tables(names).map(once), once('COMMIT')]);
+      return;
+    } catch (error) {
+      if (!connection.isLost) await connection.send([once('ROLLBACK')]).catch(() => {});
+      const isInTheWay = names.isPlain && error instanceof DatabaseError && /^(?:23505|40|42P0[67]|42710)/.test(error.state);
+      if (!isInTheWay || tries === triesMost) throw error;
+    }
   }
 }
+
+/** How often it is tried where another process makes the same, and there is no lock. */
+const triesMost = 10;
 
 /** Keys compare by code point, whatever the database's own collation says. */
 const text = 'text COLLATE "C"';

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { Client, ClientConfig } from 'pg';
 import type { Settings } from './address.ts';
 import {
@@ -93,7 +92,7 @@ interface Holding {
   /** Keeps the process alive, as long as something is asked. */
   ref(): void;
   unref(): void;
-  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'uncork'> };
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
 }
 
 class PgConnection implements Connection {
@@ -128,7 +127,8 @@ class PgConnection implements Connection {
     const asked = statements.map((one) => this.#query(one));
     stream.uncork();
     const answers = await Promise.allSettled(asked);
-    if (--this.#underWay === 0) this.#client.unref();
+    // Whoever closes it meanwhile waits for its end.
+    if (--this.#underWay === 0 && !this.isLost) this.#client.unref();
     const failed = answers.find((answer) => answer.status === 'rejected');
     if (failed) throw this.#told(failed.reason);
     // None of them was rejected.

@@ -106,7 +106,8 @@ export class PostgresSharing implements SharedStore {
   }
 
   #listen(): void {
-    if (this.#isListening || this.#isClosed) return;
+    // Where nothing is told, it is looked all the same.
+    if (this.#isListening || this.#isClosed || this.#means.names.isPlain) return;
     this.#isListening = true;
     const lost = () => {
       this.#isListening = false;
@@ -160,6 +161,7 @@ export class PostgresSharing implements SharedStore {
 
   /** Tells all others that it is worth looking; what comes meanwhile is told by one more notice. */
   #tell(): void {
+    if (this.#means.names.isPlain) return;
     this.#mustTell = true;
     this.#telling ??= this.#tellAll().finally(() => {
       this.#telling = undefined;

@@ -32,14 +32,17 @@ export async function whileAlone<T>(means: TurnMeans, act: () => Promise<T>): Pr
   while ((await foundBy({ connection }, take)).length === 0) await new Promise((resolve) => setTimeout(resolve, askMs));
   // The connection itself is busy for as long as an index takes.
   let keeper: Promise<Connection> | undefined;
+  let renewed: Promise<unknown> | undefined;
   const renewing = setInterval(() => {
     keeper ??= server.connect();
-    keeper.then((session) => session.send([take])).catch(() => {});
+    renewed = keeper.then((session) => session.send([take])).catch(() => {});
   }, renewMs);
   try {
     return await act();
   } finally {
     clearInterval(renewing);
+    // What is said last is not said after it was given back.
+    await renewed;
     const give = { text: `UPDATE ${table} SET expires = 0, holder = '' WHERE name = $1 AND holder = $2`, values: [work, holder] };
     // Where it cannot be given back, it ends by itself.
     await connection.send([bareSql('ROLLBACK'), give]).catch(() => {});
