@@ -1,19 +1,21 @@
 import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { type Collection, endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
-import { pathParts, wholeParameter, wordsOfName } from './paths.ts';
+import { pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, isAnyMap, listIn, shownRowOf } from './rows.ts';
 
 /** How sure an effect is, where something speaks against what the custom of its method says; `usual` where nothing does. */
 export function confidenceOf(
   context: InferenceContext,
   operation: SourceOperation,
-  { resource, parameter }: Collection,
+  collection: Collection,
   usual: number,
 ): number {
+  const { resource, path } = collection;
+  const isOwn = path === shapeOfPath(operation.path);
   const doubts = [
     isOfMembers(operation),
-    operation.method === 'GET' && (isStatistic(operation) || showsManyForOne(context, operation, resource, parameter)),
+    operation.method === 'GET' && (isStatistic(operation) || (!isOwn && showsManyForOne(context, operation, collection))),
     operation.method === 'GET' && showsMoreThanList(context, operation, resource),
     operation.method === 'DELETE' && isCalledOff(operation),
     operation.method === 'PATCH' && sharesNothing(context, operation, resource),
@@ -38,7 +40,11 @@ function isOfMembers({ path }: SourceOperation): boolean {
 }
 
 /** An answer about one thing that is a list: of what belongs to it, or of what is found by it. */
-function showsManyForOne(context: InferenceContext, operation: SourceOperation, resource: string, parameter: string): boolean {
+export function showsManyForOne(
+  context: InferenceContext,
+  operation: SourceOperation,
+  { resource, parameter }: Collection,
+): boolean {
   if (pathParts(operation.path).last === undefined) return false;
   const endpoint = endpointOf(context, operation);
   const shape = shapeOfAnswer(endpoint, successOf(endpoint));

@@ -10,7 +10,7 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { confidenceOf } from './doubts.ts';
+import { confidenceOf, showsManyForOne } from './doubts.ts';
 import { makesOne } from './many-at-once.ts';
 import { isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
@@ -148,7 +148,9 @@ export const getOneReads: InferenceRule = {
     for (const operation of context.operations) {
       if (operation.method !== 'GET' && operation.method !== 'HEAD') continue;
       const collection = collectionOfItem(context, operation);
-      if (!collection) continue;
+      // `/flags/{project}/{flag}`: what is one step above it, and answers with a list, is the collection of flags.
+      const own = collectionAt(context, operation.path);
+      if (!collection || (own && showsManyForOne(context, operation, own))) continue;
       const confidence = confidenceOf(context, operation, collection, 0.95);
       infer(context, operation, 'read', collection.resource, getOneReads.name, confidence);
     }
