@@ -106,6 +106,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'twins',
+    {
+      about: 'official clients against real servers and stand-ins of their descriptions: what differs (about 2 minutes)',
+      options: 'azurite  --corpus DIR  --json FILE',
+      load: () => import('./twins.ts'),
+    },
+  ],
+  [
     'corpus',
     {
       about: 'real interface descriptions taken over: facts, time and memory of each (about a minute)',

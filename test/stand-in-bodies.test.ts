@@ -38,3 +38,38 @@ test('a server of which the host is named without a scheme has the path behind i
   assert.equal((await post('/v2/things', '[{ url: "//api.example/v2/" }]', {})).status, 201);
   assert.equal((await post('/things', '[{ url: "//api.example/v2/" }]', {})).status, 404);
 });
+
+test('of XML a stand-in writes JSON and says so, reads none, takes it as bytes where it is some, and writes it where it is a text', async () => {
+  const thing = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+  const content = (types: readonly string[], schema: unknown) => Object.fromEntries(types.map((type) => [type, { schema }]));
+  const takes = (types: readonly string[], schema: unknown) => ({ requestBody: { content: content(types, schema) } });
+  const gives = (types: readonly string[], schema: unknown) => ({
+    responses: { 200: { description: 'x', content: content(types, schema) } },
+  });
+  const xml = 'application/xml';
+  const both = ['application/json', xml];
+  const paths = {
+    '/only': { get: gives([xml], thing) },
+    '/both': { post: { ...takes(both, thing), ...gives(both, thing) } },
+    '/text': { post: { ...takes([xml], { type: 'string', format: 'binary' }), ...gives([xml], { type: 'string', example: '<a/>' }) } },
+  };
+  const source = JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths });
+  const service = await serve(parseDocument(source, 'things.json'), { sample: true });
+  const asked = async (method: string, path: string, accept: string, type?: string, body?: string) => {
+    const headers = { accept, ...(type !== undefined && { 'content-type': type }) };
+    const init = { method, headers, ...(body !== undefined && { body }) };
+    const response = await service.fetch(new Request(`http://127.0.0.1${path}`, init));
+    const [written] = (response.headers.get('content-type') ?? '').split(';');
+    return [
+      response.status,
+      written,
+      /the answer is JSON, not application\/xml/.test(response.headers.get('ninefold-warning') ?? ''),
+    ];
+  };
+  assert.deepEqual(await asked('GET', '/only', '*/*'), [200, 'application/json', true]);
+  assert.deepEqual(await asked('POST', '/both', xml, 'application/json', '{"name":"a"}'), [200, 'application/json', true]);
+  assert.deepEqual(await asked('POST', '/both', '*/*', 'application/json', '{"name":"a"}'), [200, 'application/json', false]);
+  assert.deepEqual((await asked('POST', '/both', '*/*', xml, '<thing><name>a</name></thing>'))[0], 415);
+  assert.deepEqual(await asked('POST', '/text', '*/*', xml, '<a/>'), [200, xml, false]);
+  await service.close();
+});

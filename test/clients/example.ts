@@ -1,11 +1,6 @@
 import { readDocument, type ServeOptions, serve } from '../../src/index.ts';
-import type { Place, Vendor } from './kit.ts';
-
-/** Where flows go, until it is stopped. */
-export interface Server {
-  readonly place: Place;
-  readonly stop: () => Promise<void>;
-}
+import type { Vendor } from './kit.ts';
+import type { Server } from './server.ts';
 
 /** One of the project's own documents, served on a free port of this machine to the callers that the vendor's flows know. */
 export async function startExample(document: string, { known, header, word }: Vendor<unknown>): Promise<Server> {

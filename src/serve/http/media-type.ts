@@ -38,6 +38,11 @@ export function matchesRange(essence: string, range: string): boolean {
   return essence.length > before.length + after.length && essence.startsWith(before) && essence.endsWith(after);
 }
 
+/** Whether a media type is one of XML (RFC 7303), which nothing here reads or writes but as text or bytes. */
+export function isXml(type: string): boolean {
+  return /^[^;]*[/+]xml\s*(?:;|$)/i.test(type);
+}
+
 const json: MediaType = { essence: 'application/json', parameters: new Map() };
 const HEAD = new RegExp(`^[ \\t]*${token}/${token}`);
 const PARAMETER = new RegExp(`[ \\t]*;[ \\t]*(?:(${token})=(?:(${token})|"(${quotedText})"))?`, 'y');

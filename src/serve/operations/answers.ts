@@ -7,8 +7,10 @@ import { isPlainMap } from '../../parts/source.ts';
 import { type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
+import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { toJson } from '../http/json.ts';
+import { isXml } from '../http/media-type.ts';
 import { headerText } from '../http/send.ts';
 import type { Rows } from '../resources/stand-in.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
@@ -74,6 +76,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
+  const isXmlOfStandIn = compilation.standIn !== undefined && isXml(contentType);
   // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
   const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !contentType.endsWith('json');
   return {
@@ -92,9 +95,10 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       const value = complete ? complete(data, exchange, result.work, result.sent) : data;
       prune?.(value);
       const told = carry ? carry.down(value) : value;
-      return {
-        reply: encodeReply(status, out, isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told, contentType),
-      };
+      const isJsonInstead = isXmlOfStandIn && typeof told === 'object' && told !== null;
+      if (isJsonInstead) warn(exchange, [`the answer is JSON, not ${contentType}`]);
+      const sent = isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told;
+      return { reply: encodeReply(status, out, sent, isJsonInstead ? 'application/json' : contentType) };
     },
   };
 }

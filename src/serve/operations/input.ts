@@ -15,6 +15,7 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Input, Value } from '../exchange/exchange.ts';
 import type { Validate } from '../http/ajv.ts';
 import { compileBody, type DecodeBody } from '../http/body.ts';
+import { isXml } from '../http/media-type.ts';
 import type { ParameterSpec } from '../http/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from '../http/parameters.ts';
 import type { Resolve } from '../http/schema.ts';
@@ -46,7 +47,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       (statedValue(endpoint.does)?.verb === 'update'
         ? ['application/json', 'application/merge-patch+json']
         : ['application/json']);
-    const accepted = isLenient && stated.some(isStructured) ? [...stated, ...anyJson, ...forms] : stated;
+    const accepted = isLenient ? takenByStandIn(stated, statedValue(shape)) : stated;
     const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
     decode = compileBody({
       accepted,
@@ -106,6 +107,12 @@ function isJson(type: string): boolean {
 /** What a stand-in takes wherever JSON of some kind or a form is stated: clients write the same members in either. */
 const anyJson = ['application/json', 'application/*+json'];
 const forms = ['multipart/form-data', 'application/x-www-form-urlencoded'];
+
+/** XML is taken where it is a text or bytes; of anything else its members would be read, which nothing here does. */
+function takenByStandIn(stated: readonly string[], shape: Shape | undefined): readonly string[] {
+  const read = shape?.type === 'string' ? stated : stated.filter((type) => !isXml(type));
+  return read.length < stated.length || stated.some(isStructured) ? [...read, ...anyJson, ...forms] : stated;
+}
 
 function isStructured(type: string): boolean {
   return isJson(type) || forms.some((form) => type.startsWith(form));

@@ -5,11 +5,13 @@ import { compileAuthentication, type Identify } from '../callers/authentication.
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
 import { newCost } from '../exchange/cost.ts';
-import { type Exchange, type Refusal, refusalReply, startExchange, warn } from '../exchange/exchange.ts';
+import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
 import { type TracedRequest, traceChannels, traceRequest } from '../exchange/traces.ts';
+import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
+import { isXml } from '../http/media-type.ts';
 import { addHeaders } from '../http/send.ts';
 import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
@@ -134,6 +136,8 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       // Whoever says nothing takes whatever there is.
       if (accept === undefined && plan.endpoint.produces?.length !== 0) return undefined;
       const type = plan.negotiate(typeof accept === 'string' ? accept : undefined);
+      if (type !== undefined && isLenient && isXml(type) && plan.endpoint.produces?.[0] !== type)
+        warn(exchange, [`the answer is JSON, not ${type}`]);
       if (type !== undefined) return undefined;
       if (!isLenient) return { when: 'request.accept' };
       warn(exchange, ['the answer is in no media type that was asked for']);
