@@ -229,3 +229,22 @@ test('a state of which no words are listed begins as its description or the filt
     assert.match((await ask('GET', '/boxes/none')).json.code, /not_found/);
   });
 });
+
+test('below a parameter stands the list of things that a second one tells apart', async () => {
+  const flag = object({ key: string, name: string }, ['key']);
+  const paths = {
+    '/flags/{projectKey}': {
+      ...within('projectKey'),
+      get: answers(object({ items: list(ref('flag')) })),
+      post: { ...sends(ref('flag')), ...answers(ref('flag'), {}, '201') },
+    },
+    '/flags/{projectKey}/{flagKey}': { ...within('projectKey', 'flagKey'), get: answers(ref('flag')) },
+  };
+  await standIn(paths, { flag }, async (ask) => {
+    const sent = { key: 'f', name: 'F' };
+    assert.equal((await ask('POST', '/flags/p', sent)).status, 201);
+    assert.deepEqual((await ask('GET', '/flags/p')).json, { items: [sent] });
+    assert.deepEqual((await ask('GET', '/flags/q')).json, { items: [] });
+    assert.deepEqual((await ask('GET', '/flags/p/f')).json, sent);
+  });
+});

@@ -49,8 +49,7 @@ export function compileUpdate(
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedHere(endpoint, model, compilation);
-  const move = compileMove(operation, model);
-  const readOnlySent = compileReadOnlySent(endpoint, dropped);
+  const [move, readOnlySent] = [compileMove(operation, model), compileReadOnlySent(endpoint, dropped)];
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request)

@@ -1,6 +1,7 @@
 import { actionChangesRow, actionMovesState, deletionKeepsRow } from './actions.ts';
 import type { InferenceContext, InferenceRule } from './context.ts';
-import { deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
+import { deleteDeletes } from './deletions.ts';
+import { getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';

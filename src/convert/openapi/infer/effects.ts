@@ -10,6 +10,7 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
+import { confidenceOf, showsManyForOne } from './doubts.ts';
 import { makesOne } from './many-at-once.ts';
 import { isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
@@ -21,7 +22,7 @@ export function collectionAt({ collections }: InferenceContext, path: string): C
 }
 
 /** The collection of whose things the path of an operation is about one: `/customers/{customer}`. */
-function collectionOfItem(context: InferenceContext, { path }: SourceOperation): Collection | undefined {
+export function collectionOfItem(context: InferenceContext, { path }: SourceOperation): Collection | undefined {
   const { last, parent } = pathParts(path);
   return last === undefined ? undefined : collectionAt(context, parent);
 }
@@ -147,7 +148,11 @@ export const getOneReads: InferenceRule = {
     for (const operation of context.operations) {
       if (operation.method !== 'GET' && operation.method !== 'HEAD') continue;
       const collection = collectionOfItem(context, operation);
-      if (collection) infer(context, operation, 'read', collection.resource, getOneReads.name, 0.95);
+      // `/flags/{project}/{flag}`: what is one step above it, and answers with a list, is the collection of flags.
+      const own = collectionAt(context, operation.path);
+      if (!collection || (own && showsManyForOne(context, operation, own))) continue;
+      const confidence = confidenceOf(context, operation, collection, 0.95);
+      infer(context, operation, 'read', collection.resource, getOneReads.name, confidence);
     }
   },
 };
@@ -167,7 +172,7 @@ export const getManyLists: InferenceRule = {
       const shown = context.written.resourceOf(list.items);
       const above = collectionAt(context, parent);
       if (own && isMembership(context, own)) continue;
-      if (own) infer(context, operation, 'list', own.resource, getManyLists.name, 0.95);
+      if (own) infer(context, operation, 'list', own.resource, getManyLists.name, confidenceOf(context, operation, own, 0.95));
       else if (shown === undefined || !isKept(context, shown)) continue;
       else if (above === undefined) infer(context, operation, 'list', shown, getManyLists.name, 0.7);
       else if (above.resource === shown && isNarrowedByFields(context, operation, shown)) {
@@ -225,7 +230,8 @@ export const patchUpdates: InferenceRule = {
         updateByBody(context, operation);
         continue;
       }
-      if (method === 'PATCH') infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.95);
+      const confidence = confidenceOf(context, operation, collection, 0.95);
+      if (method === 'PATCH') infer(context, operation, 'update', collection.resource, patchUpdates.name, confidence);
       else if (
         method === 'POST' &&
         operation.body &&
@@ -286,15 +292,3 @@ function creationOf(context: InferenceContext, operation: SourceOperation): Sour
     context.operations.find((other) => endpointOf(context, other).does === `create ${resource}`)
   );
 }
-
-export const deleteDeletes: InferenceRule = {
-  name: 'delete-deletes',
-  says: 'DELETE on one thing of a collection deletes it.',
-  infer(context) {
-    for (const operation of context.operations) {
-      const collection = operation.method === 'DELETE' ? collectionOfItem(context, operation) : undefined;
-      if (collection && !isMembership(context, collection))
-        infer(context, operation, 'delete', collection.resource, deleteDeletes.name, 0.95);
-    }
-  },
-};
