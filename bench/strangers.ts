@@ -76,7 +76,9 @@ async function meet(stranger: Stranger, seed: number, seeds: number): Promise<Me
     const fresh = toldBy(told).filter((breach) => !known.has(factOf(breach)));
     const outcome = outcomeOf(fault, fresh, told);
     met.push({ fault, outcome, seconds: told.ms / 1000, by: fresh.map(factOf).slice(0, 2).join(', ') });
-    note(`${stranger.name}, ${fault.id}: ${outcome} in ${figure(told.ms / 1000)} s`);
+    note(
+      `${stranger.name}, ${fault.id}: ${outcome} in ${figure(told.ms / 1000)} s, ${told.requests} requests${missing(fault, told)}`,
+    );
   }
   // At least one seed was asked for, else nothing was met.
   return { met, alarms, calm: calm! };
@@ -90,6 +92,16 @@ function outcomeOf({ fact }: StrangeFault, fresh: readonly Breach[], { facts }: 
   if (fresh.some((breach) => factOf(breach) === factOf(fact))) return 'found';
   if (fresh.length > 0) return 'elsewhere';
   return facts.find((one) => factOf(one) === factOf(fact))?.verdict ?? 'no such fact';
+}
+
+/** What kept the fact of a fault from being held, and the looks that it lacks. */
+function missing({ fact }: StrangeFault, { facts }: VerifyReport): string {
+  const one = fact && facts.find((each) => factOf(each) === factOf(fact));
+  if (!one || one.verdict === 'broken') return '';
+  const looks = (one.evidence?.looks ?? [])
+    .filter(({ isMet }) => !isMet)
+    .map(({ name, why }) => (why ? `${name} (${why})` : name));
+  return `; ${factOf(one)}: ${one.why ?? one.verdict}${looks.length > 0 ? `; missing: ${looks.slice(0, 6).join(', ')}` : ''}`;
 }
 
 async function held(

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { after, test } from 'node:test';
 import { bundleCommand } from './crash/bundle.ts';
 import { experiments } from './crash/experiments.ts';
 import { killServers } from './crash/kills.ts';
+import { sellOut } from './crash/seats.ts';
 import { times } from './long.ts';
 
 /**
@@ -21,6 +23,13 @@ const command = await bundleCommand(join(folder, 'command'));
 test(`what was acknowledged is there after each of ${kills} kills`, async (t) => {
   t.diagnostic(`NINEFOLD_SEED=${seed}`);
   t.diagnostic(JSON.stringify(await killServers({ kills, seed, command, folder })));
+});
+
+test('seats that orders race for are sold once each, and all that were told to be are, through kills', async (t) => {
+  const [orders, seats] = [times(150, 2000), times(24, 200)];
+  const sold = await sellOut({ orders, seats, kills: 2, seed, command, folder: mkdtempSync(join(folder, 'seats-')) });
+  t.diagnostic(JSON.stringify(sold));
+  assert.deepEqual([sold.sold, sold.taken, sold.kills], [seats, orders - seats, 2]);
 });
 
 for (const { name, holds, carryOut } of experiments)

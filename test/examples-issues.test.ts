@@ -35,8 +35,8 @@ async function begin() {
   };
   for (const login of ['ann', 'bob', 'cas', 'dan']) await done(staff, 'POST', '/admin/users', { login });
   await done(ann, 'POST', '/user/repos', { name: 'docs' });
-  await done(ann, 'PUT', '/repos/ann/docs/collaborators/bob', { role: 'triage' });
-  await done(ann, 'PUT', '/repos/ann/docs/collaborators/cas', { role: 'write' });
+  await done(ann, 'PUT', '/repos/ann/docs/collaborators/bob', { permission: 'triage' });
+  await done(ann, 'PUT', '/repos/ann/docs/collaborators/cas', { permission: 'push' });
   await done(ann, 'POST', '/repos/ann/docs/labels', { name: 'bug', color: 'ff0000' });
   await done(ann, 'POST', '/repos/ann/docs/labels', { name: 'ui' });
   const end = async () => {
@@ -114,7 +114,7 @@ test('who may do what is what the membership says, and what is private is not th
   assert.equal(await status(bob, 'GET', `${issues}/1`), 200);
   // Who becomes a writer is one with the next request, and who is put out reads no more.
   assert.equal(await status(bob, 'POST', '/repos/ann/docs/labels', { name: 'new' }), 403);
-  assert.equal(await status(ann, 'PATCH', '/repos/ann/docs/collaborators/bob', { role: 'write' }), 200);
+  assert.equal(await status(ann, 'PATCH', '/repos/ann/docs/collaborators/bob', { permission: 'push' }), 200);
   assert.equal(await status(bob, 'POST', '/repos/ann/docs/labels', { name: 'new' }), 201);
   assert.equal(await status(ann, 'DELETE', '/repos/ann/docs/collaborators/bob'), 204);
   assert.equal(await status(bob, 'GET', `${issues}/1`), 404);
@@ -141,7 +141,7 @@ test('PATCH closes with a reason and who did it, opens again, and changes what i
   const opened = await done(dan, 'PATCH', `${issues}/1`, { state: 'open' });
   assert.deepEqual(
     [opened.state, opened.state_reason, opened.closed_at, opened.closed_by],
-    ['open', 'reopened', undefined, undefined],
+    ['open', 'reopened', null, undefined],
   );
   assert.equal((await done(bob, 'PATCH', `${issues}/1`, { state: 'closed' })).state_reason, 'completed');
   const refused = await as(bob, 'PATCH', `${issues}/1`, { state: 'gone' });
@@ -154,12 +154,20 @@ test('labels are put on by their names, found by them, renamed everywhere and ta
   assert.deepEqual(names((await done(bob, 'POST', issues, { title: 'one', labels: ['bug', 'ui'] })).labels), ['bug', 'ui']);
   await done(bob, 'POST', issues, { title: 'two', labels: ['ui'] });
   await done(bob, 'PATCH', `${issues}/2`, { assignees: ['cas'] });
+  const both = (await done(bob, 'POST', `${issues}/2/assignees`, { assignees: ['bob', 'cas'] })).assignees as Shown[];
+  assert.equal(both.length, 2);
+  const left = (await done(bob, 'DELETE', `${issues}/2/assignees`, { assignees: ['bob'] })).assignees;
+  assert.deepEqual(
+    (left as Shown[]).map(({ login }) => login),
+    ['cas'],
+  );
   assert.deepEqual(titles(await done(dan, 'GET', `${issues}?assignee=cas`)), ['two']);
   const unknown = await as(bob, 'POST', issues, { title: 'three', labels: ['none'] });
   assert.equal(unknown.status, 422, unknown.text);
   assert.deepEqual(titles(await done(dan, 'GET', `${issues}?labels=bug`)), ['one']);
-  assert.equal((await as(bob, 'POST', `${issues}/2/labels`, { name: 'bug' })).status, 201);
-  assert.equal((await as(bob, 'POST', `${issues}/2/labels`, { name: 'bug' })).status, 200);
+  for (const labels of [['bug'], ['bug', 'ui']])
+    assert.deepEqual(names(await done(bob, 'POST', `${issues}/2/labels`, { labels })), ['ui', 'bug']);
+  assert.equal((await as(bob, 'POST', `${issues}/2/labels`, { labels: ['none'] })).status, 422);
   await done(cas, 'PATCH', '/repos/ann/docs/labels/bug', { new_name: 'defect', color: '00ff00' });
   const two = await done(dan, 'GET', `${issues}/2`);
   assert.deepEqual(
@@ -273,7 +281,8 @@ test('a hook hears of its repository alone, of what it asks for, in a message th
 test('refusals have one shape, limits are told in headers, and what is spared costs nothing', async () => {
   const { as, end } = await begin();
   const refused = await as(bob, 'POST', issues, { title: 5 });
-  assert.deepEqual(refused.json, { message: 'Validation Failed', status: '422', errors: [{ field: '/title', code: 'invalid' }] });
+  const errors = [{ resource: 'Issue', field: 'title', code: 'invalid' }];
+  assert.deepEqual(refused.json, { message: 'Validation Failed', status: '422', errors });
   const missing = await as(bob, 'GET', `${issues}/9`);
   assert.deepEqual([missing.status, missing.json], [404, { message: 'Not Found', status: '404' }]);
   const told = await as(undefined, 'GET', '/users/ann');

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { runSideBySide, type Stage } from './run/side-by-side.ts';
 import { chooseStore } from './stores/chosen.ts';
@@ -69,33 +69,39 @@ const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { title: 'types', command: ['typescript/bin/tsc', '--noEmit', ...kept] },
 ];
-/** What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. */
+/** Files that take long share a process with fewer others, so that none of them is left over at the end. */
+const few = isLong ? { neighbours: 4 } : {};
+
+/**
+ * What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. The long run has
+ * two lanes, for the stages of the second wait for what does not come, while those of the first reckon.
+ */
 const rounds: readonly (readonly Stage[])[] = [
   [...(isLong ? [] : commands), { title: 'walls', files: takes(apart.walls) }],
   [
-    { title: 'unit tests', files: files.filter((file) => !isApart(file) && !(isLong && isOfVerify(file))) },
+    { title: 'unit tests', files: files.filter((file) => !isApart(file) && !(isLong && isOfVerify(file))), ...few },
     { title: 'stories', files: takes(apart.stories) },
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
-    ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
+    ...(isLong ? lanes() : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
     ...(isLong ? [] : [{ title: 'on PGlite', files: takes(dialect), store: 'pglite' as const }]),
   ],
-  // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
-  ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0 }]] : []),
-  // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
-  ...(isLong
-    ? [
-        [
-          {
-            title: 'on a reluctant store',
-            files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
-            store: 'reluctant' as const,
-          },
-        ],
-      ]
-    : []),
-  ...(isLong ? [[{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const }]] : []),
 ];
+
+function lanes(): readonly Stage[] {
+  return [
+    // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
+    { title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few },
+    // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
+    {
+      title: 'on a reluctant store',
+      files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
+      store: 'reluctant',
+      after: 'unit tests',
+    },
+    { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres', after: 'verify', ...few },
+  ];
+}
 
 const totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 const started = performance.now();
@@ -111,7 +117,8 @@ if (database) process.env.NINEFOLD_TEST_DATABASE = database.address;
 for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
-    neighbours: isLong ? 3 : 15,
+    // More than there are cores: many wait for what does not come.
+    processes: isLong ? availableParallelism() + 2 : 2 * availableParallelism() + 1,
     counted,
     unsteady: (files) => unsteady.push(...files),
   });

@@ -65,7 +65,9 @@ errors:
 test('what a new row refers to is brought to the state, and given the values, that errors of the service ask for', async () => {
   const stand = await openStand(farm);
   try {
-    const { breaches, facts } = await stand.verify({ only: ['resources/stored', 'resources/changed', 'errors/own'] });
+    const { breaches, facts } = await stand.verify({
+      only: ['resources/stored', 'resources/changed', 'errors/own', 'endpoints/locations'],
+    });
     assert.deepEqual(breaches, []);
     const wanted = ['response payload shapes:POST /fields/{field}/sowings', 'conditions:unploughed'];
     const told = facts.filter(({ kind, subject }) => wanted.includes(`${kind}:${subject}`));

@@ -8,6 +8,7 @@ import { nothingSent, sendControls } from './controls.ts';
 import { GivenKept } from './given.ts';
 import type { Made } from './made.ts';
 import { endsWithin } from './make/ends.ts';
+import { forgetOwnRows, noteOwnRows } from './make/own-rows.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
 import { cameToNothing } from './nothing.ts';
@@ -133,6 +134,7 @@ export class Rounds {
 
   /** Removes what was made, and puts back what was changed of what was given; says what stays. */
   async cleanUp(): Promise<Leftover[]> {
+    await noteOwnRows(this.#given);
     const left = await cleanUp(this.#given.made, () => this.bareSession('last'));
     return [...left, ...(await this.#kept.putBack())];
   }
@@ -248,8 +250,7 @@ export class Rounds {
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
     await removeSubscribers(made, () => this.bareSession(), session.run.results);
     await this.#kept.putBack(session.run.results);
-    if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
-    if (budget.spent !== undefined) this.#stopped ??= budget.spent;
+    this.#stopped ??= client.troublesInARow >= troublesMax ? 'the service no longer answers' : budget.spent;
     return isDone;
   }
 
@@ -269,10 +270,9 @@ export class Rounds {
 
   /** What was not carried out shows nothing. */
   #endWhatIsLeft(): Readonly<Record<Noise, number>> {
-    const { tally } = this.#given;
     const { quiet, alone, loud } = this.#queues;
     const why = this.#stopped ?? 'it was not come to';
-    for (const { trial, testCase } of [...quiet, ...alone, ...loud]) tally.left(trial.name, testCase.facts, why);
+    for (const { trial, testCase } of [...quiet, ...alone, ...loud]) this.#given.tally.left(trial.name, testCase.facts, why);
     return { quiet: quiet.length, alone: alone.length, loud: loud.length };
   }
 
@@ -285,6 +285,7 @@ export class Rounds {
         throw new Untestable(error instanceof Error ? error.message : String(error));
       });
       await client.renew();
+      forgetOwnRows(client);
     };
     const anew = restart && (() => client.within(begin(), 'again'));
     const note = await this.#suspects.prove(anew);

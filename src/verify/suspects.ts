@@ -79,9 +79,13 @@ export class Suspects {
       const why = this.#given.whyOf(error, trial.name);
       if (error instanceof Spent) this.#unsettled.add(`${fact.kind}:${fact.subject}`);
       tally.doubted(fact, `it looked broken once, and could not be looked at again: ${why}`);
-      return undefined;
+      return 'left' as const;
     });
-    if (!confirmed) return false;
+    if (confirmed === 'left') return false;
+    if (!confirmed) {
+      tally.fleeting(fact, reason);
+      return false;
+    }
     if ('unsteady' in confirmed) {
       const { unsteady } = confirmed;
       this.#unsteady.set(key, unsteady);

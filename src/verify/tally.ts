@@ -34,6 +34,8 @@ export class Tally {
   readonly #left = new Map<string, Map<string, { cases: number; readonly why: string }>>();
   /** What looked broken once, and nobody could look at again. */
   readonly #doubted = new Map<LedgerFact, string>();
+  /** The reasons for which each fact looked broken once, and never again. */
+  readonly #fleeting = new Map<LedgerFact, Set<string>>();
 
   /** `whyNever` says why no request can show a fact. */
   constructor(model: Model, whyNever: (fact: LedgerFact) => string | undefined = () => undefined) {
@@ -45,11 +47,13 @@ export class Tally {
   /** Follows a case of a trial that is about these facts. */
   courseOf(trial: string, about: readonly FactName[]): Course {
     const looked = new Set<string>();
+    // What is said of the form of every answer is no look of the trial that happened to ask for one, unless it came to its end.
+    const passed = new Set<string>();
     const moot = new Map<string, string>();
     const held: Claim[] = [];
     return {
       held: (claim) => {
-        looked.add(factKey(claim.fact));
+        (claim.isOfForm ? passed : looked).add(factKey(claim.fact));
         this.#hold(claim);
         if (this.#evidence.wants(claim.fact)) held.push(claim);
       },
@@ -61,7 +65,7 @@ export class Tally {
         for (const key of about.map(factKey)) {
           const trials = this.#trials.get(key) ?? new Map<string, string | undefined>();
           this.#trials.set(key, trials);
-          if (looked.has(key)) trials.set(trial, undefined);
+          if (looked.has(key) || (why === undefined && passed.has(key))) trials.set(trial, undefined);
           else if (!trials.has(trial)) trials.set(trial, why ?? moot.get(key) ?? 'what came of it does not bear on it');
         }
       },
@@ -87,6 +91,14 @@ export class Tally {
   /** It looked broken once, and nobody could look again: then it is not held, whatever else was seen. */
   doubted(fact: FactName, why: string): void {
     for (const one of this.#facts.promised(fact)) this.#doubted.set(one, why);
+  }
+
+  /** It looked broken once, and never again: what that look would have shown is not shown. */
+  fleeting(fact: FactName, reason: string): void {
+    for (const one of this.#facts.promised(fact)) {
+      const reasons = this.#fleeting.get(one) ?? new Set<string>();
+      this.#fleeting.set(one, reasons.add(reason));
+    }
   }
 
   #hold({ fact, reason }: Claim): void {
@@ -119,7 +131,8 @@ export class Tally {
     const left = [...(this.#left.get(factKey(fact)) ?? [])].flatMap(([name, { cases, why }]) =>
       known.has(name) ? [] : [{ name: `${name}, ${cases} more`, isMet: false, why }],
     );
-    return { ...evidence, looks: [...evidence.looks, ...missed, ...left] };
+    const fleeting = [...(this.#fleeting.get(fact) ?? [])].map((name) => ({ name, isMet: false, why: seenOnce }));
+    return { ...evidence, looks: [...evidence.looks, ...missed, ...left, ...fleeting] };
   }
 
   #verdictOf(fact: LedgerFact, { looks, alterations }: FactEvidence): Verdict {
@@ -138,6 +151,8 @@ export class Tally {
     return why ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it');
   }
 }
+
+const seenOnce = 'it looked broken once, and did not again';
 
 /** How many of the looks were had, and which were not. */
 function whyPartly({ looks }: FactEvidence): string {

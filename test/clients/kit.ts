@@ -40,6 +40,11 @@ export interface Vendor<Client> {
   /** The credential when none is printed. */
   readonly made: string;
   readonly client: (place: Place, token: string) => Client;
+  /** Whom and what one of the project's own services knows when a flow begins: callers, who have keys, and rows of each resource. */
+  readonly known?: {
+    readonly callers: readonly { readonly user: string; readonly id: string }[];
+    readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+  };
   /** Flows for which the service asks for its own credentials, even where it prints none that the client could send. */
   readonly strict?: readonly string[];
   readonly flows: Readonly<Record<string, Flow<Client>>>;

@@ -1,11 +1,14 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type Server, startExample } from './example.ts';
 import { blank, fitting, told, type Vendor } from './kit.ts';
-import { brief, reasonOf, type Server, start, stepLimit, within } from './server.ts';
+import { brief, reasonOf, start, stepLimit, within } from './server.ts';
 
 const here = import.meta.dirname;
-const all = readdirSync(join(here, 'flows')).map((file) => file.replace(/\.ts$/, ''));
+const root = join(here, '../..');
+
+const vendorsOf = (folder: string): string[] => readdirSync(join(here, folder)).map((file) => file.replace(/\.ts$/, ''));
 
 /** One step's end: whole when there is no reason. */
 interface StepEnd {
@@ -41,6 +44,21 @@ async function runFlow(vendor: Vendor<unknown>, name: string, server: Server): P
     }
   }
   return { flow: name, steps: ends };
+}
+
+/** Every flow against one of the project's own services, each on one of its own. */
+async function runExample(name: string, wanted: string): Promise<VendorEnd> {
+  const { vendor } = (await import(`./examples/${name}.ts`)) as { vendor: Vendor<unknown> };
+  const flows: FlowEnd[] = [];
+  for (const flow of Object.keys(vendor.flows).filter((title) => title.includes(wanted))) {
+    const server = await startExample(join(root, vendor.document), vendor);
+    try {
+      flows.push(await runFlow(vendor, flow, server));
+    } finally {
+      await server.stop();
+    }
+  }
+  return { vendor: name, flags: [], flows };
 }
 
 /** Every flow of a vendor, each on a server of its own. A service that prints no credential takes any of the declared form. */
@@ -103,14 +121,20 @@ function report(ends: readonly VendorEnd[]): string {
   return lines.join('\n');
 }
 
-const usage = 'Usage  node test/clients/run.ts [VENDOR…] [--corpus DIR] [--json FILE]';
+const usage = 'Usage  node test/clients/run.ts [VENDOR…] [--corpus DIR | --examples [--flow WORDS]] [--json FILE]';
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { corpus: { type: 'string' }, json: { type: 'string' } },
+    options: {
+      corpus: { type: 'string' },
+      examples: { type: 'boolean', default: false },
+      flow: { type: 'string', default: '' },
+      json: { type: 'string' },
+    },
   });
-  const corpus = values.corpus ?? process.env.NINEFOLD_CORPUS;
+  const corpus = values.examples ? root : (values.corpus ?? process.env.NINEFOLD_CORPUS);
+  const all = vendorsOf(values.examples ? 'examples' : 'flows');
   const vendors = positionals.length > 0 ? positionals : all;
   const unknown = vendors.filter((name) => !all.includes(name));
   if (corpus === undefined || !existsSync(corpus) || unknown.length > 0) {
@@ -126,7 +150,7 @@ async function main(): Promise<number> {
   const ends: VendorEnd[] = [];
   for (const name of vendors) {
     console.error(name);
-    ends.push(await runVendor(name, corpus));
+    ends.push(values.examples ? await runExample(name, values.flow) : await runVendor(name, corpus));
   }
   console.log(report(ends));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(ends, null, 2)}\n`);

@@ -7,11 +7,14 @@ import { parseArgs } from 'node:util';
 import { bundleCommand } from './bundle.ts';
 import { experiments } from './experiments.ts';
 import { killServers } from './kills.ts';
+import { sellOut } from './seats.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '300' },
     rounds: { type: 'string', default: '10' },
+    orders: { type: 'string', default: '10000' },
+    seats: { type: 'string', default: '500' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     only: { type: 'string' },
   },
@@ -37,6 +40,10 @@ try {
   console.log(`--seed ${seed}`);
   const command = await bundleCommand(join(folder, 'command'));
   await tell('kills', async () => JSON.stringify(await killServers({ kills, seed, command, folder })));
+  await tell('seats', async () => {
+    const [orders, seats] = [Number(values.orders), Number(values.seats)];
+    return JSON.stringify(await sellOut({ orders, seats, kills: 5, seed, command, folder: mkdtempSync(join(folder, 'seats-')) }));
+  });
   for (const { name, carryOut } of experiments)
     await tell(name, () => carryOut({ command, folder: mkdtempSync(join(folder, 'experiment-')), seed, rounds }));
 } finally {

@@ -17,6 +17,8 @@ const waitsFirst = /^(?:(?:const|let) [^=\n]*= )?\(?await /m;
 /** Modules to be run, each in a process of its own: a test file, or one made for this run that imports several. */
 export interface Processes {
   readonly modules: readonly string[];
+  /** The test files of a module; undefined where there is none of that name. */
+  filesOf(module: string): readonly string[] | undefined;
   /** Takes away what was made for this run. */
   close(): void;
 }
@@ -29,7 +31,7 @@ export function shareProcesses(files: readonly string[], neighbours: number): Pr
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-tests-'));
   const isAlone = (file: string) => alone[file] !== undefined || waitsFirst.test(readFileSync(file, 'utf8'));
   const shared = files.filter((file) => !isAlone(file));
-  const modules = files.filter(isAlone);
+  const processes = new Map(files.filter(isAlone).map((file) => [file, [file]]));
   const count = Math.ceil(shared.length / neighbours);
   for (let at = 0; at < count; at++) {
     // Files about one thing take long alike: they are dealt out, so that no process has all of them.
@@ -37,7 +39,11 @@ export function shareProcesses(files: readonly string[], neighbours: number): Pr
     const [first = ''] = together;
     const module = join(folder, `${basename(first, '.test.ts')}-and-${together.length - 1}-others.mjs`);
     writeFileSync(module, together.map((file) => `import ${JSON.stringify(pathToFileURL(resolve(file)).href)};\n`).join(''));
-    modules.push(together.length === 1 ? first : module);
+    processes.set(together.length === 1 ? first : module, together);
   }
-  return { modules, close: () => rmSync(folder, { recursive: true, force: true }) };
+  return {
+    modules: [...processes.keys()],
+    filesOf: (module) => processes.get(module),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }

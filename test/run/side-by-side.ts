@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
@@ -23,13 +22,17 @@ interface TestStage {
   readonly store?: OtherStore;
   /** Whether it is as short in the long run as in the other. */
   readonly isShort?: boolean;
+  /** How many files share a process, whose start takes a second: 15 unless stated. */
+  readonly neighbours?: number;
+  /** The title of the stage that has to have passed before this one is begun. */
+  readonly after?: string;
 }
 
 export interface RunOptions {
   /** The names of the tests to be run, or pieces of them; none = all. */
   readonly names: readonly string[];
-  /** How many test files share a process. */
-  readonly neighbours: number;
+  /** How many processes the files of one environment have at once. */
+  readonly processes: number;
   /** Counts what the tests of a process came to. */
   readonly counted: (counts: Counts) => void;
   /** Is told of files that failed beside others and passed alone. */
@@ -41,8 +44,6 @@ type Write = (text: string) => void;
 
 /** So many files are run once more, alone, when they fail: where more do, something is broken. */
 const againMost = 3;
-/** More processes than there are cores: many wait for what does not come. */
-const concurrency = 2 * availableParallelism() + 1;
 
 /** Runs stages side by side, those in one environment as one, and gives the titles of those that fail. */
 export async function runSideBySide(stages: readonly Stage[], options: RunOptions): Promise<string[]> {
@@ -56,14 +57,22 @@ export async function runSideBySide(stages: readonly Stage[], options: RunOption
     files: alike.flatMap(({ files }) => files),
   }));
   const turns = new Turns();
+  const passed = new Map<string, Promise<boolean>>();
   const failed = await Promise.all(
     [...together, ...stages.filter((stage) => 'command' in stage)].map(async (stage) => {
+      const over = Promise.withResolvers<boolean>();
+      for (const title of stage.title.split(', ')) passed.set(title, over.promise);
+      if ('after' in stage && stage.after !== undefined && (await passed.get(stage.after)) === false) {
+        over.resolve(false);
+        return [];
+      }
       const { write, end } = turns.take();
       const from = performance.now();
       write(`\n== ${stage.title}\n`);
       const ok = 'command' in stage ? await runCommand(stage, write) : await runTests(stage, options, write);
       write(`== ${stage.title}: ${ok ? 'passed' : 'FAILED'} in ${((performance.now() - from) / 1000).toFixed(1)} s\n`);
       end();
+      over.resolve(ok);
       return ok ? [] : [stage.title];
     }),
   );
@@ -132,17 +141,12 @@ async function runTests(stage: TestStage, options: RunOptions, write: Write): Pr
   const first = await runFiles(stage, options, write);
   const { failed } = first;
   // What is looked for by its name is looked at by somebody.
-  const isTried =
-    options.names.length === 0 &&
-    failed.length > 0 &&
-    failed.length <= againMost &&
-    failed.every((file) => stage.files.includes(file));
-  if (!isTried) {
+  if (options.names.length > 0 || failed.length === 0 || failed.length > againMost) {
     options.counted(first.counts);
     return first.ok;
   }
   write(`\n== once more, alone: ${failed.join(', ')}\n`);
-  const again = await runFiles({ ...stage, files: failed }, { ...options, neighbours: 1 }, write, 1);
+  const again = await runFiles({ ...stage, files: failed, neighbours: 1 }, { ...options, processes: 1 }, write);
   // What the second time says of these files stands in place of the first.
   options.counted(
     again.ok
@@ -160,17 +164,12 @@ interface Outcome {
   readonly failed: readonly string[];
 }
 
-async function runFiles(
-  stage: TestStage,
-  { names, neighbours }: RunOptions,
-  write: Write,
-  atOnce = concurrency,
-): Promise<Outcome> {
+async function runFiles(stage: TestStage, { names, processes }: RunOptions, write: Write): Promise<Outcome> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
-  const { modules, close } = shareProcesses(stage.files, neighbours);
+  const { modules, filesOf, close } = shareProcesses(stage.files, stage.neighbours ?? 15);
   const stream = run({
     files: [...modules],
-    concurrency: atOnce,
+    concurrency: processes,
     env: environmentOf(stage),
     ...(patterns.length > 0 && { testNamePatterns: patterns }),
   });
@@ -184,18 +183,20 @@ async function runFiles(
   });
   stream.on('test:fail', ({ file, name }) => {
     ok = false;
-    // A process that fails for what its tests did goes by the name of its module, and its tests by theirs.
-    if (!modules.includes(name) || stage.files.includes(name))
-      failed.add(file === undefined ? name : relative('', file).replaceAll(sep, '/'));
+    // A process that fails for what its tests did goes by the name of its module, and its tests by theirs: some are written down in a file
+    // that several test files share, so that any of the process's files may be the one.
+    const own = filesOf(name);
+    if (own === undefined) failed.add(file === undefined ? name : relative('', file).replaceAll(sep, '/'));
+    else if (!own.some((one) => failed.has(one))) for (const one of own) failed.add(one);
   });
   let named = patterns.length === 0;
   stream.on('test:pass', ({ name }) => {
-    named ||= !modules.includes(name);
+    named ||= filesOf(name) === undefined;
   });
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
   close();
   if (ok && !named) write(`No test and no test file is named like ${names.join(' or ')}.\n`);
-  return { ok: ok && named, counts, failed: [...failed] };
+  return { ok: ok && named, counts, failed: [...failed].filter((file) => stage.files.includes(file)) };
 }
 
 async function* withoutCounts(events: AsyncIterable<{ type: string; data: { message?: string; nesting?: number } }>) {

@@ -5,6 +5,7 @@ import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { usualPush } from '../../kinds/deliveries/all.ts';
 import { applyRules, effectInferences, otherRules } from './infer/all.ts';
 import { groupedByPath } from './infer/context.ts';
+import { operationsAsMeant } from './infer/paths-as-meant.ts';
 import { Written } from './infer/shapes.ts';
 import { writeEndpoint } from './read/endpoints.ts';
 import { Trail } from './read/evidence.ts';
@@ -39,12 +40,13 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   put(tree, 'events', writeEvents(operations, shapes, trail));
   const resources = writeResources(names, shapes, trail);
   const written = new Written(resources);
-  const byPath = groupedByPath(operations);
+  const meant = operationsAsMeant(operations);
+  const byPath = groupedByPath(meant);
   const context = {
     tree,
     resources,
     endpoints,
-    operations,
+    operations: meant,
     byPath,
     reader,
     shapes,

@@ -164,14 +164,14 @@ export class Samples {
   #means(shape: Shape, name: string): SampleMeans {
     const unmended = { complete: (): unknown => nothing };
     const { ref } = shape;
-    if (admitsNull(shape)) return this.#orNull(this.#plain(withoutNull(shape), name));
+    if (admitsNull(shape)) return this.#orNull(this.#plain(withoutNull(shape), name), isEmptiedList(withoutNull(shape)));
     if (typeof ref === 'string') return { ...unmended, make: (ground, path) => ground.identifierOf(ref, path) ?? nothing };
     return this.#plain(shape, name);
   }
 
-  /** Null is the plainest of values where it is one, and the smallest has something to show. */
-  #orNull(means: SampleMeans): SampleMeans {
-    if (this.#manner.size === 'ordinary') return { ...means, make: () => null };
+  /** Null is the plainest of values where it is one, but for lists, which clients go through; the smallest has something to show. */
+  #orNull(means: SampleMeans, isList: boolean): SampleMeans {
+    if (this.#manner.size === 'ordinary') return { ...means, make: () => (isList ? [] : null) };
     return {
       ...means,
       make(ground, path) {
@@ -211,6 +211,12 @@ export class Samples {
   #together(rest: Shape, branch: Json): Json {
     return isPlainMap(branch) ? fitsAll([rest, branch]) : branch;
   }
+}
+
+/** Whether a shape is that of lists which may be empty. */
+function isEmptiedList(shape: Shape): boolean {
+  const isShort = shape.minItems === undefined && shape.contains === undefined && shape.prefixItems === undefined;
+  return typeMade(shape) === 'array' && isShort && shape.enum === undefined;
 }
 
 /** Takes one value off a budget; false where nothing is left. */

@@ -4,6 +4,7 @@ import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { Envelope } from '../../parts/envelope.ts';
 import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
+import { toldShape } from '../../parts/expressions/told-rows.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
@@ -51,7 +52,8 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   function pruneFor(kind: string, { user }: Audience): Prune | undefined {
     const key = `${kind}\n${user ?? ''}`;
     if (!prunes.has(key)) {
-      const shape = shapeOf(kind);
+      const stated = statedValue(spec.events.kinds)?.[kind];
+      const shape = stated && toldShape(spec, stated);
       prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
     }
     return prunes.get(key);

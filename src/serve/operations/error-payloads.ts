@@ -66,9 +66,15 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
 }
 
 /** What the payload and the header fields of a refusal read. */
-export function refusedScope(told: ToldRefusal, { path, requestId, rate }: RefusedRequest): Readonly<Record<string, Value>> {
+export function refusedScope(
+  told: ToldRefusal,
+  { path, requestId, rate, asked }: RefusedRequest,
+): Readonly<Record<string, Value>> {
   return {
     ...told.constants,
+    ...(asked && { now: asked.nowMs }),
+    operation: asked?.operation ?? '',
+    version: asked?.version ?? '',
     code: told.code ?? null,
     status: told.status,
     message: told.message,

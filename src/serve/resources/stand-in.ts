@@ -26,6 +26,8 @@ export interface StandIn {
   readonly isLenient: boolean;
   /** A call as it is meant, where its path has other methods; nothing where it is meant as it came. */
   asMeant(call: Call, allowed: readonly string[], bodyBytesMax: number): PromiseOrValue<Call | 'too large'> | undefined;
+  /** A call to a path that no endpoint has, as it is meant: without a slash at its end, in the document's letter case; nothing where it is meant as it came. */
+  readonly asRouted: AsRouted;
   /** The idempotency key that is usual where none is stated. */
   usualKey(endpoint: Endpoint): UsualKey | undefined;
   /** The status that is usual for a refusal of which no code is stated; nothing where it is that of the language. */
@@ -91,6 +93,8 @@ export interface StandIn {
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
 }
+
+export type AsRouted = (call: Call) => Call | undefined;
 
 /** An idempotency key that is taken in a header, or in a member of the body. */
 export interface UsualKey extends Idempotency {

@@ -66,6 +66,8 @@ export function compileUnrouted(
       const own = wellKnown(call);
       if (own) return after(own, (made) => answerOwn(call, made));
       if (found.kind === 'method') return answerMethod(call, found.allow, version);
+      const meant = compilation.standIn?.asRouted(call);
+      if (meant) return answer(meant);
       return refuse(call, openRoutes ? { open: openRoutes } : unknownRoute(engine, call), version);
     },
   };

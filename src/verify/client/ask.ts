@@ -21,6 +21,8 @@ export class Late extends Error {
 }
 
 const bytesMax = 8 * 1024 * 1024;
+/** How often it is looked whether the time is over. */
+const tickMs = 500;
 
 /**
  * Sends one request and reads its answer. Time is counted from beginning to end, so that an answer that comes byte by byte is not
@@ -39,7 +41,8 @@ export function ask(pool: Pool, { method, target, headers, body, isChunked }: Ou
 class Asking implements Dispatcher.DispatchHandler {
   readonly #resolve: (raw: RawAnswer) => void;
   readonly #reject: (error: Error) => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
+  #leftMs: number;
   readonly #chunks: Uint8Array[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #failed: Error | undefined;
@@ -50,7 +53,18 @@ class Asking implements Dispatcher.DispatchHandler {
   constructor(resolve: (raw: RawAnswer) => void, reject: (error: Error) => void, timeoutMs: number) {
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#fail(new Late('no answer came in time')), timeoutMs);
+    this.#leftMs = timeoutMs;
+    this.#timer = this.#tick();
+  }
+
+  /** Time counts while one listens: what came while this machine did something else is read before anything is said to be late. */
+  #tick(): NodeJS.Timeout {
+    const ms = Math.min(tickMs, this.#leftMs);
+    return setTimeout(() => {
+      this.#leftMs -= ms;
+      if (this.#leftMs <= 0) this.#fail(new Late('no answer came in time'));
+      else this.#timer = this.#tick();
+    }, ms);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -167,6 +167,7 @@ export function taken(model: Model, exchange: TrialExchange, what = 'the body'):
   const { endpoint } = exchange;
   if (sentKeepsRules(model, endpoint, exchange.sent.json) !== 'yes') return moot('it may break a rule over several fields');
   const operation = endpoint && model.operationOf(endpoint);
+  if (model.refusals.mayBeOwn(exchange, operation)) return moot('it may be an error of its own, which shows no code');
   const code = model.refusals.codeIn(exchange);
   const conditions = ['request.malformed', 'request.media', 'request.parameter', 'request.invalid', 'internal'] as const;
   const codes = conditions.flatMap((condition) => model.refusals.codesFor(condition, operation));

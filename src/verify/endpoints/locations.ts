@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -22,14 +23,23 @@ export const locations: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
+      if (!tellsLocation(model, endpoint)) continue;
       const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
-      const isMaking = statedValue(endpoint.does)?.verb === 'create' && endpoint.response.standing === 'open';
-      if (!isMaking || !model.endpointsThat('read', resource).some(({ identity }) => !identity)) continue;
       const facts = [{ kind: 'response payload shapes', subject: endpoint.key }];
       yield { name: endpoint.key, facts, run: (session) => follow(session, endpoint.key, resource) };
     }
   },
 };
+
+/** The reason of a claim that a row that was made is where its `Location` says. */
+export const leadsThere = 'Location leads there';
+
+/** Whether an endpoint makes a row that can be read, and tells where it is. */
+export function tellsLocation(model: Model, { does, response }: Endpoint): boolean {
+  const effect = statedValue(does);
+  if (effect?.verb !== 'create' || response.standing !== 'open') return false;
+  return model.endpointsThat('read', effect.resource).some(({ identity }) => !identity);
+}
 
 async function follow(session: Session, key: string, resource: string): Promise<void> {
   const { model } = session;
@@ -48,7 +58,7 @@ async function follow(session: Session, key: string, resource: string): Promise<
   const found = await session.do(following(model, { made, location: session.capturedHeader(made, 'location'), caller }));
   session.claim({
     fact: { kind: 'response payload shapes', subject: key },
-    reason: 'Location leads there',
+    reason: leadsThere,
     of: [made, found] as const,
     judge: (creation: TrialExchange, there: TrialExchange) => locationJudgement(model, resource, creation, there),
   });

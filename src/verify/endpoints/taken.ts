@@ -11,6 +11,7 @@ export function takenAsValid(session: Session, exchange: TrialExchange, what = '
   if (isDone(exchange)) return undefined;
   if (!pathFits(model, exchange)) return moot('the row is called what no row may be called');
   const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+  if (model.refusals.mayBeOwn(exchange, operation)) return moot('it may be an error of its own, which shows no code');
   const code = model.refusals.codeIn(exchange);
   const parameter = model.refusals.of('request.parameter', operation)?.code.name;
   const isRefused = code === undefined ? exchange.status === 400 : code === parameter;

@@ -27,6 +27,8 @@ export interface Waiting {
   readonly ms: number;
   /** How long it is listened on afterwards for what should not come. */
   readonly quietMs: number;
+  /** Whether nothing that has to come shows by when what must not come would have: then it is listened for longer. */
+  readonly isUnfenced?: boolean;
 }
 
 /** How long is waited for what does not come: many times what the slowest took to come; when it is looked at again, which is often, four times. */
@@ -36,12 +38,19 @@ export function msFor({ errand, client }: Pick<ScriptRun, 'errand' | 'client'>, 
   return Math.min(ms, errand === 'again' ? Math.max(600, 4 * slowestMs) : Math.max(1_500, 12 * slowestMs));
 }
 
-/** The longest that is listened for what must not come. */
-const quietMost = 500;
+/** How many times as long as the slowest took is listened for what must not come, and how long at most: beside what came, and beside nothing. */
+const fenced = { times: 2, mostMs: 500 };
+const unfenced = { times: 6, mostMs: 2_000 };
 
 /** How long is listened for what must not come: longer where what comes takes its time. */
-export function quietFor({ client }: Pick<ScriptRun, 'client'>, { quietMs }: Waiting): number {
-  return Math.max(quietMs, Math.min(quietMost, 2 * (slowest.get(client) ?? 0)));
+export function quietFor({ client }: Pick<ScriptRun, 'client'>, { quietMs, isUnfenced }: Waiting): number {
+  const { times, mostMs } = isUnfenced ? unfenced : fenced;
+  return Math.max(quietMs, Math.min(mostMs, times * (slowest.get(client) ?? 0)));
+}
+
+/** Whether anything that had to come has come in this run, so that it is known how long that takes. */
+export function hasArrived({ client }: Pick<ScriptRun, 'client'>): boolean {
+  return slowest.has(client);
 }
 
 const slowest = new WeakMap<Client, number>();

@@ -141,6 +141,11 @@ function isUnchanged({ operation, before, after }: ObservedChange): boolean {
   return before === undefined || after === undefined || isSame(before, after);
 }
 
+/** What came of listening for what must not come: that nothing did shows something only beside what did, or where it is known how long that takes. */
+export function silenceShown(judgement: Judgement, isSilence: boolean): Judgement {
+  return judgement === undefined && !isSilence ? moot('nothing came that shows that it would have come by then') : judgement;
+}
+
 /** That a refused request emits nothing. */
 export function silenceJudgement(
   model: Model,

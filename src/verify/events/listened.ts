@@ -9,8 +9,16 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { deliveryFact, kindsFact } from './changing.ts';
-import { type Ear, eventMs, type Listening as Heard, type Waiting } from './ear.ts';
-import { type ChangeHeard, emissionJudgement, eventsIn, kindsJudgement, payloadJudgement, strangerJudgement } from './heard.ts';
+import { type Ear, eventMs, type Listening as Heard, hasArrived, type Waiting } from './ear.ts';
+import {
+  type ChangeHeard,
+  emissionJudgement,
+  eventsIn,
+  kindsJudgement,
+  payloadJudgement,
+  silenceShown,
+  strangerJudgement,
+} from './heard.ts';
 import { hearAll } from './reached.ts';
 
 /** How long it is listened for what must not come. */
@@ -29,16 +37,29 @@ export async function listenTo(session: Session, { operation, kinds, shown, acte
   const { model } = session;
   const row = { ...shown?.fields, ...(isDone(acted.value) ? rowIn(acted.value) : {}) };
   const beside = creationsOf(session, operation.resource ?? '', row);
-  const listenings = ears.map((ear) => ({ operation, kinds, ear, shown: shown?.done, acted, beside }));
-  const heard = await hearAll(
-    session,
-    listenings.map((one) => ({
-      ear: one.ear,
-      after: [...(shown ? [shown.done] : []), acted],
-      waiting: waitingFor(model, one),
-    })),
+  const listenings = ears.map((ear) => {
+    const one = { operation, kinds, ear, shown: shown?.done, acted, beside };
+    return { ...one, waiting: waitingFor(model, one) };
+  });
+  const after = [...(shown ? [shown.done] : []), acted];
+  const hear = async (some: readonly Awaiting[], more: Partial<Waiting> = {}) => {
+    const heard = await hearAll(
+      session,
+      some.map(({ ear, waiting }) => ({ ear, after, waiting: { ...waiting, ...more } })),
+    );
+    // The cast holds: each of them has heard something.
+    return some.map((one, at) => ({ one, heard: heard[at] as Done<Heard> }));
+  };
+  // Who has to hear of it does so first: by then what others must not hear of would have come.
+  const told = await hear(listenings.filter(({ waiting }) => waiting.ms > 0));
+  const isFenced = told.some(({ one, heard }) => one.waiting.isEnough(heard.value.deliveries));
+  const untold = await hear(
+    listenings.filter(({ waiting }) => waiting.ms === 0),
+    { isUnfenced: !isFenced },
   );
-  for (const [at, one] of listenings.entries()) judgeAll(session, one, heard[at] as Done<Heard>);
+  const isSilence = told.length > 0 ? isFenced : hasArrived(session.run);
+  for (const { one, heard } of told) judgeAll(session, one, heard, true);
+  for (const { one, heard } of untold) judgeAll(session, one, heard, isSilence);
 }
 
 interface Listening {
@@ -48,6 +69,11 @@ interface Listening {
   readonly shown: Done<TrialExchange> | undefined;
   readonly acted: Done<TrialExchange>;
   readonly beside: readonly Done<TrialExchange>[];
+}
+
+/** Somebody who listens, and what it waits for. */
+interface Awaiting extends Listening {
+  readonly waiting: Waiting;
 }
 
 /** A subscriber waits for what has to come, and listens a moment longer for what must not. */
@@ -70,8 +96,13 @@ function waitingFor(model: Model, { operation, kinds, ear, shown, acted, beside 
 /** The exchange that subscribed, one that showed the row, the change, what was heard of it, and what made the row and those that it refers to. */
 type Seen = readonly [TrialExchange, TrialExchange, TrialExchange, Heard, ...TrialExchange[]];
 
-/** Holds what one subscriber was told of a change to everything that is stated of it. */
-function judgeAll(session: Session, { operation, kinds, ear, shown, acted, beside }: Listening, heard: Done<Heard>): void {
+/** Holds what one subscriber was told of a change to everything that is stated of it; where nothing came, `isSilence` says whether that shows anything. */
+function judgeAll(
+  session: Session,
+  { operation, kinds, ear, shown, acted, beside }: Listening,
+  heard: Done<Heard>,
+  isSilence: boolean,
+): void {
   const { model } = session;
   const { maker, opened: created } = ear;
   const of = [created, shown ?? created, acted, heard, ...beside] as const;
@@ -83,7 +114,8 @@ function judgeAll(session: Session, { operation, kinds, ear, shown, acted, besid
     beside: others,
   });
   for (const kind of kinds) {
-    const judge = (...all: Seen): Judgement => emissionJudgement(model, operation, kind, maker, seenIn(...all));
+    const judge = (...all: Seen): Judgement =>
+      silenceShown(emissionJudgement(model, operation, kind, maker, seenIn(...all)), isSilence);
     session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
     const judgePayload = (...all: Seen): Judgement => payloadJudgement(model, operation, kind, maker, seenIn(...all));
     session.claim({
@@ -103,6 +135,6 @@ function judgeAll(session: Session, { operation, kinds, ear, shown, acted, besid
     fact: deliveryFact,
     reason: 'to nobody else',
     of,
-    judge: (...all) => strangerJudgement(model, operation, kinds, maker, seenIn(...all)),
+    judge: (...all) => silenceShown(strangerJudgement(model, operation, kinds, maker, seenIn(...all)), isSilence),
   });
 }

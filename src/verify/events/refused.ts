@@ -9,7 +9,8 @@ import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { anEar, canListen, changing } from './changing.ts';
 import { kindsOn } from './expected.ts';
-import { silenceJudgement } from './heard.ts';
+import { behind, fenceBeside } from './fence.ts';
+import { silenceJudgement, silenceShown } from './heard.ts';
 import { hear } from './reached.ts';
 
 const quietMs = 250;
@@ -41,10 +42,13 @@ function caseOf(model: Model, operation: Operation): Case {
       if (verb === 'transition' || verb === 'delete') await session.send(request);
       const bad = verb === 'transition' || verb === 'delete' ? request : withoutSense(request);
       session.need(bad !== undefined, `no wrong body is known for ${operation.name}`);
-      const ear = await anEar(session);
+      const fence = await fenceBeside(session, kinds, request.caller);
+      const ear = await anEar(session, request.caller);
       const acted = await session.send(bad);
       session.need(!isDone(acted.value), `${operation.name} was not refused`);
-      const heard = await hear(session, ear, [acted], { isEnough: () => false, ms: 0, quietMs });
+      const { waiting, isSilence } = await behind(session, fence, ear, quietMs);
+      const heard = await hear(session, ear, [acted], waiting);
+      const isShown = isSilence(heard.value);
       for (const [at, fact] of facts.entries()) {
         const kind = kinds[at];
         if (!kind) continue;
@@ -54,7 +58,8 @@ function caseOf(model: Model, operation: Operation): Case {
           reason: 'refused',
           control: request,
           of: [ear.opened, acted, heard],
-          judge: (opened, act, come) => silenceJudgement(model, kind, { created: opened, acted: act, heard: come }),
+          judge: (opened, act, come) =>
+            silenceShown(silenceJudgement(model, kind, { created: opened, acted: act, heard: come }), isShown),
         });
       }
     },

@@ -11,7 +11,7 @@ import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
-import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, type Waiting } from './ear.ts';
+import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { envelopeFlaw, toldIn, toldOf } from './envelope.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
@@ -180,7 +180,7 @@ function listening(model: Model, name: string, after: readonly Done<unknown>[], 
       const fromMs = Date.now();
       await connection?.until(() => waiting.isEnough(deliveries()), msFor(run, waiting));
       if (waiting.ms === eventMs && waiting.isEnough(deliveries())) noteArrival(run, Date.now() - fromMs);
-      if (waiting.quietMs > 0) await connection?.until(() => false, waiting.quietMs);
+      if (waiting.quietMs > 0) await connection?.until(() => false, quietFor(run, waiting));
       connection?.close();
       return { deliveries: deliveries(), nowSeconds: run.clock.toService(Date.now()) / 1000 };
     },

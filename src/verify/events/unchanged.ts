@@ -19,7 +19,8 @@ import type { Case, Trial } from '../trial.ts';
 import { anEar, canListen, changing } from './changing.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { kindsOn } from './expected.ts';
-import { eventsIn } from './heard.ts';
+import { behind, fenceBeside } from './fence.ts';
+import { eventsIn, silenceShown } from './heard.ts';
 import { hear } from './reached.ts';
 
 const quietMs = 200;
@@ -67,12 +68,15 @@ function caseOf(model: Model, operation: Operation): Case {
       const headers = await session.preconditions(endpoint, row, caller);
       // With less in it, a replacement would be another one.
       const request = { ...(await requestAbout(session, row, endpoint, { caller, headers, json })), isWhole: true };
+      const counts = endpoint.counts !== undefined;
+      const fence = counts ? undefined : await fenceBeside(session, kinds, caller);
       const ear = await anEar(session, caller);
       const acted = await session.send(request);
       session.need(isDone(acted.value), `${operation.name} was answered ${acted.value.status}`);
-      const counts = endpoint.counts !== undefined;
-      const isEnough = (all: Listening['deliveries']) => counts && all.length >= facts.length;
-      const heard = await hear(session, ear, [look.done, acted], { isEnough, ms: counts ? eventMs : 0, quietMs });
+      const isEnough = (all: Listening['deliveries']) => all.length >= facts.length;
+      const fenced = counts ? undefined : await behind(session, fence, ear, quietMs);
+      const heard = await hear(session, ear, [look.done, acted], fenced?.waiting ?? { isEnough, ms: eventMs, quietMs });
+      const isSilence = fenced === undefined || fenced.isSilence(heard.value);
       for (const [at, fact] of facts.entries()) {
         const kind = kinds[at] as EventKind;
         const { name } = kind;
@@ -90,7 +94,7 @@ function caseOf(model: Model, operation: Operation): Case {
             if (counts && (kind.if || kind.to || kind.each)) return moot('it is told of under a condition');
             if (counts && about.length === 0)
               return { promised: `what changes nothing counts, and emits ${name}`, seen: 'none came' };
-            if (counts || about.length === 0) return undefined;
+            if (counts || about.length === 0) return silenceShown(undefined, isSilence);
             return { promised: `what changes nothing emits no ${name}`, seen: `${about.length} came` };
           },
         });

@@ -4,6 +4,8 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { leadsThere, tellsLocation } from '../endpoints/locations.ts';
 import { tagApart } from '../make/tag-apart.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -66,6 +68,7 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
         ...done,
         ...looksAtFields(model, endpoint),
         ...looksAtFound(endpoint),
+        ...looksAtLocation(model, endpoint),
         ...looksAtTag(model, endpoint),
         ...looksAtFollowed(model, endpoint),
       ]
@@ -79,6 +82,21 @@ function looksAtFields(model: Model, endpoint: Endpoint): Obligation[] {
   if (names.length === 0 || (isOpen && model.requestShape(endpoint).standing === 'none')) return [];
   const isOfRefusal = looksAtRefused('its header fields in a refusal', (one) => one.endpoint?.key === endpoint.key);
   return [{ ...isOfRefusal, isMetBy: (shown) => names.includes(shown.claim.reason) && isOfRefusal.isMetBy(shown) }];
+}
+
+/** What was made is where its `Location` says, where somebody may make it and read it. */
+function looksAtLocation(model: Model, endpoint: Endpoint): Obligation[] {
+  const reads = resourceReads(model, endpoint);
+  const mayFollow = model.callers.some((caller) =>
+    [[endpoint], reads].every((some) => some.some((one) => model.access.allows(model.operationOf(one), caller) !== 'no')),
+  );
+  return tellsLocation(model, endpoint) && (mayFollow || model.callers.length === 0)
+    ? [{ name: leadsThere, isMetBy: ({ claim }) => claim.reason === leadsThere }]
+    : [];
+}
+
+function resourceReads(model: Model, { does }: Endpoint): readonly Endpoint[] {
+  return model.endpointsThat('read', resourceOfEffect(statedValue(does)) ?? '');
 }
 
 /** A creation that finds has found something. */

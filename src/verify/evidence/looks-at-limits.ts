@@ -48,27 +48,36 @@ function looksAtTotal(model: Model, endpoint: Endpoint): Obligation[] {
   return [looksFor('a total', 'total'), ...(hidesRows(model, endpoint) ? [looksFor(totalBesideHidden)] : [])];
 }
 
-/** Each rate, by the place that its claims name. */
+/** Each rate: no more gets through, and no less. */
 export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligation[] {
   if (subject === 'at once') return [looksFor('more than are allowed', 'kept'), looksFor('room for others', 'room again')];
   return looksAtEach(
     statedValue(spec.limits.rate) ?? [],
+    ['kept', 'not earlier'],
     (rate) => `${rate.limit} in ${rate.windowMs / 1000} s per ${perName(rate)}`,
   );
 }
 
-/** Each quota, the same; of rows, that no more come to be. */
+/** Each quota, the same, and that it begins anew; of rows, that no more come to be. */
 export function looksAtQuotas({ spec }: Model, { subject }: LedgerFact): Obligation[] {
   if (subject !== 'service') return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept')];
   return looksAtEach(
     statedValue(spec.limits.quota) ?? [],
+    ['kept', 'not earlier', 'begins anew'],
     (quota) => `${quota.limit} in a ${quota.window} per ${perName(quota)}`,
   );
 }
 
-function looksAtEach<T extends { readonly at: string }>(limits: readonly T[], nameOf: (limit: T) => string): Obligation[] {
-  return limits.map((limit) => ({
-    name: nameOf(limit),
-    isMetBy: ({ claim }: HeldClaim) => claim.at === limit.at,
-  }));
+/** Of each limit, by the place that its claims name, a claim of each of these reasons. */
+function looksAtEach<T extends { readonly at: string }>(
+  limits: readonly T[],
+  reasons: readonly string[],
+  nameOf: (limit: T) => string,
+): Obligation[] {
+  return limits.flatMap((limit) =>
+    reasons.map((reason) => ({
+      name: `${nameOf(limit)}, ${reason}`,
+      isMetBy: ({ claim }: HeldClaim) => claim.at === limit.at && claim.reason === reason,
+    })),
+  );
 }

@@ -8,11 +8,13 @@ import { generatedOf } from '../../parts/generated.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn, machinesOf } from '../../parts/states.ts';
 import { isNeverNull } from '../endpoints/bodies.ts';
 import { takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
+import { choosingEndpoints, leftNone } from '../resources/choices.ts';
+import { wordsRead } from '../resources/derived.ts';
 import { closedPlaces, unstatedRefused } from '../resources/unstated.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { breaksOf } from '../values/variants.ts';
@@ -59,7 +61,9 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
   const resource = model.resource(subject.slice(0, at));
   const field = resource && entryOf(resource.fields, subject.slice(at + 1));
   if (!resource || !field || !isTaken(model, resource, field)) return [];
-  return model.endpointsThat('update', resource.name).flatMap((endpoint) =>
+  const choices = resource.choices.filter(({ fields }) => fields.includes(field.name));
+  const chosen = choices.flatMap(({ fields }) => choosingEndpoints(model, resource.name, fields));
+  const taken = model.endpointsThat('update', resource.name).flatMap((endpoint) =>
     isNeverNull(model, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
       ? [
           {
@@ -72,6 +76,7 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
         ]
       : [],
   );
+  return [...taken, ...chosen.map(({ key }) => looksFor(leftNone(key)))];
 }
 
 function isWritableIn(model: Model, endpoint: Endpoint, { name }: Field): boolean {
@@ -85,7 +90,7 @@ function isNulled({ sent }: TrialExchange, name: string): boolean {
 
 /** States are looked at as such. */
 function membersOf({ spec }: Model, { name }: Resource, field: Field, shape: Shape): Obligation[] {
-  if (machineOf(spec.states, name)?.field === field.name) return [];
+  if (machineOn(spec.states, name, field.name)) return [];
   const items = isMap(shape.items) ? shape.items : undefined;
   const members = Array.isArray(shape.enum) ? shape.enum : Array.isArray(items?.enum) ? items.enum : [];
   return (members as readonly Json[])
@@ -108,12 +113,17 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
   // Which rows count may depend on their state: each that it speaks of is looked at.
   const source = derivation?.field.derive?.source ?? '';
-  const states = [...froms].flatMap((from) => statedValue(machineOf(model.spec.states, from)?.states) ?? []);
+  const states = [...froms].flatMap((from) =>
+    machinesOf(model.spec.states, from).flatMap((one) => statedValue(one.states) ?? []),
+  );
   looks.push(
     ...new Set(
       states.filter((state) => new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source)).map((state) => `in ${state}`),
     ),
   );
+  // So may each value of yes or no, or word of a list.
+  for (const from of froms)
+    looks.push(...wordsRead(model, from, new Set(derivation?.itemReads.get(from))).map(({ says }) => says));
   return looks.map((look) => ({
     name: `derived, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,

@@ -86,8 +86,9 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: 
           fact,
           reason: asked > max ? 'above the most' : 'at the most',
           at: `${pagination.at}/max`,
-          of: [done],
-          judge: (seen: TrialExchange) => sizeJudgement(model, endpoint, pagination, seen),
+          of: [done, plain],
+          judge: (seen: TrialExchange, usually: TrialExchange) =>
+            isDone(usually) ? sizeJudgement(model, endpoint, pagination, seen) : moot('the list cannot be read at all'),
         });
       }
     },

@@ -1,6 +1,6 @@
 import { entryOf } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { Session } from '../script/session.ts';
 import { ifTestable } from '../untestable.ts';
 import { findRow } from './found.ts';
@@ -24,7 +24,7 @@ export async function madeAlong(
 ): Promise<TrialRow | undefined> {
   const { model } = session;
   const stated = model.resource(resource);
-  const [first] = machineOf(model.spec.states, resource)?.initial ?? [];
+  const [first] = machinesOf(model.spec.states, resource)[0]?.initial ?? [];
   for (const { resource: other, change, acts } of followedOf(model.spec)) {
     if (change === 'updated' || change === 'deleted' || other === resource || !stated) continue;
     const own = `next.${model.identifierField(other)}`;

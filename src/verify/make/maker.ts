@@ -10,7 +10,7 @@ import { rowIn, rowPlace } from '../model/row-shown.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
+import type { Done, Step } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { bareMap } from '../values/bare-map.ts';
@@ -20,6 +20,7 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { findRow } from './found.ts';
 import { madeAlong } from './made-along.ts';
+import { ownRowSteps } from './own-rows.ts';
 import { keyedParents, keyValues, knownThrough } from './path-keys.ts';
 import { preconditions } from './preconditions.ts';
 import { referredFor } from './referred.ts';
@@ -51,14 +52,14 @@ export class Maker implements RowMaker {
   async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
-    const { state, byClock } = wanted;
+    const { state, byClock, machine } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     // The conditions of transitions may want a row to be otherwise: other draws may meet them.
     let why: unknown;
     for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
       const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
       try {
-        await walkTo(this.#session, row, state, byClock);
+        await walkTo(this.#session, row, state, { byClock, machine });
         return row;
       } catch (error) {
         if (!(error instanceof Untestable)) throw error;
@@ -100,6 +101,10 @@ export class Maker implements RowMaker {
 
   preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>> {
     return preconditions(this.#session, endpoint, row, caller);
+  }
+
+  ownRows(caller: TrialCaller): Promise<readonly Step<TrialExchange>[]> {
+    return ownRowSteps(this.#session, caller, (resource, wanted) => this.creation(resource, wanted));
   }
 
   async #create(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {

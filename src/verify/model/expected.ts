@@ -9,7 +9,7 @@ import { boundRows } from '../../parts/path-keys.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
-import { machineOf } from '../../parts/states.ts';
+import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -64,7 +64,7 @@ export function expectedAfter(
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
-  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : undefined;
+  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : [];
   const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const out = new Map(plain);
   for (const [name, field] of entriesOf(resource.fields)) {
@@ -93,16 +93,25 @@ function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect, ope
 }
 
 /** The narrowest word wins: the operation or transition before the verb, the verb before `write`. */
-function wordsOf(effect: Effect, operation: string, isThere: boolean, moved: string | undefined): string[] {
-  const transition = effect.verb === 'transition' ? [effect.transition] : moved === undefined ? [] : [moved];
+function wordsOf(
+  effect: Effect,
+  operation: string,
+  isThere: boolean,
+  moved: readonly { readonly transition: string }[],
+): string[] {
+  const transition = effect.verb === 'transition' ? [effect.transition] : moved.map((one) => one.transition);
   const inPlace = effect.verb === 'upsert' ? [isThere ? 'replace' : 'create'] : [];
   return [operation, ...transition, effect.verb, ...inPlace, 'write'];
 }
 
-/** The transition that an update is. */
-function movedBy(model: Model, resource: Resource, change: TrialExchange, before: Before | undefined): string | undefined {
-  const was = before?.fields[stateField(model, resource) ?? ''];
-  return movedIn(model.spec, resource.name, change.endpoint?.operation, sentFields(model, resource, change), was);
+/** The transitions that an update is. */
+function movedBy(
+  model: Model,
+  resource: Resource,
+  change: TrialExchange,
+  before: Before | undefined,
+): ReturnType<typeof movedIn> {
+  return movedIn(model.spec, resource.name, change.endpoint?.operation, sentFields(model, resource, change), before?.fields);
 }
 
 /** Every field before anything is set by an expression. */
@@ -118,14 +127,15 @@ function beforeSet(
   const bound = boundFields(model, change);
   // Which row the path names above it is looked at by what is found there.
   const above = new Set(change.endpoint ? boundRows(model.spec, change.endpoint).map(({ field }) => field) : []);
+  const moved = verb === 'update' ? movedBy(model, resource, change, before) : [];
   for (const [name, field] of entriesOf(resource.fields)) {
     const kept = keptValue(name, field, before);
+    const machine = machineOn(model.spec.states, resource.name, name);
     if (verb === 'transition' && before)
-      out.set(name, name === stateField(model, resource) ? movedState(model, change, { before, followed }, field) : kept);
-    else if (name === stateField(model, resource) && verb === 'update' && movedBy(model, resource, change, before) !== undefined)
-      out.set(name, updated(name, field, before, sent, kept));
-    else if (name === stateField(model, resource))
-      out.set(name, before ? kept : initialState(model, resource, field, change, { sent, bound, followed }));
+      out.set(name, machine ? movedState(model, change, machine, { before, followed }, field, kept) : kept);
+    else if (moved.some((one) => one.field === name)) out.set(name, updated(name, field, before, sent, kept));
+    else if (machine)
+      out.set(name, before ? kept : initialState(model, resource, machine, field, change, { sent, bound, followed }));
     else if (!before && above.has(name)) out.set(name, { is: 'unknown', because: 'path', at: field.at });
     else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
     else if (verb === 'update') out.set(name, updated(name, field, before, sent, kept));
@@ -197,13 +207,10 @@ function written(
   return { is: 'absent', because: 'sent', at: field.at };
 }
 
-function stateField(model: Model, resource: Resource): string | undefined {
-  return machineOf(model.spec.states, resource.name)?.field;
-}
-
 function initialState(
   model: Model,
   resource: Resource,
+  machine: Machine,
   field: Field,
   change: TrialExchange,
   {
@@ -216,11 +223,10 @@ function initialState(
     readonly followed: Follow | undefined;
   },
 ): Expectation {
-  const machine = machineOf(model.spec.states, resource.name);
   const next = bareMap({ ...defaultsOf(resource), ...sent, ...Object.fromEntries(bound) });
   return firstTarget(
     model,
-    machine?.initial ?? [],
+    machine.initial,
     change,
     { before: undefined, next, unseenNext: new Set(sent ? [] : [everyMember]), followed },
     field,
@@ -230,13 +236,16 @@ function initialState(
 function movedState(
   model: Model,
   change: TrialExchange,
+  machine: Machine,
   { before, followed }: { readonly before: Before; readonly followed: Follow | undefined },
   field: Field,
+  kept: Expectation,
 ): Expectation {
   const effect = change.endpoint && statedValue(change.endpoint.does);
   if (effect?.verb !== 'transition') return { is: 'unknown', because: 'state', at: field.at };
-  const machine = machineOf(model.spec.states, effect.resource);
-  const transition = machine && entriesOf(machine.transitions).find(([name]) => name === effect.transition)?.[1];
+  const transition = entryOf(machine.transitions, effect.transition);
+  // A transition of another machine leaves the state of this one as it is.
+  if (!transition && transitionNamed(model.spec.states, effect.resource, effect.transition)) return kept;
   if (!transition) return { is: 'unknown', because: 'state', at: field.at };
   return firstTarget(model, transition.to, change, { before, next: before.fields, unseenNext: before.unseen, followed }, field);
 }

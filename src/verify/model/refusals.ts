@@ -68,6 +68,17 @@ export class Refusals {
     return named ?? rules.find(({ rule }) => rule.on === undefined) ?? rules[0];
   }
 
+  /** Whether a refusal that shows no code may be an error of the service's own at an operation, by its status. */
+  mayBeOwn(exchange: Pick<TrialExchange, 'status' | 'body'>, operation: Operation | undefined): boolean {
+    if (this.codeIn(exchange) !== undefined) return false;
+    return this.#rules().some(
+      ({ rule, status }) =>
+        rule.if !== undefined &&
+        status === exchange.status &&
+        (rule.on === undefined || operation === undefined || namesOperation(rule.on, operation)),
+    );
+  }
+
   /** Every rule of every code. */
   all(): readonly StatedRefusal[] {
     return this.#rules();

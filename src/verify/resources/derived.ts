@@ -4,7 +4,7 @@ import { type Derivation, derivationsOf } from '../../parts/derived/derivations.
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
@@ -89,14 +89,20 @@ async function changeReferring(session: Session, watched: Watched): Promise<void
     rows.push(another);
     await look('made again');
   }
-  const machine = machineOf(model.spec.states, from);
-  for (const state of machine && reads.has(machine.field) ? statesOf(machine) : []) {
+  for (const { name, value, says } of wordsRead(model, from, reads)) {
+    const another = await attempt(() => refer(parent, { body: { [name]: value } }));
+    if (!another) continue;
+    rows.push(another);
+    await look(says);
+  }
+  const machines = machinesOf(model.spec.states, from).filter(({ field }) => reads.has(field));
+  for (const { machine, state } of machines.flatMap((one) => statesOf(one).map((name) => ({ machine: one, state: name })))) {
     const moving = await attempt(() => refer(parent));
     if (!moving) continue;
     rows.push(moving);
     // However far it comes, it is there.
-    await attempt(() => walkTo(session, moving, state));
-    await look(`in ${stateOf(moving, machine!) ?? 'a state'}`);
+    await attempt(() => walkTo(session, moving, state, { machine }));
+    await look(`in ${stateOf(moving, machine) ?? 'a state'}`);
   }
   await changeRead(session, watched, rows, look);
   const last = rows.pop() as TrialRow;
@@ -104,6 +110,27 @@ async function changeReferring(session: Session, watched: Watched): Promise<void
   if (removal && isDone(removal.value)) await look('deleted', removal);
   else rows.push(last);
   await letGo(session, watched, rows, look);
+}
+
+/** So many values of one field are told apart. */
+const wordsMost = 4;
+
+/** The values of yes or no, and the words of a list, that decide what is derived of a row, as far as whoever makes one may say them. */
+export function wordsRead(
+  model: Model,
+  from: string,
+  reads: ReadonlySet<string>,
+): readonly { readonly name: string; readonly value: Json; readonly says: string }[] {
+  const resource = model.resource(from);
+  const bound = new Set(model.endpointsThat('create', from).flatMap((endpoint) => boundByPath(model.spec, endpoint)));
+  return (resource ? entriesOf(resource.fields) : []).flatMap(([name, field]) => {
+    const { type, enum: words } = statedValue(field.shape) ?? {};
+    const isSaid = resource && isWritable(model.spec, resource, field) && !field.writable && !bound.has(name);
+    if (!reads.has(name) || !isSaid) return [];
+    const values = type === 'boolean' ? [true, false] : Array.isArray(words) ? (words as readonly Json[]) : [];
+    const told = values.filter((value) => value !== null).slice(0, wordsMost);
+    return told.map((value) => ({ name, value, says: `with ${name} ${JSON.stringify(value)}` }));
+  });
 }
 
 /** Changes what is read of a row that refers. */
@@ -165,7 +192,7 @@ function numbersOf(model: Model, name: string, reads: ReadonlySet<string>, numbe
     (resource ? entriesOf(resource.fields) : []).flatMap(([field, stated]) => {
       const shape = statedValue(stated.shape);
       const isOurs = resource && isWritable(model.spec, resource, stated) && !stated.writable && !bound.has(field);
-      if (!reads.has(field) || !isOurs || shape?.type !== 'integer') return [];
+      if (!reads.has(field) || !isOurs || (shape?.type !== 'integer' && shape?.type !== 'number')) return [];
       return model.schemas.of(shape, 'sent')(number).length === 0 ? [[field, number]] : [];
     }),
   );

@@ -25,6 +25,7 @@ import type { Trial } from '../trial.ts';
 import { membersOf } from '../values/at-path.ts';
 import { NoValue } from '../values/no-value.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
+import { changedChoices } from './choices.ts';
 
 /** Rows whose fields break a rule together are not made; those just beside it are. */
 export const rulesOverFields: Trial = {
@@ -44,6 +45,7 @@ export const rulesOverFields: Trial = {
             run: (session) => breakRule(session, endpoint, { resource, rule, fact }),
           };
       }
+      yield* changedChoices(model, resource);
       for (const endpoint of model.endpointsThat('create', name)) {
         if (isStated(endpoint.request)) continue;
         for (const { fields, at } of resource.choices) {

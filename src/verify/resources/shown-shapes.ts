@@ -2,7 +2,8 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
@@ -150,6 +151,8 @@ function* observeExpanded(
       reason: 'shown',
       judgement: wrong && { promised: `${field.name} as it is shown: ${wrong.message}`, seen: oneLine(value) },
     };
+    const shown = (field.show as Shape).resource;
+    if (typeof shown === 'string') yield* observeRow(exchange, model, shown, value, depth + 1);
   } else if (field.show === 'expand' || asked) {
     if (field.ref !== undefined) yield* observeRow(exchange, model, field.ref, value, depth + 1);
   } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: oneLine(value) } };
@@ -186,15 +189,16 @@ export const shownStates: Observer = {
   name: 'states/shown states',
   *observe(exchange, model) {
     const found = rowsShown(model, exchange);
-    const machine = found && machineOf(model.spec.states, found.resource);
-    const states = machine && statedValue(machine.states);
-    if (!found || !machine || !states || machine.others) return;
-    for (const row of ownRows(exchange, model, found)) {
-      const state = row[machine.field];
-      if (state === undefined) continue;
-      const isKnown = typeof state === 'string' && states.includes(state);
-      const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: oneLine(state) };
-      yield { fact: { kind: 'states', subject: found.resource }, reason: 'shown', judgement: isKnown ? undefined : flaw };
+    for (const machine of found ? machinesOf(model.spec.states, found.resource) : []) {
+      const states = statedValue(machine.states);
+      if (!found || !states || machine.others) continue;
+      for (const row of ownRows(exchange, model, found)) {
+        const state = row[machine.field];
+        if (state === undefined) continue;
+        const isKnown = typeof state === 'string' && states.includes(state);
+        const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: oneLine(state) };
+        yield { fact: { kind: 'states', subject: machine.key }, reason: 'shown', judgement: isKnown ? undefined : flaw };
+      }
     }
   },
 };

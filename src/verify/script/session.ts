@@ -41,6 +41,8 @@ export class Session {
   readonly #observers: readonly Observer[];
   readonly #ledgering: Ledgering;
   readonly #rows: RowMaker;
+  /** The steps that made the rows which stand for callers, by their identifiers. */
+  readonly #own = new Map<string, readonly number[]>();
 
   constructor(given: {
     readonly model: Model;
@@ -76,17 +78,33 @@ export class Session {
 
   /** Sends a request; its answer is held to everything that every answer is held to. @throws {Untestable} where none comes. */
   async send(plan: RequestPlan): Promise<Done<TrialExchange>> {
-    const done = await this.do(sending(plan));
+    const done = await this.do(needing(sending(plan), await this.#ownRows(plan)));
     this.#look(done);
     return done;
+  }
+
+  /** The steps that made the rows which stand for whoever sends a request, where it cannot do anything without them. */
+  async #ownRows({ caller }: RequestPlan): Promise<readonly number[]> {
+    if (!caller || caller.bad !== undefined || caller.id === undefined || this.run.isReadOnly) return [];
+    const made = this.#own.get(caller.id);
+    if (made) return made;
+    // Whatever is sent for that is not in need of it.
+    this.#own.set(caller.id, []);
+    const numbers: number[] = [];
+    for (const step of await this.#rows.ownRows(caller)) numbers.push((await this.do(step)).step);
+    this.#own.set(caller.id, numbers);
+    return numbers;
   }
 
   /** Sends several at once. */
   async together(plans: readonly RequestPlan[]): Promise<Done<TrialExchange>[]> {
     const steps = plans.map(sending);
+    const needs = new Set<number>();
+    for (const plan of plans) for (const number of await this.#ownRows(plan)) needs.add(number);
     const group = await this.do<readonly TrialExchange[]>({
       says: steps.map(({ says }) => says).join(' and at once '),
       takes: steps.flatMap(({ takes }) => takes),
+      needs: [...needs],
       act: (run) => Promise.all(steps.map((step) => step.act(run))),
       tell: (results) => results.map((result, at) => steps[at]?.tell(result)).join(' and '),
       shell: (names) => [...steps.flatMap((step) => step.shell(names).map((line) => `${line} &`)), 'wait'],
@@ -192,4 +210,16 @@ export class Session {
     }
     if (exchange.trouble) throw new Untestable(`${exchange.sent.method} ${exchange.sent.target}: ${exchange.trouble.message}`);
   }
+}
+
+/** A step that cannot do without others, however small it is made. */
+function needing<T>(step: Step<T>, needs: readonly number[]): Step<T> {
+  if (needs.length === 0) return step;
+  return {
+    ...step,
+    needs: [...(step.needs ?? []), ...needs],
+    *smaller() {
+      for (const smaller of step.smaller?.() ?? []) yield needing(smaller, needs);
+    },
+  };
 }

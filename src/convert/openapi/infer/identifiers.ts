@@ -6,12 +6,13 @@ import type { Generator } from '../../../kinds/generators/kind.ts';
 import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { fitsSchema, isPattern } from '../read/fits.ts';
 import { type AboutResource, endpointsByResource, type InferenceContext, type InferenceRule } from './context.ts';
+import { pathParts, singular } from './paths.ts';
 import { documentFields, identifierOf } from './rows.ts';
 
 /** What a path's last parameter names is the identifier of the things below that path. */
 export const identifier: InferenceRule = {
   name: 'identifier',
-  says: 'The identifier is the field named as the last parameter of its path is, or `id`, or the last word of that name.',
+  says: 'The identifier is the field named as the last parameter of its path is, or `id`, or the last word of that name, in any case of letters; else the thing and `id`.',
   infer({ collections, resources, written, trail, byPath }) {
     const shortest = [...collections.values()].sort((a, b) => a.path.length - b.path.length);
     for (const { resource: name, parameter, path } of shortest) {
@@ -20,7 +21,11 @@ export const identifier: InferenceRule = {
       const properties = isMap(resource.fields) ? written.propertiesOf(name) : undefined;
       const asked = byPath.get(`${path}/{}`)?.[0]?.parameters.find((one) => one.in === 'path' && one.name === parameter);
       const type = asked && isMap(asked.schema.value) ? asked.schema.value.type : undefined;
-      const field = properties && identifierOf(written, properties, parameter, typeof type === 'string' ? type : undefined);
+      const called = typeof type === 'string' ? type : undefined;
+      const field =
+        properties &&
+        (identifierOf(written, properties, parameter, called) ??
+          identifierOf(written, properties, `${singular(pathParts(path).segments.at(-1) ?? '')}_id`));
       if (field === undefined) {
         collections.delete(path);
         continue;

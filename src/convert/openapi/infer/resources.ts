@@ -72,7 +72,8 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
   for (const [operation, narrow] of candidates) {
     const endpoint = endpointOf(context, operation);
     const status = successOf(endpoint);
-    const row = shownRowOf(context.written, narrow(shapeOfAnswer(endpoint, status)), parameter);
+    const shape = narrow(shapeOfAnswer(endpoint, status));
+    const row = shownRowOf(context.written, shape, parameter) ?? shownRowOf(context.written, shape, `${singular(plural)}_id`);
     const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }

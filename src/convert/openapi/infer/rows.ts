@@ -83,15 +83,21 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
     const type = shape === undefined ? undefined : written.typeOf(shape);
     return type === 'string' || type === 'integer' || type === 'number';
   };
-  if (Object.hasOwn(all, parameter) && isScalar(parameter)) return parameter;
+  // `Id` and `ID` are `id`, and `BounceID` is `bounceid`.
+  const called = (name: string): string | undefined => {
+    if (Object.hasOwn(all, name) && isScalar(name)) return name;
+    const alike = Object.keys(all).filter((one) => plainName(one) === plainName(name) && isScalar(one));
+    return alike.length === 1 && plainName(name) !== '' ? alike[0] : undefined;
+  };
+  const own = called(parameter);
+  if (own !== undefined) return own;
   const last = wordsOfName(parameter).at(-1) ?? '';
+  const named = nameWords.has(last) ? called(last) : undefined;
   // A text that is called after the thing names it, where its number is another word.
   const isNumbered = all.id !== undefined && written.typeOf(all.id) === 'integer';
-  const called = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
-  if (called !== undefined) return called;
-  if (Object.hasOwn(all, 'id') && isScalar('id') && !(nameWords.has(last) && Object.hasOwn(all, last))) return 'id';
-  if (nameWords.has(last) && Object.hasOwn(all, last) && isScalar(last)) return last;
-  return ['_id', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => Object.hasOwn(all, name) && isScalar(name));
+  const word = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
+  if (word !== undefined) return word;
+  return named ?? called('id') ?? ['_id', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => isScalar(name));
 }
 
 /** The fields by which people call a thing that has a number too. */

@@ -7,7 +7,7 @@ import { identifierType } from '../../../parts/schemas.ts';
 import { hasMeaning } from '../../../parts/shapes/branches.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
-import { machineOf } from '../../../parts/states.ts';
+import { machineOn } from '../../../parts/states.ts';
 import { followsKey, prefix, resourceKey, valueKey } from '../own/words.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
 import { type ExportWriting, statedAt } from './writing.ts';
@@ -93,8 +93,7 @@ function propertyOf(stated: Json, resource: Resource, field: Field, writing: Exp
   Object.assign(property, written);
   if (field.children && isStated(field.shape))
     for (const [word, value] of Object.entries(writing.schemas.shape(field.shape.value, 'answer'))) add(word, value);
-  const machine = machineOf(spec.states, resource.name);
-  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
   if (states && !hasMeaning(written, 'alternatives')) {
     add('type', 'string');
     add('enum', [...states]);

@@ -37,12 +37,12 @@ export class Likeness {
   }
 
   /** A new row of which some fields are given, with those that the service alone sets; told are those made up. */
-  of({ name, identifier, machine, fields }: RowModel, given: Fields, ground: Ground): Fields {
+  of({ name, identifier, machines, fields }: RowModel, given: Fields, ground: Ground): Fields {
     const example = this.exampleOf(name) ?? {};
     const out: Fields = { ...given };
     for (const [field, entry] of fields) {
       if (given[field] !== undefined || field === identifier.field || entry.ref !== undefined) continue;
-      if (field === machine?.field && machine.hasInitial) continue;
+      if (machines.some((machine) => machine.hasInitial && machine.field === field)) continue;
       const value = this.#valueOf(entry, name, example[field], ground);
       if (value === undefined) continue;
       out[field] = value;
@@ -202,7 +202,7 @@ function rowIn(shape: Shape, { takes }: Endpoint, samples: Samples): Shape {
   return inner;
 }
 
-/** What a thing has where nothing was sent: no list has an item, no flag is set, and what may be null is. Of the rest nothing is known. */
+/** What a thing has where nothing was sent: no list has an item, no flag is set, and what else may be null is. Of the rest nothing is known. */
 function emptyOf(shape: Shape, name: string, samples: Samples): Value {
   const { type, enum: listed, const: constant, default: usual, example } = samples.whole(shape);
   const only = constant ?? (Array.isArray(listed) && listed.length === 1 ? listed[0] : undefined);
@@ -210,6 +210,8 @@ function emptyOf(shape: Shape, name: string, samples: Samples): Value {
   if (usual !== undefined && fits(usual)) return copy(usual);
   if (only !== undefined) return only;
   if (stateNames.has(name) && Array.isArray(listed)) return listed.find((one) => typeof one === 'string');
+  // Clients go through a list, and not through null.
+  if (Array.isArray(type) && type.includes('array') && fits([])) return [];
   if (Array.isArray(type) ? type.includes('null') : Array.isArray(listed) && listed.includes(null)) return null;
   if (type === 'array') return fits([]) ? [] : undefined;
   if (type === 'boolean') return typeof example === 'boolean' && setFlags.test(name) ? example : false;

@@ -5,6 +5,7 @@ import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileMany } from './many-rows.ts';
+import { compileAsRouted } from './meant-paths.ts';
 import { compileNarrowing } from './narrowing.ts';
 import { showInOwners } from './owner-lists.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
@@ -33,6 +34,7 @@ export function startStandIn(
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
     asMeant: isStrict ? () => undefined : asMeant,
+    asRouted: isStrict ? () => undefined : compileAsRouted(spec),
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
     usualStatus: ({ when }) => (when === 'request.invalid' ? 400 : undefined),

@@ -1,0 +1,72 @@
+import { entriesOf } from '../../../parts/fact.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import type { Call } from '../../http/call.ts';
+import { compileRoutes } from '../../http/route.ts';
+import type { AsRouted } from '../stand-in.ts';
+
+/**
+ * Compiles the reading of paths that no endpoint has: clients write a slash at the end, two in the middle, or another letter case, where their
+ * vendors' servers take no notice of it. Found is the path that the document has instead.
+ */
+export function compileAsRouted(spec: Spec): AsRouted {
+  const written = entriesOf(spec.endpoints.all).map(([, { method, path }]) => ({ method, path: plainPath(path), value: path }));
+  let router: ReturnType<typeof compileRoutes<string>> | undefined;
+  return (call) => {
+    const sent = call.path.split('/').filter((segment) => segment !== '');
+    if (call.path.length > lengthMost || sent.length === 0) return undefined;
+    router ??= compileRoutes(written.map((route) => ({ ...route, path: lowered(route.path) })));
+    // What stands before it is the base path.
+    for (let from = 0; from < Math.min(sent.length, basesMost); from++) {
+      const asked = `/${sent.slice(from).join('/')}`;
+      const found = router.find(call.method, asked.toLowerCase(), call.query);
+      if (found.kind !== 'found') continue;
+      const path = `/${[...sent.slice(0, from), ...inCaseOf(found.value, sent.slice(from))].join('/')}`;
+      if (path === call.path) return undefined;
+      return { ...withBody(call), path, warnings: [...(call.warnings ?? []), `path ${call.path} is not stated`] };
+    }
+    return undefined;
+  };
+}
+
+const lengthMost = 4096;
+/** How many segments a base path has at the most. */
+const basesMost = 4;
+
+/** A call without its prototype's members, which a copy would lose. */
+function withBody(call: Call): Call {
+  return {
+    method: call.method,
+    path: call.path,
+    query: call.query,
+    headers: call.headers,
+    headerBytes: call.headerBytes,
+    address: call.address,
+    hasBody: call.hasBody,
+    ...(call.isDirect && { isDirect: true }),
+    ...(call.warnings && { warnings: call.warnings }),
+    body: (bytesMax) => call.body(bytesMax),
+    repeats: (name) => call.repeats?.(name) ?? false,
+  };
+}
+
+/** A path without its query, its fragment and a slash at its end. */
+function plainPath(path: string): string {
+  return path
+    .replace(/[?#].*$/, '')
+    .replaceAll(/\/+/g, '/')
+    .replace(/(?<=.)\/$/, '');
+}
+
+/** A template whose literal texts are in lower case. */
+function lowered(template: string): string {
+  return template.replaceAll(/\{[^{}]*\}|[^{}]+/g, (part) => (part.startsWith('{') ? part : part.toLowerCase()));
+}
+
+/** What was sent, with the segments of a template that have no parameter as the template has them. */
+function inCaseOf(template: string, sent: readonly string[]): string[] {
+  const segments = template
+    .replace(/[?#].*$/, '')
+    .split('/')
+    .slice(1);
+  return segments.map((segment, at) => (segment.includes('{') ? (sent[at] ?? '') : segment));
+}
