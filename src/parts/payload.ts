@@ -1,6 +1,7 @@
 import type { Json } from '../document/document.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts';
+import { leftOutOf } from './left-out.ts';
 import { boundRows, keyParameters, ownRow } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
@@ -96,7 +97,8 @@ export function isEverShown(field: Field): boolean {
 }
 
 /** Whether every answer holds the field where it has a value: nothing hides it from some callers or after the first answer. */
-export function isAlwaysShown(field: Field): boolean {
+export function isAlwaysShown(spec: Spec, field: Field): boolean {
+  if (leftOutOf(spec, 'anybody').has(field)) return false;
   return !field.writeOnly && field.reveal === undefined && field.visible === undefined && field.stored;
 }
 

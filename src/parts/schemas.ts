@@ -161,7 +161,7 @@ function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaU
   if (use === 'stored')
     return field.stored && field.derive === undefined && !(field.readOnly && !setsOnCreate(spec, resource, field));
   if (use === 'sent') return !isSuppliedByService(field, 'create');
-  return isAlwaysShown(field);
+  return isAlwaysShown(spec, field);
 }
 
 /** Whether what is created has the field without its caller: it is set, generated, defaulted, the state or the identifier. */

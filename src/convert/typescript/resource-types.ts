@@ -1,4 +1,5 @@
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import { isEverShown, isSuppliedByService, isWritable, sentShape, writableShape } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
@@ -202,7 +203,8 @@ function isThere(field: Field, view: TypeView): boolean {
 
 function isRequired(spec: Spec, resource: Resource, field: Field, view: TypeView): boolean {
   if (statedValue(field.required) !== true) return false;
-  if (view === 'shown') return field.reveal === undefined && field.visible === undefined;
+  if (view === 'shown')
+    return field.reveal === undefined && field.visible === undefined && !leftOutOf(spec, 'anybody').has(field);
   const isState = machineOn(spec.states, resource.name, field.name) !== undefined;
   if (view === 'next') {
     if (isState || field.generate !== undefined) return true;

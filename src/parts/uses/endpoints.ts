@@ -6,6 +6,7 @@ import { type Scope, scopeOf, tellingScope, type Variable } from '../expressions
 import { shownReference } from '../expressions/shape-type.ts';
 import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
 import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../fact.ts';
+import { leftOutOf } from '../left-out.ts';
 import { type Operation, operationsOf } from '../operations.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
@@ -111,7 +112,8 @@ function answeredShape(spec: Spec, name: string, endpoint: Endpoint): Shape {
   const fields = resource && statedValue(resource.fields);
   const shape = resourceShape(spec, name, (field) => {
     const stated = fields?.[field];
-    return stated?.visible !== undefined || stated?.writeOnly === true || stated?.reveal !== undefined;
+    const isLeftOut = stated !== undefined && leftOutOf(spec, 'anybody').has(stated);
+    return isLeftOut || stated?.visible !== undefined || stated?.writeOnly === true || stated?.reveal !== undefined;
   });
   if (!isPlainMap(shape.properties)) return shape;
   const shown = entriesOf(resource?.fields).flatMap(([field, stated]) => {

@@ -1,6 +1,7 @@
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
@@ -160,7 +161,7 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
   const { compilation } = engine;
   const { spec, user } = compilation;
   const pruneOf = ({ shape }: Answer, reveals: boolean) =>
-    isStated(shape) ? compilePrune(spec, shape.value, { user, reveals }) : undefined;
+    isStated(shape) ? compilePrune(spec, shape.value, { user, reveals, leftOut: leftOutOf(spec, { user }) }) : undefined;
   const answers = (statedValue(endpoint.response) ?? []).filter(({ status }) => /^[23]\d\d$/.test(status));
   const candidates = answers.map((answer) => ({
     status: Number(answer.status),

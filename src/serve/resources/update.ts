@@ -149,12 +149,15 @@ export function compileReplace(
   const maker = compileMaker(operation, model, compilation);
   const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
   const isKept = keptOnReplace(model, compilation);
+  const shown = compilation.access.fieldsShown(model.name, compilation.user);
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
-  function replacement(fields: Fields, before: Fields): Fields {
+  function replacement(work: Work, fields: Fields, before: Fields): Fields {
     const next = withoutPrototype(fields);
+    const seen = shown?.(work.scope, before);
     for (const name of Object.keys(before))
-      if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
+      if (isKept(name) || seen?.has(name) === false || (model.immutable.includes(name) && next[name] === undefined))
+        next[name] = before[name];
     return next;
   }
 
@@ -172,7 +175,7 @@ export function compileReplace(
       if (endpoint.takes) taken.fields[model.identifier.field] ??= identifierValue(id, model.identifier.isInteger);
       if (!row || !before) return maker.take(work, taken.fields);
       const wrong = changedImmutables(model, taken.fields, before);
-      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(taken.fields, before));
+      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(work, taken.fields, before));
     },
     change,
   };

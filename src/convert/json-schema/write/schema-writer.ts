@@ -200,7 +200,7 @@ interface Chosen {
 function fieldsOf(resource: Resource, { spec, view }: Writing, optional: readonly string[]): Chosen {
   if (view === 'answer') {
     const shown = entriesOf(resource.fields).filter(([, field]) => isEverShown(field));
-    const always = shown.filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(field));
+    const always = shown.filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(spec, field));
     return { names: new Set(shown.map(([name]) => name)), required: always.map(([name]) => name) };
   }
   const { properties, required }: Shape = writableShape(spec, resource, view === 'update' ? 'all' : optional);
