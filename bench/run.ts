@@ -100,8 +100,9 @@ const benches = new Map<string, Bench>([
   [
     'standin',
     {
-      about: "a stand-in of Stripe's document: its start, its first calls, its reads beside Prism's (about 3 minutes)",
-      options: '--corpus DIR  --starts 5  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
+      about: "stand-ins beside those of others, and one of Stripe's document: starts, first calls, reads (about 5 minutes)",
+      options:
+        '--corpus DIR  --only beside  --rivals DIR  --starts 5  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
       load: () => import('./standin.ts'),
     },
   ],

@@ -32,7 +32,10 @@ export async function startServer(options: {
   readonly cwd?: string;
   /** Whether it is kept to the first core; it is, unless this says otherwise. */
   readonly pinned?: boolean;
+  /** How long it may take to answer; 20 s unless this says otherwise. */
+  readonly withinMs?: number;
 }): Promise<ServerProcess> {
+  const { withinMs = 20_000 } = options;
   const port = await freePort();
   const log = join(options.folder, `${options.name.replaceAll(' ', '-')}.log`);
   const out = openSync(log, 'w');
@@ -49,9 +52,10 @@ export async function startServer(options: {
   process.once('exit', killOnExit);
   child.once('exit', () => process.off('exit', killOnExit));
   while (!(await answers(port))) {
-    if (child.exitCode !== null || child.signalCode !== null || performance.now() - startMs > 20_000) {
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() - startMs > withinMs) {
       child.kill('SIGKILL');
-      const why = child.exitCode === null ? 'it did not answer in 20 s' : `it ended with exit code ${child.exitCode}`;
+      const why =
+        child.exitCode === null ? `it did not answer in ${withinMs / 1000} s` : `it ended with exit code ${child.exitCode}`;
       throw new DidNotStart(`${options.name} did not start: ${why}. Its last lines:\n${lastLines(log)}`);
     }
     await delay(1);

@@ -1,13 +1,14 @@
 /** A stand-in of a document of 468 operations: from the command to its first answer, the first call of each operation, and reads beside Prism. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { load as parseYaml } from 'js-yaml';
 import { get } from './books.ts';
 import { type Generator, startGenerator } from './generator.ts';
+import { besideOthers, installRivals } from './rivals/rivals.ts';
 import { DidNotStart, type ServerProcess, startServer } from './server-process.ts';
 import { unpack } from './start.ts';
 import { asMarkdown, asText, figure, median, type Table } from './table.ts';
@@ -47,6 +48,8 @@ export async function run(args: readonly string[]): Promise<number> {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '1.2' },
       json: { type: 'string' },
+      rivals: { type: 'string' },
+      only: { type: 'string' },
       markdown: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
     },
@@ -56,11 +59,42 @@ export async function run(args: readonly string[]): Promise<number> {
     console.log(`Say where the documents are: --corpus DIR, with ${stripe} and ${small} in it.`);
     return 2;
   }
+  const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+  const code = await inTemporaryFolder((folder) => tellBeside(folder, corpus, values, rounds, seconds));
+  if (values.only === 'beside') return code;
   const result = await inTemporaryFolder((folder) =>
     measure(folder, corpus, Number(values.starts), Number(values.rounds), Number(values.seconds)),
   );
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
   return report(result, values);
+}
+
+/** Prints the table of all stand-ins on the same two documents; the others are installed in `rivals`, or anew. */
+async function tellBeside(
+  folder: string,
+  corpus: string,
+  { rivals = join(folder, 'rivals'), markdown }: { readonly rivals?: string | undefined; readonly markdown: boolean },
+  rounds: number,
+  seconds: number,
+): Promise<number> {
+  const installed = await unpack(folder);
+  const large = join(folder, 'stripe.json');
+  const text = gunzipSync(await readFile(join(corpus, stripe))).toString('utf8');
+  await writeFile(large, JSON.stringify(parseYaml(text)));
+  const why = await installRivals(rivals);
+  const table = await besideOthers({
+    folder,
+    rivals: why === undefined ? rivals : undefined,
+    own: (document) => ['bin/ninefold.js', 'serve', document, '--sample', '--relax', 'auth', '--no-cache'],
+    cwd: installed,
+    small: resolve(corpus, small),
+    large,
+    rounds,
+    seconds,
+  });
+  if (why !== undefined) console.log(`The others were not measured: ${why}`);
+  console.log(`\n${markdown ? asMarkdown(table) : asText(table)}\n`);
+  return 0;
 }
 
 function report(result: StandInRun, { markdown, strict }: { readonly markdown: boolean; readonly strict: boolean }): number {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { Server } from './example.ts';
 import { type Place, type PrintedHeader, statusOf } from './kit.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -32,12 +33,6 @@ function placeOf(text: string): Place | undefined {
     printed.push({ name: name.toLowerCase(), word, value });
   }
   return { url, base, port: Number(new URL(url).port), printed };
-}
-
-/** A stand-in in a process of its own. */
-export interface Server {
-  readonly place: Place;
-  readonly stop: () => Promise<void>;
 }
 
 /** Starts a stand-in on a free port of this machine and waits until it has said where it is. */
