@@ -54,18 +54,21 @@ export function expectedAfter(
     change.endpoint.counts === undefined &&
     before !== undefined &&
     isUnchanged(resource, next, before);
+  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : undefined;
+  const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const mayBeIdle =
-    isIdle &&
     before !== undefined &&
-    // Null and nothing are one to read; whether putting the one for the other is a change is not said.
-    Object.entries(sentFields(model, resource, change) ?? {}).some(
-      ([name, value]) => before.unseen.has(name) || value === null || before.fields[name] === null,
-    );
+    (isIdle
+      ? // Null and nothing are one to read; whether putting the one for the other is a change is not said.
+        Object.entries(sentFields(model, resource, change) ?? {}).some(
+          ([name, value]) => before.unseen.has(name) || value === null || before.fields[name] === null,
+        )
+      : effect.verb !== 'transition' &&
+        change.endpoint.counts === undefined &&
+        isUnchanged(resource, unset(resource, words, next), { ...before, fields: unset(resource, words, before.fields) }));
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
-  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : undefined;
-  const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const out = new Map(plain);
   for (const [name, field] of entriesOf(resource.fields)) {
     const expression = words.map((word) => field.set[word]).find((one) => one !== undefined);
@@ -78,6 +81,12 @@ export function expectedAfter(
     out.set(name, fromExpression(model, expression, change, { before, next, unseenNext, followed }, field));
   }
   return withDerivedFields(model.spec, resource.name, out, before === undefined);
+}
+
+/** What no expression sets: what is sent of the rest need not be what comes to be. */
+function unset({ fields }: Resource, words: readonly string[], row: RowFields): RowFields {
+  const isSet = (name: string) => words.some((word) => entryOf(fields, name)?.set[word] !== undefined);
+  return bareMap(Object.fromEntries(Object.entries(row).filter(([name]) => !isSet(name))));
 }
 
 /** Whether what follows from the change may change the row itself once more, or what is derived in it. */
