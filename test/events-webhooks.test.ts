@@ -64,6 +64,20 @@ test('without an envelope a payload is sent as it is, signed and with its own he
   assert.deepEqual(bodies, [{ id, owner: 'o1', name: 'a', status: 'new' }, note.json]);
 });
 
+test('a row that stands whole in what an event says is shown as its receiver sees any row', async (context) => {
+  const told = `{ object: "{'row': next, 'was': has(resource.name) ? resource : next}", rows: "[next]" }`;
+  const document = things('', `thing.told: { on: [update thing], payload: { type: object }, data: ${told} }`);
+  const { receiver, trial } = await hooked(context, document);
+  const id = await make(trial);
+  await trial.send('clerk/c1', 'PATCH', `/things/${id}`, { pin: 'p', name: 'b', cost: 7 });
+  await trial.service.settled();
+  const data = receiver.received
+    .map(({ body }) => JSON.parse(body) as { type: string; data: unknown })
+    .find(({ type }) => type === 'thing.told')?.data;
+  const row = { id, owner: 'o1', name: 'b', status: 'new' };
+  assert.deepEqual(data, { object: { row, was: { ...row, name: 'a' } }, rows: [row] });
+});
+
 test('a signature of one’s own, own headers and an own envelope are written as they are stated', async (context) => {
   const document = things('headers: { X-Kind: event.kind, X-Hook: subscriber.id }')
     .replace(

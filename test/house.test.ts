@@ -57,6 +57,7 @@ const dependencyReasons: Record<string, string> = {
   undici: 'connections of our own choosing for webhooks: checked where they lead, pooled, broken off',
   'js-yaml':
     'YAML of megabytes to plain values at six times the speed and half the memory, with the offsets of what is asked for later',
+  'jsonpath-rfc9535': 'the queries of overlays (RFC 9535), held to the whole compliance suite; nothing else comes with it',
   'fast-check': 'values of a shape drawn so that they come again from a seed, for what `verify` sends',
   jose: 'tokens signed and verified as RFC 7515 to 7519 say, by whoever does nothing else',
   '@nats-io/transport-node': 'the protocol of NATS: logins, encryption, connections that come back',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { field, findings, part, schema } from './import/source.ts';
+import { field, findings, part, type Source, schema } from './import/source.ts';
 
 /** A schema as a source writes it, in a version, and as a field of the language. */
 const written: readonly (readonly [says: string, version: string, schema: unknown, field: unknown])[] = [
@@ -157,4 +157,38 @@ test('names that the language could not read are made fit, and an inner schema h
     },
   };
   assert.deepEqual(Object.keys(part({ components: { schemas } }, 'resources') as object), ['string_', 'A_b', 'A_b_a']);
+});
+
+test('references by an address lead to what has it, and a dynamic one to what whoever refers to it means', () => {
+  const list = (word: string, item: unknown) => ({
+    $id: `https://test.example/${word}`,
+    $ref: 'list',
+    $defs: { item: { $dynamicAnchor: 'item', ...(item as object) } },
+  });
+  const schemas = {
+    thing: { $anchor: 'thing', type: 'object', properties: { name: { type: 'string' }, $id: { type: 'string' } } },
+    list: {
+      $id: 'https://test.example/list',
+      type: 'object',
+      properties: { items: { type: 'array', items: { $dynamicRef: '#item' } } },
+      $defs: { any: { $dynamicAnchor: 'item' } },
+    },
+    counts: list('counts', { type: 'integer' }),
+    texts: list('texts', { type: 'string' }),
+    one: { properties: { it: { $ref: 'https://document.invalid/#thing' } } },
+  };
+  const source: Source = { $self: 'https://document.invalid/', components: { schemas } };
+  // The cast holds as far as the test reads.
+  const resources = part(source, 'resources') as Record<string, { fields: Record<string, unknown>; shape: unknown }>;
+  const itemOf = (name: string) => {
+    const listed = resources[name]?.fields.items;
+    return resources[String(listed)]?.shape;
+  };
+  assert.deepEqual([itemOf('list'), itemOf('counts'), itemOf('texts')], [{}, 'integer', 'string']);
+  assert.deepEqual(resources.one?.fields, { it: 'thing' });
+  assert.deepEqual(resources.thing?.fields, { name: 'string', $id: 'string' });
+  assert.deepEqual(
+    findings(source).filter((one) => one.startsWith('document/')),
+    [],
+  );
 });

@@ -26,6 +26,8 @@ function chanceOf(seed: number): () => number {
 interface Drawn {
   readonly text: string;
   readonly maySee: (box: Row) => boolean;
+  /** Whether it may see the note of a box that it may see. */
+  readonly seesNote: (box: Row) => boolean;
 }
 
 function drawDocument(draw: () => number): Drawn {
@@ -47,8 +49,19 @@ function drawDocument(draw: () => number): Drawn {
   const total = pick([', total: total', '']);
   const etag = pick(['etag: strong', 'etag: weak']);
   const show = pick(['', ', show: expand']);
+  // Rules that show some fields, alone and beside one that shows all.
+  const narrow = pick([
+    { fields: '', more: '', seesNote: () => true },
+    { fields: ', fields: [owner, name, level, shared, status]', more: '', seesNote: () => false },
+    {
+      fields: ', fields: [name, owner, status]',
+      more: '\n    - { allow: [list box, read box], to: member, if: "resource.owner == caller.id && resource.level < 3" }',
+      seesNote: (box: Row) => box.owner === 'me' && Number(box.level) < 3,
+    },
+  ]);
   return {
-    maySee: rule.maySee,
+    maySee: (box) => rule.maySee(box) || (narrow.more !== '' && narrow.seesNote(box)),
+    seesNote: narrow.seesNote,
     text: `title: Boxes
 purpose: { purpose: Keeps boxes., base_url: none, users: { member: Has some., keeper: Has all. }, functions: none }
 resources:
@@ -60,6 +73,7 @@ resources:
       name: string
       level: integer
       shared: boolean
+      note: string
       secret: { type: string, ${hidden} }
       status: { type: string, readOnly: true }
     required: [id, owner, name, level, shared, status]
@@ -71,7 +85,7 @@ states:
   box: { field: status, initial: new, states: [new, shut], transitions: { shut: new -> shut } }
   card: none
 endpoints:
-  GET /boxes: { does: list box, parameters: { name: { in: query }, level: { in: query }, least: { in: query, type: integer, filters: level, op: ">=" } }${order && `, ${order}`} }
+  GET /boxes: { does: list box, parameters: { name: { in: query }, note: { in: query }, level: { in: query }, least: { in: query, type: integer, filters: level, op: ">=" } }${order && `, ${order}`} }
   GET /boxes/{id}: { does: read box, ${etag} }
   PATCH /boxes/{id}: { does: update box, if_match: accepted${acts} }
   DELETE /boxes/{id}: { does: delete box, if_match: accepted }
@@ -84,7 +98,7 @@ endpoints:
 authentication:
   schemes: { key: { type: api_key, header: X-Key, placeholder: "{key}" } }
   permissions:
-    - { allow: [list box, read box, update box, delete box, shut box], to: member, if: "${rule.if}" }
+    - { allow: [list box, read box, update box, delete box, shut box], to: member, if: "${rule.if}"${narrow.fields} }${narrow.more}
     - { allow: [create card, add a card], to: member }
     - { allow: [cards of a box, list card, read card], to: member, if: "${rule.if.replaceAll('resource.', 'resource.box.')}" }
     - { allow: [all box, all card], to: keeper }
@@ -99,7 +113,7 @@ versioning: { versions: none }
 const letters = 'abcdef';
 
 /** Rows for both, which differ in what the caller may not see. */
-function drawRows(draw: () => number, { maySee }: Drawn): readonly [Rows, Rows] {
+function drawRows(draw: () => number, { maySee, seesNote }: Drawn): readonly [Rows, Rows] {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T;
   const boxOf = (id: string): Row => ({
     id,
@@ -115,11 +129,11 @@ function drawRows(draw: () => number, { maySee }: Drawn): readonly [Rows, Rows] 
     const seen = maySee(box);
     for (const [world, list] of worlds.entries()) {
       const secret = `s${Math.floor(draw() * 1000)}`;
-      let own: Row = { ...box, secret };
+      let own: Row = { ...box, secret, note: seesNote(box) ? 'same' : `n${Math.floor(draw() * 3)}` };
       if (!seen) {
         if (world === 1 && draw() < 0.4) continue;
         if (world === 1)
-          do own = { ...boxOf(box.id as string), secret };
+          do own = { ...boxOf(box.id as string), secret, note: 'other' };
           while (maySee(own));
       }
       list.push(own);
@@ -198,6 +212,7 @@ function drawAsked(draw: () => number, isSeen: ReadonlySet<string>): Asked {
     '?limit=0',
     '?limit=9',
     '?secret=s1',
+    '?note=n1',
     '?page=2',
     '?offset=2',
   ]);

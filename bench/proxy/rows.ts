@@ -1,7 +1,7 @@
 /** Alterations of rows, of what makes them, and of the states that they show. */
 import type { Endpoint } from '../../src/parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../src/parts/fact.ts';
-import { machineOf } from '../../src/parts/states.ts';
+import { allMachines } from '../../src/parts/states.ts';
 import { type Alteration, isOf, type Row, type Setting, withJson, withRows } from './alteration.ts';
 
 /** What goes wrong with the fields of every resource that has endpoints. */
@@ -71,10 +71,8 @@ function another(value: unknown): unknown {
 /** What goes wrong with the states of every machine. */
 export function ofStates(setting: Setting): Alteration[] {
   const { spec, endpoints } = setting;
-  return entriesOf(spec.states.all).flatMap(([resource]) => {
-    const machine = machineOf(spec.states, resource);
-    if (!machine) return [];
-    const { field } = machine;
+  return allMachines(spec.states).flatMap((machine) => {
+    const { field, resource } = machine;
     const states = statedValue(machine.states) ?? [];
     const alterations = states.map((state, at): Alteration => {
       const other = states[(at + 1) % states.length] ?? state;

@@ -1,8 +1,9 @@
 import { type CheckReport, check } from '../check/check.ts';
 import type { Rule } from '../check/subject/rule.ts';
+import type { OverlayFile } from '../convert/overlay.ts';
 import type { Document } from '../document/document.ts';
 import { type FromForeign, looksForeign } from '../document/foreign/foreign.ts';
-import { parseContent, readContent, Unreadable } from '../document/read/read.ts';
+import { parseContent, type ReadOptions, readContent, Unreadable } from '../document/read/read.ts';
 import { countsOf, type Ledger, ledgerOf } from '../parts/facts/ledger.ts';
 import { isKey } from '../parts/form.ts';
 import { readSpec } from '../parts/spec.ts';
@@ -33,7 +34,11 @@ async function readerOf(content: Uint8Array): Promise<FromForeign | undefined> {
  * made of it is sound, and looking at all of it once more would take longer than everything else together.
  * @throws {Misuse} where its own file cannot be read.
  */
-export async function reportOnServed(path: string, cache: ImportCache | undefined): Promise<CheckReport> {
+export async function reportOnServed(
+  path: string,
+  cache: ImportCache | undefined,
+  overlays: readonly string[] = [],
+): Promise<CheckReport> {
   return orMisuse(async () => {
     const content = await readContent(path, { isKey, foreign: () => undefined });
     const reader = await readerOf(content);
@@ -42,14 +47,27 @@ export async function reportOnServed(path: string, cache: ImportCache | undefine
       isForeign = true;
       return reader?.(source);
     };
-    const read = (): Document => parseContent(path, content, { isKey, ...(reader && { foreign }) });
-    const cached = cache?.find(content, path, read);
+    const overlay = await overlayOf(overlays);
+    const read = (): Document => parseContent(path, content, { isKey, ...(reader && { foreign }), ...(overlay && { overlay }) });
+    const cached = overlay ? undefined : cache?.find(content, path, read);
     if (cached) return servedReport(cached);
     const document = read();
     if (!isForeign) return check(document);
-    cache?.keep(content, path, document);
+    if (!overlay) cache?.keep(content, path, document);
     return servedReport(document);
   });
+}
+
+/**
+ * What changes a description as these overlays say; nothing where there are none.
+ * @throws {Unreadable} where one of them cannot be read.
+ */
+export async function overlayOf(files: readonly string[]): Promise<ReadOptions['overlay']> {
+  if (files.length === 0) return undefined;
+  const overlays: OverlayFile[] = [];
+  for (const file of files) overlays.push({ file, content: await readContent(file, { isKey, foreign: () => undefined }) });
+  const { overlaid } = await import('../convert/overlay.ts');
+  return (root, gathering) => overlaid(root, overlays, gathering);
 }
 
 /** The report on a document that was taken over: what was found on the way, and a ledger when somebody asks for it. */

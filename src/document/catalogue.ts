@@ -42,6 +42,11 @@ export const documentFindings = [
     'A number is too large, infinite or not a number.',
     'Write a number that a double can hold, or quote it.',
   ),
+  warning(
+    'overlay',
+    'An action of an overlay was not carried out.',
+    'Select what is there by a JSONPath of RFC 9535, and give a map for a map, an item for a list, a value for a value.',
+  ),
   warning('number-inexact', 'An integer is beyond what a JSON number keeps exactly.', 'Quote it to keep its digits.'),
   error('not-a-map', 'The document is not one map of parts.', 'Write `purpose:`, `resources:` and so on at the left edge.'),
   error(

@@ -59,6 +59,8 @@ export interface Permission {
   readonly scopes: readonly string[];
   readonly if?: Expression;
   readonly else?: string;
+  /** The fields that it shows of the rows that it lets one read; all of them where none are named. */
+  readonly fields?: readonly string[];
 }
 
 export function readAuthentication(source: Source): Authentication {
@@ -152,5 +154,6 @@ function readPermission(source: Source): Permission {
     scopes: source.get('scopes').words(),
     ...(condition && { if: condition }),
     ...(orElse !== undefined && { else: orElse }),
+    ...(source.has('fields') && { fields: source.get('fields').words() }),
   };
 }

@@ -4,7 +4,7 @@ import { type Expression, entriesOf, entryOf, isStated, statedValue } from './fa
 import { type FollowedChange, type Following, type FollowingEffect, followedChanges } from './following.ts';
 import { named } from './source.ts';
 import type { Spec } from './spec.ts';
-import { machineOf, type Transition, transitionsOn } from './states.ts';
+import { allMachines, machinesOf, type Transition, transitionNamed, transitionsOn } from './states.ts';
 
 /** A change with the acts that follow it. */
 export interface Followed {
@@ -45,12 +45,11 @@ function takenChildren(spec: Spec): Followed[] {
 const nothing = { at: '', resource: '', field: '' };
 
 function followedTransitions(spec: Spec): Followed[] {
-  return entriesOf(spec.states.all).flatMap(([resource]) => {
-    const machine = machineOf(spec.states, resource);
-    return (machine ? entriesOf(machine.transitions) : []).flatMap(([, transition]): Followed[] =>
+  return allMachines(spec.states).flatMap(({ resource, transitions }) =>
+    entriesOf(transitions).flatMap(([, transition]): Followed[] =>
       transition.following ? [{ at: `${transition.at}/then`, resource, change: { transition }, acts: transition.following }] : [],
-    );
-  });
+    ),
+  );
 }
 
 function followedRows(spec: Spec): Followed[] {
@@ -86,8 +85,7 @@ export function isFollowedBy({ resource, change }: Followed, does: FollowingEffe
 /** The transition that an act fires, where one is stated. */
 export function transitionOf(spec: Spec, does: FollowingEffect): Transition | undefined {
   if (does.verb !== 'transition') return undefined;
-  const machine = machineOf(spec.states, does.resource);
-  return machine && entryOf(machine.transitions, does.transition);
+  return transitionNamed(spec.states, does.resource, does.transition);
 }
 
 /** Every act that comes of these in the end, themselves first. */
@@ -119,7 +117,9 @@ function movesOf(
   operation?: string,
 ): FollowingEffect[] {
   if (verb !== 'update') return [];
-  return transitionsOn(states, resource, operation).map(([transition]) => ({ verb: 'transition', transition, resource }));
+  return machinesOf(states, resource)
+    .flatMap((machine) => transitionsOn(machine, operation))
+    .map(([transition]) => ({ verb: 'transition', transition, resource }));
 }
 
 function doneBy(effect: Extract<Effect, { readonly resource: string }>): FollowingEffect[] {

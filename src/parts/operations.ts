@@ -1,11 +1,11 @@
 import type { Effect, ResourceVerb } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
 import { pullOf } from './events.ts';
-import { entriesOf, isStated, statedValue } from './fact.ts';
+import { entriesOf, statedValue } from './fact.ts';
 import { followedOf, followingName, transitionOf } from './followed.ts';
 import type { Following, FollowingEffect } from './following.ts';
 import type { Spec } from './spec.ts';
-import { machineOf, type Transition } from './states.ts';
+import { allMachines, type Transition, transitionNamed } from './states.ts';
 
 /** Whatever has a name of its own that other parts may speak of. */
 export interface Operation {
@@ -69,9 +69,8 @@ function endpointOperations(spec: Spec): Operation[] {
   return entriesOf(spec.endpoints.all).map(([, endpoint]) => {
     const effect = statedValue(endpoint.does);
     const resource = resourceOfEffect(effect);
-    const machine = resource !== undefined ? machineOf(spec.states, resource) : undefined;
-    const transitions = machine ? statedValue(machine.transitions) : undefined;
-    const transition = effect?.verb === 'transition' ? transitions?.[effect.transition] : undefined;
+    const transition =
+      effect?.verb === 'transition' ? transitionNamed(spec.states, effect.resource, effect.transition) : undefined;
     return { name: endpoint.operation, ...(resource !== undefined && { resource }), endpoint, ...(transition && { transition }) };
   });
 }
@@ -92,17 +91,14 @@ function ledgerOperation(spec: Spec): Operation[] {
 }
 
 function uncalledTransitions(spec: Spec): Operation[] {
-  if (!isStated(spec.states.all)) return [];
   const called = new Set(endpointOperations(spec).map(({ transition }) => transition));
-  return Object.keys(spec.states.all.value).flatMap((resource) => {
-    const machine = machineOf(spec.states, resource);
-    const transitions = machine ? entriesOf(machine.transitions) : [];
-    return transitions.flatMap(([, transition]): Operation[] => {
+  return allMachines(spec.states).flatMap(({ resource, transitions }) =>
+    entriesOf(transitions).flatMap(([, transition]): Operation[] => {
       const clock = transition.after || transition.atTime ? ('clock' as const) : undefined;
       const by = transition.by ?? clock ?? (transition.on && !called.has(transition) ? ('change' as const) : undefined);
       return by ? [{ name: `${transition.name} ${resource}`, resource, by, transition }] : [];
-    });
-  });
+    }),
+  );
 }
 
 /** What acts that follow from changes do, each once. */

@@ -1,12 +1,13 @@
 import type { Json } from '../document/document.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts';
+import { leftOutOf } from './left-out.ts';
 import { boundRows, keyParameters, ownRow } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import { named } from './source.ts';
 import type { Spec } from './spec.ts';
-import { isMovedByUpdate, machineOf } from './states.ts';
+import { isMovedByUpdate, machineOn } from './states.ts';
 
 /**
  * The shape of an operation's request body: the stated one, or the one that follows by rule. None = the operation takes no
@@ -37,7 +38,7 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
     const isMoved = optional === 'all' && isStateSent(spec, resource, field);
     const isTaken = optional !== 'all' && takesChildren(field);
     if (!isMoved && !isTaken && !isWritable(spec, resource, field)) continue;
-    const states = isMoved ? statedValue(machineOf(spec.states, resource.name)?.states) : undefined;
+    const states = isMoved ? statedValue(machineOn(spec.states, resource.name, name)?.states) : undefined;
     properties[name] = {
       ...sentShape(spec, field),
       ...(states && { enum: [...states] }),
@@ -69,14 +70,14 @@ export function sentShape(spec: Spec, { shape, children }: Field): Shape {
 /** Whether a caller may write the field at all: not read-only, not the state field, not a generated identifier, no children. */
 export function isWritable(spec: Spec, resource: Resource, field: Field): boolean {
   if (field.readOnly || field.children) return false;
-  if (machineOf(spec.states, resource.name)?.field === field.name) return false;
+  if (machineOn(spec.states, resource.name, field.name)) return false;
   const identifier = statedValue(resource.identifier);
   return !(identifier?.field === field.name && identifier.generate !== undefined && identifier.generate !== 'client');
 }
 
 /** Whether the field holds the state, and an update that sends it is a transition. */
 export function isStateSent({ states }: Spec, { name }: Resource, field: Field): boolean {
-  return machineOf(states, name)?.field === field.name && isMovedByUpdate(states, name);
+  return isMovedByUpdate(machineOn(states, name, field.name));
 }
 
 /** Whether the service supplies the field when a request leaves it out. */
@@ -96,7 +97,8 @@ export function isEverShown(field: Field): boolean {
 }
 
 /** Whether every answer holds the field where it has a value: nothing hides it from some callers or after the first answer. */
-export function isAlwaysShown(field: Field): boolean {
+export function isAlwaysShown(spec: Spec, field: Field): boolean {
+  if (leftOutOf(spec, 'anybody').has(field)) return false;
   return !field.writeOnly && field.reveal === undefined && field.visible === undefined && field.stored;
 }
 

@@ -10,7 +10,7 @@ import { callableOperations, namesOperation, type Operation } from './operations
 import { boundByPath, pathParameters, requestShape } from './payload.ts';
 import { fieldCountedApart, rowLimitsOf } from './row-limits.ts';
 import type { Spec } from './spec.ts';
-import { isMovedByUpdate } from './states.ts';
+import { isMovedByUpdate, machinesOf } from './states.ts';
 import { endOf } from './versioning.ts';
 
 /** The conditions of the closed list that can arise somewhere in a document. */
@@ -244,5 +244,6 @@ function isPaged(spec: Spec, endpoint: Endpoint): boolean {
 
 /** Whether a state may be sent that nothing leads to. */
 function sendsState({ states }: Spec, { endpoint, resource }: Operation): boolean {
-  return resource !== undefined && statedValue(endpoint?.does)?.verb === 'update' && isMovedByUpdate(states, resource);
+  if (resource === undefined || statedValue(endpoint?.does)?.verb !== 'update') return false;
+  return machinesOf(states, resource).some(isMovedByUpdate);
 }

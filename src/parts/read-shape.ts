@@ -1,8 +1,11 @@
+import { addressWords, hasAddress, leadByPointers } from '../document/addresses.ts';
 import type { Json, JsonMap } from '../document/document.ts';
 import { jsonTypeOf, jsonTypes } from '../document/json-type.ts';
+import { newMap, type OpenMap } from '../document/values.ts';
 import type { Shape } from './shape.ts';
 import { orNull } from './shapes/compose.ts';
-import { mapInner } from './shapes/inner.ts';
+import { eachInside, innerOf, mapInner, someInside } from './shapes/inner.ts';
+import { conjunctionWord } from './shapes/keywords.ts';
 import { isPlainMap, Source } from './source.ts';
 
 /** The words a field may carry beside its schema. `default` belongs to both. */
@@ -48,7 +51,30 @@ export function splitField(source: Source): { readonly words: Source; readonly s
 
 /** Writes a shape out: short names become schemas, `parcel` a resource, `[parcel]` a list of it, a trailing `?` nullable. */
 export function readShape(source: Source): Shape | undefined {
-  return source.value === undefined ? undefined : expand(source.value);
+  return source.value === undefined ? undefined : withoutAddresses(expand(source.value));
+}
+
+/** References by an address lead to where it stands in the same shape; what has none is as it was. */
+function withoutAddresses(shape: Shape | undefined): Shape | undefined {
+  if (shape === undefined || !someInside(shape, hasAddress)) return shape;
+  const whole = openCopy(shape);
+  leadByPointers(whole, { inside: innerPaths, copies: '/$defs', conjunction: conjunctionWord });
+  eachInside(whole, (one) => {
+    for (const word of addressWords) delete (one as OpenMap)[word];
+  });
+  return whole;
+}
+
+function innerPaths(shape: JsonMap): (readonly [(string | number)[], Json])[] {
+  return innerOf(shape).map(({ keyword, key, schema }) => [key === undefined ? [keyword] : [keyword, key], schema]);
+}
+
+function openCopy(value: JsonMap): OpenMap {
+  const copy = newMap();
+  for (const [keyword, entry] of Object.entries(value)) {
+    copy[keyword] = mapInner<Json>(keyword, entry, (inner) => (isPlainMap(inner) ? openCopy(inner) : inner));
+  }
+  return copy;
 }
 
 /** Writes out one shape, at every depth at which a schema stands. */

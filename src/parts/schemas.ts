@@ -7,7 +7,7 @@ import type { Shape } from './shape.ts';
 import { mapInner } from './shapes/inner.ts';
 import { isPlainMap } from './source.ts';
 import type { Spec } from './spec.ts';
-import { machineOf } from './states.ts';
+import { machineOn } from './states.ts';
 import { resolvedShape, valueShape } from './value-shape.ts';
 
 /**
@@ -146,8 +146,7 @@ function definitionOf(name: string, writing: Writing): JsonMap {
 
 function fieldSchema(resource: Resource, field: Field, writing: Writing): Json {
   const { spec, use } = writing;
-  const machine = machineOf(spec.states, resource.name);
-  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
   const shape = use === 'sent' ? sentShape(spec, field) : (statedValue(field.shape) ?? {});
   const schema = translate(shape, writing, noNames);
   return {
@@ -162,13 +161,15 @@ function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaU
   if (use === 'stored')
     return field.stored && field.derive === undefined && !(field.readOnly && !setsOnCreate(spec, resource, field));
   if (use === 'sent') return !isSuppliedByService(field, 'create');
-  return isAlwaysShown(field);
+  return isAlwaysShown(spec, field);
 }
 
 /** Whether what is created has the field without its caller: it is set, generated, defaulted, the state or the identifier. */
 function setsOnCreate(spec: Spec, resource: Resource, field: Field): boolean {
   if (isSuppliedByService(field, 'create')) return true;
-  return statedValue(resource.identifier)?.field === field.name || machineOf(spec.states, resource.name)?.field === field.name;
+  return (
+    statedValue(resource.identifier)?.field === field.name || machineOn(spec.states, resource.name, field.name) !== undefined
+  );
 }
 
 /** The definitions that a shape names, by their names there; the values are their names at the top of the schema. */

@@ -4,6 +4,7 @@ import { type Endpoints, readEndpoints } from './endpoints.ts';
 import { type Errors, readErrors } from './errors.ts';
 import { type Events, readEvents } from './events.ts';
 import { type Limits, readLimits } from './limits.ts';
+import { filteringLists } from './list-filters.ts';
 import { type Purpose, readPurpose } from './purpose.ts';
 import { type Resources, readResources } from './resources.ts';
 import { isPlainMap, Source } from './source.ts';
@@ -34,12 +35,13 @@ export interface ReadSpec {
 /** Reads the nine parts out of a document's tree. It never throws; what has the wrong form is open in the model. */
 export function readSpec(document: Document): Spec {
   const root = new Source({ document, inferred: inferredPointers(document) }, document.tree, '');
+  const resources = readResources(root.get('resources'));
   return {
     title: document.title,
     purpose: readPurpose(root.get('purpose')),
-    resources: readResources(root.get('resources')),
+    resources,
     states: readStates(root.get('states')),
-    endpoints: readEndpoints(root.get('endpoints')),
+    endpoints: filteringLists(readEndpoints(root.get('endpoints')), resources),
     authentication: readAuthentication(root.get('authentication')),
     events: readEvents(root.get('events')),
     errors: readErrors(root.get('errors')),

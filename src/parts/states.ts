@@ -1,18 +1,21 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
-import { type Expression, entriesOf, type Fact, type Named, type Unstated } from './fact.ts';
+import type { Endpoint } from './endpoints.ts';
+import { type Expression, entriesOf, entryOf, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { type Following, readFollowing } from './following.ts';
 import { named, type Source } from './source.ts';
 
-/** Part 3: the machine of each resource. */
+/** Part 3: the machines of each resource. */
 export interface States {
   readonly at: Pointer;
-  /** The whole part: `none` promises that no resource has a machine. */
+  /** The whole part: `none` promises that no resource has a machine. A key is a resource, or `issue.locked`: one of several machines of it, by its field. */
   readonly all: Fact<Named<Fact<Machine>>>;
   readonly others?: Unstated;
 }
 
 export interface Machine {
+  /** What it stands under: the resource, or `issue.locked` where the resource has several. */
+  readonly key: string;
   readonly resource: string;
   readonly at: Pointer;
   /** The field that holds the state. */
@@ -54,23 +57,77 @@ export interface Transition {
   readonly following?: readonly Following[];
 }
 
-/** The machine of a resource, where one is stated. */
-export function machineOf(states: States, resource: string): Machine | undefined {
-  if (states.all.standing !== 'stated' && states.all.standing !== 'inferred') return undefined;
-  const machine = states.all.value[resource];
-  return machine && (machine.standing === 'stated' || machine.standing === 'inferred') ? machine.value : undefined;
+/** Every machine that is stated, in the order of the document. */
+export function allMachines({ all }: States): readonly Machine[] {
+  return entriesOf(all).flatMap(([, machine]) => statedValue(machine) ?? []);
 }
 
-/** Whether some transition of a resource is an update that sends its state. */
-export function isMovedByUpdate(states: States, resource: string): boolean {
-  const machine = machineOf(states, resource);
+/** The machines of a resource that are stated: none, one, or one for each of several fields. */
+export function machinesOf(states: States, resource: string): readonly Machine[] {
+  const known = machinesByResource.get(states) ?? Map.groupBy(allMachines(states), (machine) => machine.resource);
+  machinesByResource.set(states, known);
+  return known.get(resource) ?? [];
+}
+
+const machinesByResource = new WeakMap<States, ReadonlyMap<string, readonly Machine[]>>();
+
+/** The machine that stands under a key: what a fact of states or transitions is about. */
+export function machineAt({ all }: States, key: string): Machine | undefined {
+  const machine = entryOf(all, key);
+  return machine && statedValue(machine);
+}
+
+/** The machine whose state a field holds, where it holds one. */
+export function machineOn(states: States, resource: string, field: string): Machine | undefined {
+  return machinesOf(states, resource).find((machine) => machine.field === field);
+}
+
+/** The machine of a resource that has a transition. */
+export function machineWith(states: States, resource: string, transition: string): Machine | undefined {
+  return machinesOf(states, resource).find(({ transitions }) => entryOf(transitions, transition) !== undefined);
+}
+
+/** The machine of a resource that has a state, where it is one alone or states them. */
+export function machineIn(states: States, resource: string, state: string | undefined): Machine | undefined {
+  const machines = machinesOf(states, resource);
+  if (machines.length < 2 || state === undefined) return machines[0];
+  return machines.find((machine) => statedValue(machine.states)?.includes(state)) ?? machines[0];
+}
+
+/** The machine that decides whether an endpoint may be asked for: that of its transition, or of the states that it names. */
+export function machineAsked(states: States, { does, in: named }: Endpoint, resource: string): Machine | undefined {
+  const effect = statedValue(does);
+  return effect?.verb === 'transition'
+    ? machineWith(states, resource, effect.transition)
+    : machineIn(states, resource, named?.[0]);
+}
+
+/** Of names of states those of one machine, where a resource may have several: of one of which none is named, nothing is said. */
+export function statesNamed(states: States, machine: Machine, names: readonly string[]): readonly string[] {
+  if (machinesOf(states, machine.resource).length < 2) return names;
+  return names.filter((name) => statedValue(machine.states)?.includes(name));
+}
+
+/** Every transition of a resource, of whichever machine, by its name. */
+export function transitionsOf(states: States, resource: string): readonly (readonly [string, Transition])[] {
+  return machinesOf(states, resource).flatMap(({ transitions }) => entriesOf(transitions));
+}
+
+/** A transition of a resource by its name. */
+export function transitionNamed(states: States, resource: string, name: string): Transition | undefined {
+  const machine = machineWith(states, resource, name);
+  return machine && entryOf(machine.transitions, name);
+}
+
+/** Whether some transition of a machine is an update that sends its state. */
+export function isMovedByUpdate(machine: Machine | undefined): boolean {
   return machine !== undefined && entriesOf(machine.transitions).some(([, { on }]) => on !== undefined);
 }
 
-/** The transitions of a resource that an update is, where it sends their state, by their names. */
-export function transitionsOn(states: States, resource: string, operation: string | undefined): readonly [string, Transition][] {
+/** The transitions of a machine that an update is, where it sends their state, by their names. */
+export function transitionsOn(machine: Machine, operation: string | undefined): readonly (readonly [string, Transition])[] {
   if (operation === undefined) return [];
-  return entriesOf(machineOf(states, resource)?.transitions).filter(([, { on }]) => on?.includes(operation));
+  return entriesOf(machine.transitions).filter(([, { on }]) => on?.includes(operation));
 }
 
 export function readStates(source: Source): States {
@@ -86,14 +143,17 @@ export function readStates(source: Source): States {
   return { at: source.at, all, ...(others && { others }) };
 }
 
-function readMachine(resource: string, source: Source): Machine | undefined {
+/** A key with a point in it, and no `field` below it, names the resource and the field. */
+function readMachine(key: string, source: Source): Machine | undefined {
   if (!source.isMap) return undefined;
+  const [, owner, held] = (source.has('field') ? null : /^(.+)\.([^.]+)$/.exec(key)) ?? [];
   const transitions = source.get('transitions');
   const others = transitions.has('others') ? transitions.get('others').unstated() : undefined;
   return {
-    resource,
+    key,
+    resource: owner ?? key,
     at: source.at,
-    field: source.get('field').text() ?? '',
+    field: held ?? source.get('field').text() ?? '',
     initial: readTargets(source.get('initial')),
     states: source.get('states').fact((value) => value.words()),
     transitions: transitions.fact((value) =>

@@ -29,6 +29,7 @@ import {
 import { withDerived } from './resources/derive.ts';
 import type { Drawn } from './resources/drawn.ts';
 import type { RowModel } from './resources/model.ts';
+import { RefusedSet } from './resources/setters.ts';
 import type { FireTransition } from './resources/transition.ts';
 import { compileStatedAsk } from './stated-order.ts';
 
@@ -187,13 +188,25 @@ export function carryThrough(work: Work, change: Changing, found: Found, taken: 
   if (refusal) return { refusal };
   // Here a `before` handler has its say, outside the transaction; the steps from 9 on then run again with what it made.
   if (hook && !hook.next) return pausedAt(change.model, found, taken.next);
-  const fields = derived(change.set(work, found, taken, names, next), true);
+  const set = settled(() => change.set(work, found, taken, names, next));
+  const fields = derived(set instanceof RefusedSet ? set.next : set, true);
   const own = change.ownErrors?.(namesFor(work, found, fields), taken); // 14. section 5 of the language, errors
   if (own) return { refusal: own };
+  if (set instanceof RefusedSet) return set;
   const since = work.stored.length;
   const outcome = change.store(work, found, taken, fields); // 15. RFC 9110 section 15.5.10
   const done = work.models.follow ? followed(work, change.model, since, outcome) : outcome;
   return taken.answer === undefined || 'refusal' in done ? done : { ...done, answer: taken.answer };
+}
+
+/** What was set; or why it cannot stay so, which the errors of the service's own may say in their words. @throws {Refused} */
+function settled(set: () => Fields): Fields | RefusedSet {
+  try {
+    return set();
+  } catch (failure) {
+    if (failure instanceof RefusedSet) return failure;
+    throw failure;
+  }
 }
 
 /** What follows from a change is carried out with it, and may change its row once more, or what is derived in it. */

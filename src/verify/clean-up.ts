@@ -2,7 +2,7 @@ import { isMap } from '../document/values.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
-import { machineOf } from '../parts/states.ts';
+import { machineIn } from '../parts/states.ts';
 import { Spent } from './client/budget.ts';
 import { subscribersOf } from './events/subscribing.ts';
 import { type Made, type MadeRow, madeKey } from './made.ts';
@@ -136,7 +136,7 @@ function resourcesReferringTo(model: Model, resource: string): string[] {
 
 /** Brings a row to a state in which it may be deleted, and says whether it is there; without looking only where its state is known. */
 async function reachState(session: Session, row: TrialRow, { in: states }: Endpoint, isSeen: boolean): Promise<boolean> {
-  const machine = machineOf(session.model.spec.states, row.resource);
+  const machine = machineIn(session.model.spec.states, row.resource, states?.[0]);
   if (!states || !machine) return true;
   if (!isSeen && stateOf(row, machine) === undefined) return false;
   if (isSeen)

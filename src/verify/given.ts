@@ -4,7 +4,7 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import { identifierParameter } from '../parts/payload.ts';
-import { machineOf } from '../parts/states.ts';
+import { machinesOf } from '../parts/states.ts';
 import { Spent } from './client/budget.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
@@ -100,10 +100,12 @@ export class GivenKept {
     const row: TrialRow = { ...rowOf(resource, id), known: was, fields: was };
     const gone = (await lookAt(session, row)).fields === undefined;
     if (gone) await this.#write(session, row, was, ['upsert']);
-    const machine = machineOf(this.#model.spec.states, resource);
-    const state = machine && was[machine.field];
-    const isElsewhere = machine && typeof state === 'string' && row.fields?.[machine.field] !== state;
-    const stays = isElsewhere ? await walkTo(session, row, state).then(() => undefined, whyUntestable) : undefined;
+    let stays: string | undefined;
+    for (const machine of machinesOf(this.#model.spec.states, resource)) {
+      const state = was[machine.field];
+      if (typeof state === 'string' && row.fields?.[machine.field] !== state)
+        stays ??= await walkTo(session, row, state, { machine }).then(() => undefined, whyUntestable);
+    }
     const now = (await lookAt(session, row)).fields ?? {};
     const other = this.#writable(resource).filter((name) => !isSame(now[name] ?? null, was[name] ?? null));
     if (other.length > 0) await this.#write(session, row, was, ['update', 'replace', 'upsert'], other);
@@ -142,7 +144,8 @@ export class GivenKept {
   /** The fields that a caller may send, but for the identifier and the state. */
   #writable(resource: string): string[] {
     const stated = this.#model.resource(resource);
-    const own = [this.#model.identifierField(resource), machineOf(this.#model.spec.states, resource)?.field];
+    const states = machinesOf(this.#model.spec.states, resource).map(({ field }) => field);
+    const own = [this.#model.identifierField(resource), ...states];
     return (stated ? entriesOf(stated.fields) : []).flatMap(([name, { readOnly, immutable }]) =>
       readOnly || immutable || own.includes(name) ? [] : [name],
     );

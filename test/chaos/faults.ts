@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from 'pg';
 import type { Chance } from '../crash/chance.ts';
+import type { Database } from './database.ts';
 import type { Fleet } from './fleet.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** What is done to processes and their connections, and how often each was. */
 export interface FaultCount {
@@ -13,14 +14,18 @@ export interface FaultCount {
   cuts: number;
   /** How many sessions were cut. */
   sessions: number;
+  /** How often the servers that they stand on were ended, in whatever way, or hung. */
+  database: number;
+  rates: number;
+  broker: number;
 }
 
 export interface FaultSetting {
   readonly fleet: Fleet;
   readonly chance: Chance;
   readonly places: number;
-  /** A session of the database that is not cut itself. */
-  readonly database: Client;
+  readonly database: Database;
+  readonly surroundings: Surroundings;
   readonly count: FaultCount;
 }
 
@@ -32,6 +37,7 @@ export class Faults {
   readonly #setting: FaultSetting;
   readonly #underWay = new Set<Promise<void>>();
   readonly #busy = new Set<number>();
+  readonly #gone = new Map<'database' | 'rates' | 'broker', Promise<void>>();
 
   constructor(setting: FaultSetting) {
     this.#setting = setting;
@@ -40,7 +46,17 @@ export class Faults {
   /** Begins a fault somewhere, as soon as there is a process that none is done to. */
   async next(): Promise<void> {
     const { chance, count } = this.#setting;
-    const wish = chance.weighed({ kill: 60, cut: 20, stop: 8, 'pause shortly': 9, 'pause long': 3 });
+    const wish = chance.weighed({
+      kill: 60,
+      cut: 16,
+      stop: 8,
+      'pause shortly': 9,
+      'pause long': 3,
+      database: 3,
+      rates: 5,
+      broker: 5,
+    });
+    if (wish === 'database' || wish === 'rates' || wish === 'broker') return this.#endServer(wish);
     if (wish === 'cut') return this.#cut();
     const place = await this.#freePlace();
     if (wish === 'kill') this.#begin(place, this.#kill(place));
@@ -55,7 +71,44 @@ export class Faults {
 
   /** Resolves once every process is up again. @throws what a start failed with */
   async over(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#underWay.size + this.#gone.size > 0) await Promise.all([...this.#underWay, ...this.#gone.values()]);
+  }
+
+  /** Ends one of the servers that all stand on, or has it hang, and brings it back after a while; one at a time of each. */
+  async #endServer(which: 'database' | 'rates' | 'broker'): Promise<void> {
+    await this.#gone.get(which);
+    this.#setting.count[which] += 1;
+    const done = this.#ended(which).finally(() => this.#gone.delete(which));
+    this.#gone.set(which, done);
+    // Whoever waits for the end of all is told.
+    done.catch(() => {});
+  }
+
+  async #ended(which: 'database' | 'rates' | 'broker'): Promise<void> {
+    const { chance, surroundings } = this.#setting;
+    const restMs = chance.below(1500);
+    if (which === 'database') return surroundings.postgres.restart(chance.percent(50), restMs);
+    const server = which === 'rates' ? surroundings.redis : surroundings.nats;
+    const hangs = chance.percent(40);
+    if (hangs) server.pause(true);
+    else await server.kill();
+    await delay(restMs);
+    if (hangs) server.pause(false);
+    else await server.start();
+  }
+
+  /** Starts a process; one that finds no database is started again once there is one. */
+  async #start(place: number): Promise<void> {
+    for (;;) {
+      const gone = this.#gone.get('database');
+      try {
+        await gone;
+        return await this.#setting.fleet.start(place);
+      } catch (failure) {
+        const isWithout = this.#gone.has('database') || gone !== undefined;
+        if (!isWithout) throw failure;
+      }
+    }
   }
 
   async #freePlace(): Promise<number> {
@@ -84,7 +137,7 @@ export class Faults {
     const restMs = chance.below(200);
     await fleet.kill(place);
     await delay(restMs);
-    await fleet.start(place);
+    await this.#start(place);
   }
 
   async #stop(place: number): Promise<void> {
@@ -92,7 +145,7 @@ export class Faults {
     count.stops += 1;
     const code = await fleet.stop(place);
     if (code !== 0) throw new Error(`A process that was asked to stop ended with ${code}: ${fleet.said.slice(-20).join('\n')}`);
-    await fleet.start(place);
+    await this.#start(place);
   }
 
   /** Ends sessions in the database: one, some or all. */
@@ -100,7 +153,7 @@ export class Faults {
     const { chance, database, count } = this.#setting;
     const share = chance.weighed({ one: 5, some: 3, all: 2 });
     const most = { one: 1, some: 4, all: 1000 }[share];
-    const { rows } = await database.query(
+    const rows = await database.query(
       `SELECT pg_terminate_backend(pid) FROM (
          SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY md5(pid::text || $1) LIMIT $2
        ) AS chosen`,

@@ -31,7 +31,7 @@ export function rolling({ restarts, folder, ...asked }: Rolling): Promise<Rollin
   const chance = seeded(asked.seed);
   let number = 0;
   const documentOf = () => writtenDocument(folder, number);
-  const more = ['--operations', '0', '--drain-delay', '1'];
+  const more = ['--operations', '0', '--drain-delay', '3'];
   return overFleet({ ...asked, chance, document: documentOf, journal: {}, more }, async ({ fleet, life, tally, settled }) => {
     const { history } = life.journal;
     let newerDocuments = 0;

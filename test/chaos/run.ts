@@ -10,6 +10,7 @@ import { chaos } from './chaos.ts';
 import { measure } from './measures.ts';
 import { startRecord, writeRecord } from './recorded.ts';
 import { rolling } from './rolling.ts';
+import { startSurroundings } from './surroundings.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,17 +29,20 @@ const [kills, minutes, places, seed] = [values.kills, values.minutes, values.pro
   number,
 ];
 const folder = mkdtempSync(join(tmpdir(), 'ninefold-chaos-'));
-const { address, drop } = await makeDatabase();
+const ends: (() => Promise<void>)[] = [];
 try {
   console.log(`--seed ${seed}`);
   const command = await bundleCommand(join(folder, 'command'));
   const began = performance.now();
   const record = values.record === undefined ? undefined : startRecord();
-  const asked = { command, database: address, places, seed, told: console.log };
-  const report =
-    values.rolling === undefined
-      ? await chaos({ ...asked, kills, minutes, ...(record && { record: record.add }) })
-      : await rolling({ ...asked, folder, restarts: Number(values.rolling) });
+  const asked = { command, places, seed, folder, told: console.log };
+  const { address, drop } = await makeDatabase();
+  ends.push(drop);
+  const surroundings = values.rolling === undefined ? await startSurroundings() : undefined;
+  if (surroundings) ends.push(surroundings.stop);
+  const report = surroundings
+    ? await chaos({ ...asked, surroundings, kills, minutes, ...(record && { record: record.add }) })
+    : await rolling({ ...asked, database: address, restarts: Number(values.rolling) });
   console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report }, undefined, 2));
   if (record && values.record !== undefined) writeRecord(values.record, record.entries);
   console.log('0 wrong');
@@ -47,6 +51,6 @@ try {
   console.error(failure instanceof Error ? failure.message : failure);
   process.exitCode = 1;
 } finally {
-  await drop();
+  for (const end of ends) await end();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
 import { StoreNames } from '../../src/store/postgres/names.ts';
 import type { Chance } from '../crash/chance.ts';
 import { createSender } from '../crash/clients.ts';
@@ -9,6 +8,8 @@ import { History } from '../crash/history.ts';
 import { type Entry, Journal, type JournalRules } from '../crash/journal.ts';
 import { type Life, noTally, settle, type Tally } from '../crash/life.ts';
 import { startReceiver } from '../crash/receiver.ts';
+import type { Envelope } from '../crash/told.ts';
+import { type Database, openDatabase } from './database.ts';
 import { Fleet } from './fleet.ts';
 import { type Listener, startListener } from './listener.ts';
 
@@ -25,6 +26,8 @@ export interface TrialSetting {
   readonly journal: JournalRules;
   /** Options that each process is started with. */
   readonly more?: readonly string[];
+  /** Somebody else who is told of all events, from the first. */
+  readonly listening?: (heard: (envelope: Envelope) => void) => Promise<() => Promise<void>>;
   readonly told?: (line: string) => void;
   /** Given all that clients did and were told. */
   readonly record?: (entry: Entry) => void;
@@ -42,8 +45,7 @@ export interface Trial {
   readonly fleet: Fleet;
   readonly life: Life;
   readonly tally: Tally;
-  /** A session that nothing is done to. */
-  readonly database: Client;
+  readonly database: Database;
   /** Looks at what there is while nobody asks for changes. @throws where something does not hold. */
   settled(isLast: boolean): Promise<void>;
 }
@@ -53,15 +55,25 @@ export const document = join(import.meta.dirname, '../crash/accounts.yaml');
 
 /** Starts processes with a receiver and listeners, has something done to them, and ends them. @throws where something does not hold. */
 export async function overFleet<T>(
-  { command, database: address, places, seed, chance, document: documentOf, journal: rules, more = [], record }: TrialSetting,
+  {
+    command,
+    database: address,
+    places,
+    seed,
+    chance,
+    document: documentOf,
+    journal: rules,
+    more = [],
+    record,
+    listening,
+  }: TrialSetting,
   work: (trial: Trial) => Promise<T>,
 ): Promise<T & TrialReport> {
   const journal = new Journal(new History(), rules, record);
   const schema = `c${randomUUID().replaceAll('-', '')}`;
   const store = new URL(address);
   store.searchParams.set('schema', schema);
-  const database = new Client({ connectionString: address });
-  await database.connect();
+  const database = openDatabase(address);
   const receiver = await startReceiver(journal, chance, 'any');
   const told = ['--webhook', receiver.url, '--allow-private-webhooks', ...more];
   const fleet = new Fleet({
@@ -82,7 +94,13 @@ export async function overFleet<T>(
     await database.query(`SELECT 1 FROM ${new StoreNames(schema).own('store')} FOR UPDATE`);
     await settle(life, { told: isLast || chance.percent(40), over: isLast }, tally);
   };
+  let endListening = async () => {};
   try {
+    if (listening) {
+      const subscriber = 'broker';
+      journal.add({ kind: 'subscribed', subscriber, repeats: 'any' });
+      endListening = await listening((envelope) => journal.add({ kind: 'told', subscriber, envelope }));
+    }
     await Promise.all(Array.from({ length: places }, (_, place) => fleet.start(place)));
     for (let n = 0; n < places; n++) {
       const subscriber = `stream ${n}`;
@@ -96,14 +114,32 @@ export async function overFleet<T>(
     const heard = listeners.reduce((sum, one) => sum + one.heard, 0);
     return { ...done, tally, heard, resumed: listeners.reduce((sum, one) => sum + one.connections - 1, 0) };
   } catch (failure) {
-    throw new Error(`--seed ${seed}: ${failure instanceof Error ? failure.message : failure}`, { cause: failure });
+    const waiting = await waitingIn(database, new StoreNames(schema)).catch(String);
+    throw new Error(`--seed ${seed}: ${failure instanceof Error ? failure.message : failure}\n\nThe store holds ${waiting}`, {
+      cause: failure,
+    });
   } finally {
     for (const listener of listeners) listener.close();
+    await endListening();
     await fleet.close();
     receiver.close();
     await database.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`).catch(() => {});
     await database.end();
   }
+}
+
+/** What of the work of processes is not done, as the database has it. */
+async function waitingIn(database: Database, names: StoreNames): Promise<string> {
+  const asked = {
+    deliveries: `SELECT d.*, e.kind, e."row" FROM ${names.own('deliveries')} AS d LEFT JOIN ${names.own('events')} AS e ON e.seq = d.event
+      WHERE d.settled IS NULL ORDER BY d.seq LIMIT 5`,
+    leases: `SELECT *, expires - (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS left FROM ${names.own('leases')}`,
+    store: `SELECT * FROM ${names.own('store')}`,
+    event: `SELECT seq, kind, "row" FROM ${names.own('events')} ORDER BY seq DESC LIMIT 5`,
+  };
+  const found: Record<string, unknown> = { nowMs: Date.now() };
+  for (const [name, sql] of Object.entries(asked)) found[name] = await database.query(sql);
+  return JSON.stringify(found);
 }
 
 /** Everybody who listens has heard something: from then on each goes on where it was. */

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -27,7 +28,10 @@ export async function bundleCommand(folder: string): Promise<string> {
     banner: {
       js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
     },
+    // Of these a bundle has no names where they are loaded late.
+    external: ['@redis/client', '@nats-io/*'],
     logLevel: 'error',
   });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return join(folder, 'ninefold.mjs');
 }

@@ -1,7 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accountOf, extendsRow, replayed } from './account.ts';
 import type { History } from './history.ts';
-import { hourOf, makerOf, type Observed, type Operation, type Resource, type Row, resources, type Violation } from './records.ts';
+import {
+  hourOf,
+  makerOf,
+  type Observed,
+  type Operation,
+  type Resource,
+  type Row,
+  resources,
+  type Told,
+  type Violation,
+} from './records.ts';
 import { misshapen } from './row-shapes.ts';
 
 /**
@@ -136,7 +146,7 @@ export const checks: readonly Check[] = [
     name: 'every change is told',
     check: ({ told }, { untold }) =>
       untold.map((row) => ({
-        what: `${[...told].map(([name, { accounts }]) => `${accounts.get(String(row.id))?.changes ?? 'none'} to ${name}`)} of its changes are told`,
+        what: `${[...told].map(([name, { accounts }]) => toldOf(name, accounts.get(String(row.id))))} of its changes are told, and not all of ${untold.length - 1} accounts besides`,
         row,
         resource: 'account' as const,
       })),
@@ -199,4 +209,8 @@ function twice(resource: Resource, rows: readonly Row[], uniqueOf: (row: Row) =>
     if (value !== undefined) first.set(value, other ?? row);
     return other ? [{ what: `it has ${JSON.stringify(value)}, and so has ${JSON.stringify(other)}`, row, resource }] : [];
   });
+}
+
+function toldOf(name: string, told: Told | undefined): string {
+  return `${told?.changes ?? 'none'}${told?.ids.has('gone') ? ' and its end' : ''} to ${name}`;
 }

@@ -1,11 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { Group } from './served-verdicts.ts';
 
 /** One file of the JSON-Schema-Test-Suite. */
 export interface SuiteFile {
   readonly name: string;
   readonly groups: readonly Group[];
+}
+
+/** What the suite requires of draft 2020-12, as it was in November 2026; the optional files and those of other drafts are left out. */
+export function keptSuite(): SuiteFile[] {
+  const kept = gunzipSync(readFileSync(join(import.meta.dirname, '../fixtures/json-schema-suite/draft2020-12.json.gz')));
+  // The file is this project's own: by name, the text of each file of the suite.
+  const texts = JSON.parse(kept.toString('utf8')) as Readonly<Record<string, string>>;
+  return Object.entries(texts).map(([name, text]) => ({ name, groups: groupsIn(text) }));
 }
 
 /** Reads `tests/draft2020-12` of the suite, in the folder of its repository; what is optional is among it. */

@@ -10,10 +10,6 @@ export interface Unmet {
 /** Every reason there is. What none of them explains is a fault. */
 export const unmet: readonly Unmet[] = [
   {
-    name: 'a schema has no address',
-    explains: (verdict, schema) => isUnknownKey(verdict) && holdsKey(schema, ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef']),
-  },
-  {
     name: 'no other document is fetched',
     explains: (verdict, schema) => verdict === 'unstatable: shapes/refused' && refersOutside(schema),
   },
@@ -25,8 +21,7 @@ export const unmet: readonly Unmet[] = [
   },
   {
     name: 'a keyword that is not known is a misspelling',
-    explains: (verdict, schema) =>
-      isUnknownKey(verdict) && !holdsKey(schema, ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$vocabulary']),
+    explains: (verdict, schema) => isUnknownKey(verdict) && !holdsKey(schema, ['$vocabulary']),
   },
   {
     name: 'formats are asserted',
@@ -57,6 +52,7 @@ function holdsKey(value: unknown, keys: readonly string[]): boolean {
 function refersOutside(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(
-    ([key, inner]) => (key === '$ref' && typeof inner === 'string' && !inner.startsWith('#')) || refersOutside(inner),
+    ([key, inner]) =>
+      (/^\$(?:dynamicR|r)ef$/.test(key) && typeof inner === 'string' && !inner.startsWith('#')) || refersOutside(inner),
   );
 }

@@ -9,6 +9,8 @@ import { freePort } from './free-port.ts';
 export interface OwnPostgres {
   readonly address: string;
   readonly stop: () => Promise<void>;
+  /** Has it end as it is asked to, or at once as in a crash, and begin again after a while; resolves once it answers. */
+  readonly restart: (isCrash: boolean, restMs: number) => Promise<void>;
 }
 
 /** How long a server has to be there, and to be gone. */
@@ -29,40 +31,49 @@ export async function startOwnPostgres(isThere: (address: string) => Promise<boo
   const code = await new Promise((resolve) => made.once('close', resolve).once('error', () => resolve(-1)));
   if (code !== 0) throw new Error(`initdb of ${bin} ended with ${code}`);
   const port = await freePort();
-  const server = run('postgres', [
-    '-D',
-    data,
-    '-h',
-    '127.0.0.1',
-    '-p',
-    String(port),
-    '-k',
-    '',
-    '-c',
-    'logging_collector=off',
-    '-c',
-    'log_min_messages=fatal',
-  ]);
-  let isOver = false;
-  const over = new Promise<void>((resolve) => {
-    server.once('close', () => {
-      isOver = true;
-      resolve();
+  const address = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const start = async () => {
+    const words = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', '', '-c', 'logging_collector=off'];
+    const process = run('postgres', [...words, '-c', 'log_min_messages=panic']);
+    let isOver = false;
+    const over = new Promise<void>((resolve) => {
+      process.once('close', () => {
+        isOver = true;
+        resolve();
+      });
     });
-  });
+    const end = async (signal: NodeJS.Signals) => {
+      process.kill(signal);
+      await Promise.race([over, delay(waitMs, undefined, { ref: false }).then(() => process.kill('SIGKILL'))]);
+    };
+    for (let waited = 0; waited < waitMs && !isOver; waited += 100) {
+      if (await isThere(address)) return end;
+      await delay(100);
+    }
+    await end('SIGINT');
+    throw new Error(`the PostgreSQL of ${bin} did not start`);
+  };
+  let end = async (_signal: NodeJS.Signals) => {};
   const stop = async (): Promise<void> => {
     // A fast shutdown: who is connected is cut off.
-    server.kill('SIGINT');
-    await Promise.race([over, delay(waitMs, undefined, { ref: false }).then(() => server.kill('SIGKILL'))]);
+    await end('SIGINT');
     rmSync(folder, { recursive: true, force: true });
   };
-  const address = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  for (let waited = 0; waited < waitMs && !isOver; waited += 100) {
-    if (await isThere(address)) return { address, stop };
-    await delay(100);
+  try {
+    end = await start();
+  } catch (failure) {
+    await stop();
+    throw failure;
   }
-  await stop();
-  throw new Error(`the PostgreSQL of ${bin} did not start`);
+  return {
+    address,
+    stop,
+    async restart(isCrash, restMs) {
+      await end(isCrash ? 'SIGQUIT' : 'SIGINT');
+      await delay(restMs);
+      end = await start();
+    },
+  };
 }
 
 /** Where its programs are: on the path, or where Debian has them; the newest of several. */

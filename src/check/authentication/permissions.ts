@@ -3,8 +3,10 @@ import { below } from '../../document/pointer.ts';
 import { isStanding } from '../../document/values.ts';
 import { kindOfScheme, type Permission } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { showingOperations } from '../../parts/left-out.ts';
 import { callableOperations, namesOperation } from '../../parts/operations.ts';
-import { unstated } from '../subject/names.ts';
+import type { Resource } from '../../parts/resources.ts';
+import { fieldVocabulary, unstated } from '../subject/names.ts';
 import { isSpokenOf, itemPlace, operationPlace, unknownOperations } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -56,6 +58,23 @@ export const permissionRules: readonly Rule[] = [
   error('authentication/allows-nothing', 'A permission names no operation.', 'Write `allow: [create parcel]`.', (subject) =>
     empty(subject, 'allow', ({ allow }) => allow.length === 0, 'This allows nothing.'),
   ),
+  error(
+    'authentication/unknown-shown-field',
+    'A permission shows a field that a resource which it lets one read does not have.',
+    'Write the names of fields of every resource that it shows, or make it two permissions.',
+    (subject) => eachPermission(subject, (permission) => unknownShown(subject, permission)),
+  ),
+  error(
+    'authentication/fields-of-nothing',
+    'A permission says which fields it shows, and lets nobody read or list anything.',
+    'Put `fields` on the permission that reads and lists, or take it out.',
+    (subject) =>
+      eachPermission(subject, ({ at, fields, allow }) =>
+        fields === undefined || shownBy(subject, allow).length > 0
+          ? []
+          : [{ message: 'What is shown is a matter of the rules that read and list.', at: below(at, 'fields'), onKey: true }],
+      ),
+  ),
   warning(
     'authentication/unknown-scope',
     'A permission needs a scope that no scheme can give.',
@@ -66,6 +85,23 @@ export const permissionRules: readonly Rule[] = [
 
 function eachPermission({ spec }: Subject, find: (permission: Permission) => readonly Wrong[]): Wrong[] {
   return (statedValue(spec.authentication.permissions) ?? []).flatMap(find);
+}
+
+/** The resources of which rows are shown by some of these operations. */
+function shownBy({ spec, resources }: Subject, allow: readonly string[]): Resource[] {
+  return [...resources.values()].filter(({ name }) =>
+    showingOperations(spec, name).some((operation) => namesOperation(allow, operation)),
+  );
+}
+
+function unknownShown(subject: Subject, { at, allow, fields = [] }: Permission): Wrong[] {
+  const list = valueAt(subject.spec.document.tree, below(at, 'fields'));
+  return shownBy(subject, allow).flatMap((resource) =>
+    fields.flatMap((name, index) => {
+      const place = Array.isArray(list) ? below(below(at, 'fields'), index) : below(at, 'fields');
+      return unstated(fieldVocabulary(resource), name, place);
+    }),
+  );
 }
 
 function empty(subject: Subject, word: string, isEmpty: (permission: Permission) => boolean, message: string): Wrong[] {

@@ -1,7 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import { notADuration } from '../subject/data.ts';
 import { badHeaderNames } from '../subject/header-names.ts';
 import { stateVocabulary, unstated } from '../subject/names.ts';
@@ -16,10 +16,26 @@ export const changeRules: readonly Rule[] = [
     'Write the name of a state.',
     (subject) =>
       eachIn(subject, (words, at, resource) => {
-        const machine = machineOf(subject.spec.states, resource);
-        return machine
-          ? words.flatMap((word, index) => unstated(stateVocabulary(machine), word, itemPlace(subject, at, words, index)))
-          : [];
+        const machines = machinesOf(subject.spec.states, resource).map(stateVocabulary);
+        return words.flatMap((word, index) => {
+          const wrong = machines.map((states) => unstated(states, word, itemPlace(subject, at, words, index)));
+          return wrong.every((one) => one.length > 0) ? (wrong[0] ?? []) : [];
+        });
+      }),
+  ),
+  error(
+    'endpoints/in-several',
+    '`in` names a state of two machines, so it is not told which of them is meant.',
+    'Give the states of the two machines different names.',
+    (subject) =>
+      eachIn(subject, (words, at, resource) => {
+        const machines = machinesOf(subject.spec.states, resource);
+        return words.flatMap((word, index) => {
+          const [first, second] = machines.filter(({ states }) => statedValue(states)?.includes(word));
+          if (!first || !second) return [];
+          const message = `\`${word}\` is a state of \`${first.field}\` and of \`${second.field}\`.`;
+          return [{ message, at: itemPlace(subject, at, words, index) }];
+        });
       }),
   ),
   error(
@@ -43,7 +59,9 @@ export const changeRules: readonly Rule[] = [
     (subject) =>
       eachIn(subject, (_words, at, resource) => {
         const { all } = subject.spec.states;
-        const none = all.standing === 'none' || (isStated(all) && all.value[resource]?.standing === 'none');
+        const none =
+          all.standing === 'none' ||
+          (isStated(all) && all.value[resource]?.standing === 'none' && machinesOf(subject.spec.states, resource).length === 0);
         return none ? [{ message: `\`${resource}\` has no states.`, at }] : [];
       }),
   ),

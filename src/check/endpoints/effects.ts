@@ -6,7 +6,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { ownRow } from '../../parts/path-keys.ts';
 import { fieldParameters } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
@@ -115,7 +115,8 @@ function unknownTransition({ spec, resources }: Subject, { transition, resource 
   const remedy = meant
     ? `Write \`${meant} ${resource}\`.`
     : `Write one of ${listed(names)}, or a verb: ${listed(resourceVerbs)}.`;
-  if (machineOf(spec.states, resource)) return [{ message: `\`${resource}\` has no transition \`${transition}\`.`, remedy, at }];
+  if (machinesOf(spec.states, resource).length > 0)
+    return [{ message: `\`${resource}\` has no transition \`${transition}\`.`, remedy, at }];
   const message = `\`${resource}\` has no states, so it has no transition \`${transition}\`.`;
   const also = isStated(spec.states.all)
     ? [{ message: 'It is said to have none here.', at: below(spec.states.at, resource) }]

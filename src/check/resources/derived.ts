@@ -2,7 +2,7 @@ import { below } from '../../document/pointer.ts';
 import { type Derivation, derivationsOf, type Misread } from '../../parts/derived/derivations.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
 import { eachField } from './fields.ts';
 
@@ -79,7 +79,7 @@ function otherwiseWritten({ spec }: Subject, field: Field, resource: Resource): 
   if (field.ref !== undefined) return [{ message: `\`${field.name}\` is a reference, which somebody has to choose.`, at }];
   if (statedValue(resource.identifier)?.field === field.name)
     return [{ message: `\`${field.name}\` is the identifier, which stays as it is.`, at }];
-  if (machineOf(spec.states, resource.name)?.field === field.name)
+  if (machineOn(spec.states, resource.name, field.name))
     return [{ message: `\`${field.name}\` holds the state, which transitions write.`, at }];
   if (resource.identifier.standing === 'none')
     return [{ message: `\`${resource.name}\` is a value, of which no rows are kept, so nothing in it is derived.`, at }];

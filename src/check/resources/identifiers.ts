@@ -47,6 +47,17 @@ export const identifierRules: readonly Rule[] = [
       }),
   ),
   error(
+    'resources/identifier-case',
+    'An identifier is to be the same in whatever case it is written.',
+    'Take `ignore_case` out; a field beside it with `ignore_case` and a rule of `unique` may find the row in a path.',
+    (subject) =>
+      eachIdentifier(subject, (resource, { field }) => {
+        const stated = fieldOf(resource, field);
+        if (!stated?.ignoreCase) return [];
+        return [{ message: `Rows are known by \`${field}\` as it is, case and all.`, at: below(stated.at, 'ignore_case') }];
+      }),
+  ),
+  error(
     'resources/identifier-unwritable',
     'The client makes the identifier, and may not write it.',
     'Take `readOnly` from the field, or let the service generate it.',

@@ -1,9 +1,9 @@
 import { below } from '../../document/pointer.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
-import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import type { Kept } from '../../parts/kept.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineWith } from '../../parts/states.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { listed } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
@@ -49,9 +49,9 @@ function wrongRestore({ spec, resources }: Subject, { name }: Resource, { at, re
     const remedy = known.length === 0 ? 'State a machine for it.' : `Known: ${listed(known)}.`;
     return [{ message: `\`${name}\` has no transition \`${restore}\`.`, remedy, at: place }];
   }
-  const machine = machineOf(spec.states, name);
+  const machine = machineWith(spec.states, name, restore);
   const resource = resources.get(name);
-  if (!machine || !resource || !isStated(machine.transitions) || !entryOf(machine.transitions, restore)) return [];
+  if (!machine || !resource) return [];
   const state = stateOfDeleted(spec, resource);
   if (state === undefined) return [{ message: `\`${restore}\` does not leave one state alone.`, at: place }];
   const targets = [...machine.initial, ...Object.values(statedValue(machine.transitions) ?? {}).flatMap(({ to }) => to)];

@@ -23,8 +23,19 @@ export const referenceRules: readonly Rule[] = [
     'Write the field as `{ ref: RESOURCE }`, or take `show` out.',
     (subject) =>
       eachField(subject, ({ name, at, show, ref, shape }) =>
-        show !== undefined && ref === undefined && isStated(shape) && !/"ref":/.test(JSON.stringify(shape.value))
+        show !== undefined && ref === undefined && isStated(shape)
           ? [{ message: `\`${name}\` is no \`ref\`, so there is nothing to show in its place.`, at: below(at, 'show') }]
+          : [],
+      ),
+  ),
+  error(
+    'resources/clear-set',
+    'A reference is to be cleared when what it refers to is deleted, and every change sets it anew.',
+    'Set it in `create` or `update`, or take `onDelete: clear` out.',
+    (subject) =>
+      eachField(subject, ({ name, at, onDelete, set }) =>
+        onDelete === 'clear' && set.write
+          ? [{ message: `\`${name}\` would be set again by the change that clears it.`, at: below(at, 'onDelete') }]
           : [],
       ),
   ),

@@ -7,12 +7,12 @@ import { inferTypes } from '../../parts/expressions/infer.ts';
 import type { Node } from '../../parts/expressions/node.ts';
 import { parseExpression } from '../../parts/expressions/parse.ts';
 import { scopeOf } from '../../parts/expressions/scope.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf, transitionsOf } from '../../parts/states.ts';
 import { shortJson } from '../subject/json-types.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { fieldOf, listed } from '../subject/names.ts';
@@ -73,8 +73,7 @@ const changes: readonly string[] = ['create', 'update', 'replace', 'upsert', 'wr
 function notAChange(subject: Subject, resource: string, key: string, at: string): Wrong[] {
   if (changes.includes(key)) return [];
   const { spec } = subject;
-  const machine = machineOf(spec.states, resource);
-  const transitions = machine ? entriesOf(machine.transitions).map(([name]) => name) : [];
+  const transitions = transitionsOf(spec.states, resource).map(([name]) => name);
   const bare = key.endsWith(` ${resource}`) ? key.slice(0, -resource.length - 1) : key;
   if (transitions.includes(bare) || changes.includes(bare)) return [];
   const operations = subject.operationsByName.get(key) ?? [];
@@ -134,11 +133,11 @@ export const suppliedRules: readonly Rule[] = [
  */
 function isUnset({ spec, endpointsByResource }: Subject, field: Field, resource: Resource): boolean {
   if (statedValue(field.required) !== true || field.children || isWritable(spec, resource, field)) return false;
-  const machine = machineOf(spec.states, resource.name);
-  if (!machine && knownTransitions(spec, resource.name) === undefined) return false;
-  if (machine && fieldOf(resource, machine.field) === undefined) return false;
+  const machines = machinesOf(spec.states, resource.name);
+  if (machines.length === 0 && knownTransitions(spec, resource.name) === undefined) return false;
+  if (machines.some((machine) => fieldOf(resource, machine.field) === undefined)) return false;
   const isMade = statedValue(resource.identifier)?.field === field.name;
-  if (machine?.field === field.name || isMade || isSuppliedByService(field, 'create')) return false;
+  if (machines.some((machine) => machine.field === field.name) || isMade || isSuppliedByService(field, 'create')) return false;
   const makers = (endpointsByResource.get(resource.name) ?? []).filter((endpoint) => {
     const verb = statedValue(endpoint.does)?.verb;
     return verb === 'create' || verb === 'upsert';

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import type { Variable } from '../../parts/expressions/scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -110,6 +111,9 @@ function hiddenFilters({ spec, resources }: Subject, endpoint: Endpoint): Wrong[
     const field = fields.get(name);
     if (!field) return undefined;
     if (field.writeOnly || field.reveal === 'once') return 'nobody sees it';
+    const left = users.find((user) => leftOutOf(spec, { user }).has(field));
+    if (left !== undefined) return `a rule for a ${left} leaves it out`;
+    if (isForAll && leftOutOf(spec, { user: undefined }).has(field)) return 'a rule for anyone leaves it out';
     if (field.visible === undefined) return undefined;
     const without = users.find((user) => !field.visible?.includes(user));
     return isForAll ? 'not everybody sees it' : without && `a ${without} does not see it`;

@@ -27,6 +27,12 @@ export const schemaRules: readonly Rule[] = [
     'Take the keyword out, or correct the type.',
     idleKeywords,
   ),
+  error(
+    'shapes/field-word',
+    'A word of fields stands inside a shape, where nothing acts on it.',
+    'Let the value be a resource of its own, with `identifier: none`: its fields have such words.',
+    fieldWordsInside,
+  ),
   warning(
     'shapes/required-not-named',
     'A shape requires a property that it does not describe, and has one of nearly that name.',
@@ -76,6 +82,25 @@ function idleKeywords({ shapeNodes }: Subject): Wrong[] {
         at: below(at, keyword),
         onKey: true,
       }));
+  });
+}
+
+/** The words of fields that say nothing in JSON Schema, and something only of a field. */
+const wordsOfFields = [
+  ...['set', 'generate', 'within', 'derive', 'reveal', 'visible', 'writable', 'immutable', 'stored', 'ignore_case'],
+  ...['onDelete', 'show', 'children'],
+];
+
+function fieldWordsInside({ shapeNodes }: Subject): Wrong[] {
+  return shapeNodes.flatMap(({ schema, at, root }) => {
+    if (schema === root.shape) return [];
+    return wordsOfFields
+      .filter((word) => Object.hasOwn(schema, word))
+      .map((word) => {
+        const remedy =
+          word === 'show' ? { remedy: 'Take it out: a reference is shown whole where it is a field of its own.' } : {};
+        return { message: `\`${word}\` is for fields, and this lies inside one.`, at: below(at, word), onKey: true, ...remedy };
+      });
   });
 }
 

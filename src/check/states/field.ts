@@ -15,9 +15,13 @@ export const stateFieldRules: readonly Rule[] = [
     'The state is held by a field that the resource does not have.',
     'Write the name of a field, or state the field.',
     ({ machines, resources }) =>
-      machines.flatMap(({ resource, field, at }) => {
+      machines.flatMap(({ key, resource, field, at }) => {
         const stated = resources.get(resource);
-        return field === '' || !stated ? [] : unstated(fieldVocabulary(stated), field, below(at, 'field'));
+        if (field === '' || !stated) return [];
+        // The field stands in the key, where that names one.
+        return key === resource
+          ? unstated(fieldVocabulary(stated), field, below(at, 'field'))
+          : unstated(fieldVocabulary(stated), field, at, { onKey: true });
       }),
   ),
   warning(
@@ -25,8 +29,8 @@ export const stateFieldRules: readonly Rule[] = [
     'The field that holds the state is not said to be read-only, though transitions alone write it.',
     'Add `readOnly: true` to the field.',
     (subject) =>
-      eachStateField(subject, ({ readOnly, name, at }, { resource }) =>
-        readOnly || isMovedByUpdate(subject.spec.states, resource)
+      eachStateField(subject, ({ readOnly, name, at }, machine) =>
+        readOnly || isMovedByUpdate(machine)
           ? []
           : [{ message: `Requests never write \`${name}\`: it holds the state.`, at, onKey: true }],
       ),
@@ -36,11 +40,11 @@ export const stateFieldRules: readonly Rule[] = [
     'The field that holds the state is read-only, though an update that sends it is a transition.',
     'Take `readOnly` out of the field: what no transition leads to is `transition.illegal`.',
     (subject) =>
-      eachStateField(subject, ({ readOnly, name, at }, { resource }) =>
-        readOnly && isMovedByUpdate(subject.spec.states, resource)
+      eachStateField(subject, ({ readOnly, name, at }, machine) =>
+        readOnly && isMovedByUpdate(machine)
           ? [
               {
-                message: `An update of a \`${resource}\` sends \`${name}\`, which is read-only.`,
+                message: `An update of a \`${machine.resource}\` sends \`${name}\`, which is read-only.`,
                 at: below(at, 'readOnly'),
                 onKey: true,
               },

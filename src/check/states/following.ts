@@ -5,7 +5,7 @@ import { type Following, type FollowingEffect, followingBounds } from '../../par
 import { verbOf } from '../../parts/operations.ts';
 import { isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn, machineWith } from '../../parts/states.ts';
 import { followingScopes, shapeAlong } from '../../parts/uses/following.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
@@ -119,7 +119,6 @@ function wrongRows({ spec, resources }: Subject, { does, each, to, at }: Followi
 function wrongFields({ spec, resources }: Subject, { does, set, at }: Following): Wrong[] {
   const resource = does && resources.get(does.resource);
   if (!resource) return [];
-  const machine = machineOf(spec.states, resource.name);
   return Object.keys(set).flatMap((name): readonly Wrong[] => {
     const place = below(below(at, 'set'), name);
     if (does.verb === 'delete') return [{ message: 'What is deleted is given nothing.', at: place, onKey: true }];
@@ -127,7 +126,7 @@ function wrongFields({ spec, resources }: Subject, { does, set, at }: Following)
       return [
         { message: `\`${name}\` of a \`${resource.name}\` is derived, and given by nothing else.`, at: place, onKey: true },
       ];
-    if (machine?.field === name)
+    if (machineOn(spec.states, resource.name, name))
       return [
         {
           message: `\`${name}\` holds the state of a \`${resource.name}\`, which transitions alone write.`,
@@ -163,7 +162,7 @@ function lackedFields({ spec, resources }: Subject, { does, set, at, children }:
 function isMade(spec: Subject['spec'], resource: Resource, name: string): boolean {
   const identifier = statedValue(resource.identifier);
   const isIdentified = identifier?.field === name && identifier.generate !== 'client';
-  return isIdentified || machineOf(spec.states, resource.name)?.field === name;
+  return isIdentified || machineOn(spec.states, resource.name, name) !== undefined;
 }
 
 /** An act without a condition after which acts without one lead back to it. */
@@ -215,12 +214,14 @@ const none = { standing: 'none', at: '' } as const;
 /** A transition of the very row that has just entered a state which it does not leave. */
 function alwaysRefused({ spec, resources }: Subject, { does, to, at }: Following, { resource, change }: Followed): Wrong[] {
   const transition = does && transitionOf(spec, does);
-  const machine = machineOf(spec.states, resource);
+  const machine = transition && machineWith(spec.states, resource, transition.name);
   const stated = resources.get(resource);
   if (!does || !transition || !machine || !stated || does.resource !== resource || transition.from === '*') return [];
   const field = statedValue(stated.identifier)?.field ?? '';
   const [, name] = /^\s*(?:next|resource)\.(\w+)\s*$/.exec(to?.source ?? '') ?? [];
   if (name !== field || change === 'updated' || change === 'deleted') return [];
+  // What another machine entered says nothing of this one.
+  if (change !== 'created' && machineWith(spec.states, resource, change.transition.name) !== machine) return [];
   const entered = (change === 'created' ? machine.initial : change.transition.to).map(({ state }) => state);
   const { from } = transition;
   if (entered.length === 0 || from.length === 0 || entered.some((state) => from.includes(state))) return [];

@@ -1,8 +1,8 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import type { Machine, Target, Transition } from '../../parts/states.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { type Machine, machinesOf, machineWith, type Target, type Transition } from '../../parts/states.ts';
 import { stateVocabulary, unstated } from '../subject/names.ts';
 import { isMeant, itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -15,7 +15,46 @@ export const machineRules: readonly Rule[] = [
     'A machine is stated for a resource that is not.',
     'Write the name of a stated resource.',
     ({ spec, names }) =>
-      entriesOf(spec.states.all).flatMap(([name, { at }]) => unstated(names.resources, name, at, { onKey: true })),
+      entriesOf(spec.states.all).flatMap(([key, machine]) =>
+        unstated(names.resources, statedValue(machine)?.resource ?? key, machine.at, { onKey: true }),
+      ),
+  ),
+  error(
+    'states/field-twice',
+    'Two machines of a resource hold their states in one field.',
+    'Give each machine a field of its own, or join the two.',
+    ({ machines, spec }) =>
+      machines.flatMap(({ resource, field, at, key }) => {
+        const first = machinesOf(spec.states, resource).find((one) => one.field === field);
+        if (!first || first.key === key) return [];
+        const also = [{ message: 'It holds the states of this one.', at: first.at }];
+        return [{ message: `\`${field}\` of a \`${resource}\` holds the states of another machine.`, at, onKey: true, also }];
+      }),
+  ),
+  error(
+    'states/transition-twice',
+    'Two machines of a resource have a transition of one name, so no endpoint could mean one of them.',
+    'Name one of them otherwise.',
+    (subject) =>
+      eachTransition(subject, ({ name, at }, { resource, key }) => {
+        const first = machineWith(subject.spec.states, resource, name);
+        const one = first && entryOf(first.transitions, name);
+        if (!first || !one || first.key === key) return [];
+        const also = [{ message: 'It has that name already.', at: one.at }];
+        return [{ message: `\`${name} ${resource}\` is a transition of \`${first.key}\` too.`, at, onKey: true, also }];
+      }),
+  ),
+  error(
+    'states/none-and-some',
+    'A resource is said to have no states, or they are open, and a machine of it is stated all the same.',
+    'Take one of the two out.',
+    ({ machines, spec }) =>
+      machines.flatMap(({ resource, key, at }) => {
+        const own = key === resource ? undefined : entryOf(spec.states.all, resource);
+        if (!own || isStated(own)) return [];
+        const also = [{ message: 'This stands beside it.', at: own.at }];
+        return [{ message: `\`${resource}\` has states here.`, at, onKey: true, also }];
+      }),
   ),
   error(
     'states/of-a-value',

@@ -134,8 +134,9 @@ function isCalledBy({ spec, machines }: Subject, transition: Transition): boolea
   return entriesOf(spec.endpoints.all).some(([, { does }]) => {
     const effect = statedValue(does);
     if (effect?.verb !== 'transition' || effect.transition !== transition.name) return false;
-    const machine = machines.find(({ resource }) => resource === effect.resource);
-    return machine !== undefined && entriesOf(machine.transitions).some(([, one]) => one === transition);
+    return machines.some(
+      ({ resource, transitions }) => resource === effect.resource && entriesOf(transitions).some(([, one]) => one === transition),
+    );
   });
 }
 

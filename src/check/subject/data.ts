@@ -5,6 +5,7 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { hasMeaning } from '../../parts/shapes/branches.ts';
 import { listed } from './names.ts';
@@ -54,13 +55,14 @@ function ownMisfits(subject: Subject, shape: Shape, names: readonly string[], at
 }
 
 /** What a shape asks of an object, its own or a resource's. */
-export function objectPropertiesOf({ resources }: Subject, shape: Shape): ObjectProperties | undefined {
+export function objectPropertiesOf({ resources, spec }: Subject, shape: Shape): ObjectProperties | undefined {
   if (typeof shape.resource === 'string') {
     const resource = resources.get(shape.resource);
     if (!resource || !isStated(resource.fields)) return undefined;
     const fields = entriesOf(resource.fields);
+    const leftOut = leftOutOf(spec, 'anybody');
     const always = fields.filter(
-      ([, { required, visible, writeOnly, reveal }]) => statedValue(required) && !visible && !writeOnly && !reveal,
+      ([, field]) => statedValue(field.required) && !field.visible && !field.writeOnly && !field.reveal && !leftOut.has(field),
     );
     return {
       names: new Set(fields.map(([name]) => name)),

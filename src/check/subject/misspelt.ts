@@ -3,9 +3,9 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { type Effect, resourceVerbs } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf, transitionsOf } from '../../parts/states.ts';
 import type { Vocabulary } from './rule.ts';
 
 /**
@@ -51,8 +51,10 @@ function meantBy(spec: Spec, effect: ResourceEffect, resources: Vocabulary): Res
 export function knownTransitions({ states }: Spec, resource: string): string[] | undefined {
   if (states.all.standing === 'none') return [];
   if (!isStated(states.all)) return undefined;
-  const machine = machineOf(states, resource);
-  if (!machine) return states.all.value[resource]?.standing === 'none' ? [] : undefined;
-  const isWhole = isStated(machine.transitions) || machine.transitions.standing === 'none';
-  return machine.others || !isWhole ? undefined : entriesOf(machine.transitions).map(([name]) => name);
+  const machines = machinesOf(states, resource);
+  if (machines.length === 0) return states.all.value[resource]?.standing === 'none' ? [] : undefined;
+  const isWhole = machines.every(
+    ({ others, transitions }) => !others && (isStated(transitions) || transitions.standing === 'none'),
+  );
+  return isWhole ? transitionsOf(states, resource).map(([name]) => name) : undefined;
 }

@@ -37,7 +37,7 @@ export function stateVocabulary(machine: Machine): Vocabulary {
   return {
     what: 'state',
     of: machine.resource,
-    home: `states.${machine.resource}.states`,
+    home: `states.${machine.key}.states`,
     words: new Set(stated),
     closed: isStated(machine.states) || machine.states.standing === 'none',
   };

@@ -4,9 +4,9 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { readEffect } from '../../parts/effects.ts';
 import { pullOf } from '../../parts/events.ts';
-import { entriesOf, isStated } from '../../parts/fact.ts';
+import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { machineOf, type Transition } from '../../parts/states.ts';
+import { machinesOf, type Transition, transitionNamed } from '../../parts/states.ts';
 import { unstated } from './names.ts';
 import type { Subject, Wrong } from './rule.ts';
 
@@ -56,12 +56,11 @@ function mayBeThere({ spec }: Subject, name: string): boolean {
   if (effect?.verb !== 'transition') return false;
   const { states } = spec;
   if (!isStated(states.all)) return states.all.standing !== 'none' && spec.endpoints.others !== undefined;
-  const machine = machineOf(states, effect.resource);
-  if (!machine) return isOpen(states.all.value[effect.resource]?.standing ?? (states.others ? 'open' : 'none'));
-  return (
-    machine.others !== undefined ||
-    !isStated(machine.transitions) ||
-    hasTrigger(spec, machine.transitions.value[effect.transition])
+  const machines = machinesOf(states, effect.resource);
+  if (machines.length === 0) return isOpen(states.all.value[effect.resource]?.standing ?? (states.others ? 'open' : 'none'));
+  return machines.some(
+    ({ others, transitions }) =>
+      others !== undefined || !isStated(transitions) || hasTrigger(spec, transitions.value[effect.transition]),
   );
 }
 
@@ -79,8 +78,7 @@ function isOpen(standing: string): boolean {
 function transitionRemedy({ spec }: Subject, name: string): Partial<Wrong> {
   const effect = readEffect(name);
   if (effect?.verb !== 'transition') return {};
-  const machine = machineOf(spec.states, effect.resource);
-  if (!machine || !entriesOf(machine.transitions).some(([transition]) => transition === effect.transition)) return {};
+  if (!transitionNamed(spec.states, effect.resource, effect.transition)) return {};
   return {
     message: `No endpoint fires the transition \`${name}\`.`,
     remedy: `Bind an endpoint to it: \`does: ${name}\`.`,

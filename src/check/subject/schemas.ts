@@ -19,24 +19,27 @@ export interface CheckedSchemas {
 
 export function schemasOf(spec: Spec): CheckedSchemas {
   const compiled = new Map<string, Compiled>();
+  // Many values are held to one shape, which is written down once.
+  const known = new WeakMap<Shape, Compiled>();
   const added = new Set<string>();
   let ajv: Ajv2020 | undefined;
   const compile = (shape: Shape): Compiled => {
     const { schema, resources } = plainSchema(spec, shape);
     const key = JSON.stringify(schema);
-    let known = compiled.get(key);
-    if (!known) {
+    let one = compiled.get(key);
+    if (!one) {
       ajv ??= newAjv({ ...options, meta: false });
       addResources(ajv, spec, resources, added);
-      known = (isPlain(shape) ? undefined : refusedByForm(schema)) ?? compileSchema(ajv, schema);
-      compiled.set(key, known);
+      one = (isPlain(shape) ? undefined : refusedByForm(schema)) ?? compileSchema(ajv, schema);
+      compiled.set(key, one);
     }
-    return known;
+    known.set(shape, one);
+    return one;
   };
   return {
     refusal: (shape) => (isPlain(shape) ? undefined : compile(shape).refusal),
     misfit(shape, value) {
-      const { validate } = compile(shape);
+      const { validate } = known.get(shape) ?? compile(shape);
       return validate === undefined || fits(validate, value) ? undefined : wordsOf(validate);
     },
   };

@@ -3,7 +3,7 @@ import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { trialsMost, trialValues } from '../../parts/samples/trials.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import type { Change } from '../../parts/versioning.ts';
 import { CannotCarry, ChangeValues, type ValueChange } from '../../parts/versions/change-values.ts';
 import { shapeAfter, versioningUses } from '../../parts/versions/uses.ts';
@@ -110,11 +110,9 @@ function mixedUp({ spec }: Subject, version: string, change: Extract<Change, { k
   const firsts = new Map<Json, string>();
   const wrongs: Wrong[] = [];
   const renamed = new Set(Object.values(change.values));
-  const machine = machineOf(spec.states, change.resource);
+  const machine = machineOn(spec.states, change.resource, change.field);
   const { enum: listed } = shapeAfter(spec, change);
-  const allowed = new Set<Json>(
-    machine?.field === change.field ? statedValue(machine.states) : Array.isArray(listed) ? listed : [],
-  );
+  const allowed = new Set<Json>(machine ? statedValue(machine.states) : Array.isArray(listed) ? listed : []);
   for (const [old, value] of Object.entries(change.values)) {
     const at = below(below(change.at, 'values'), old);
     const first = firsts.get(value);

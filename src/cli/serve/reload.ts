@@ -61,7 +61,7 @@ export function startReload(
     log.event('kept', fields, `${why}\n${still}`);
   };
   const reload = async (): Promise<void> => {
-    const report = await reportOnServed(document, undefined);
+    const report = await reportOnServed(document, undefined, settings.overlays);
     const { sources } = report.spec.document;
     watch.follow(new Set([...served, ...sources.keys(), ...own]), !report.sound);
     if (!report.sound) {

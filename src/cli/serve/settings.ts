@@ -27,6 +27,8 @@ export interface ServeSettings {
   /** How a stand-in for somebody else's service is to be; nothing where none is meant. */
   readonly standIn: StandInSettings | undefined;
   readonly relax: 'auth' | undefined;
+  /** The files that change a description before it is taken over. */
+  readonly overlays: readonly string[];
   /** Where it is noted down what clients touch. */
   readonly coverage: string | undefined;
   /** Whether others than its maker are to use it: no credentials are made, and who may call must be settled. */
@@ -78,6 +80,7 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
     acceptsOpen: oneWordOf(asked, 'open', ['accept']) === 'accept',
     standIn,
     relax: oneWordOf(asked, 'relax', ['auth']),
+    overlays: asked.values('overlay'),
     coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
     isProduction: readProduction(asked),
     ...(clock !== undefined && { clockPort: readPort(asked.spelt('clock'), clock) }),

@@ -209,6 +209,11 @@ export const verbs: readonly Verb[] = [
       output: { value: 'FILE', short: 'o', help: 'write into this file' },
       report: { help: 'say what was taken, inferred, left open and not carried, in place of the document' },
       json: { help: 'write the report as JSON' },
+      overlay: {
+        value: 'FILE',
+        many: true,
+        help: 'change the document as this OpenAPI Overlay says first; several one after the other',
+      },
     },
     load: async () => (await import('./import.ts')).runImport,
   },

@@ -7,6 +7,7 @@ import type { Document } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { readDocument, Unreadable } from '../../document/read/read.ts';
 import { isKey } from '../../parts/form.ts';
+import { overlayOf } from '../reading.ts';
 import { counted, paint, printable, type Terminal, wrapped } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
@@ -15,7 +16,7 @@ export const runImport: VerbRun = async (asked, terminal) => {
   const format = readFormat(asked);
   const output = asked.value('output');
   const wantsReport = asked.has('report') || asked.has('json');
-  const { document, imported } = await takeOver(asked.document, wantsReport);
+  const { document, imported } = await takeOver(asked, wantsReport);
   const file = output ?? (wantsReport ? undefined : '-');
   if (file === '-') terminal.write(await written(document, format));
   else if (file !== undefined) writeFile(file, await written(document, format));
@@ -44,11 +45,14 @@ function readFormat(asked: VerbCall): Format {
 }
 
 /** @throws {Misuse} where the file cannot be read, or is no document of another language. */
-async function takeOver(path: string, traces: boolean): Promise<{ readonly document: Document; readonly imported: Imported }> {
+async function takeOver(asked: VerbCall, traces: boolean): Promise<{ readonly document: Document; readonly imported: Imported }> {
+  const path = asked.document;
   let imported: Imported | undefined;
   try {
+    const overlay = await overlayOf(asked.values('overlay'));
     const document = await readDocument(path, {
       isKey,
+      ...(overlay && { overlay }),
       foreign: (foreign) => {
         imported = importForeign(foreign, traces);
         return imported?.document;

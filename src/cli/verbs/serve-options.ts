@@ -44,6 +44,7 @@ export const serveOptions: Verb['options'] = {
   strict: { help: '--sample: refuse what the document refuses, also where its own clients are known to break it' },
   relax: { value: 'auth', help: 'take any credential of the declared form' },
   coverage: { value: 'FILE', help: 'note down here what clients touch (a stand-in does so beside its --store)' },
+  overlay: { value: 'FILE', many: true, help: 'change a description as this OpenAPI Overlay says, before it is taken over' },
   'no-cache': { help: 'take a document in another language over anew' },
   'accept-misfits': { help: 'serve although stored rows do not fit the document' },
   watch: { help: 'serve the new document whenever a file of it, or the handlers, changes; rows stay' },

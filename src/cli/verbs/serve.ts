@@ -53,7 +53,7 @@ export const runServe: VerbRun = async (given, terminal) => {
 async function serveHere(asked: VerbCall, terminal: Terminal, settings: ServeSettings, log: Log): Promise<number> {
   const readMs = Date.now();
   const cache = asked.has('no-cache') ? undefined : new ImportCache(process.env);
-  const report = await reportOnServed(asked.document, cache);
+  const report = await reportOnServed(asked.document, cache, settings.overlays);
   if (!report.sound) {
     const text = [...findingLines(report, terminal), `${summary(report, asked.document, terminal)}; nothing is served.`];
     log.event('unsound', { document: asked.document, findings: report.findings }, text.join('\n'));

@@ -7,7 +7,7 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
 import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { type Transition, transitionsOn } from '../../parts/states.ts';
+import { machinesOf, type Transition, transitionsOn } from '../../parts/states.ts';
 
 /** One way in which an operation may refuse. */
 export interface PossibleRefusal {
@@ -89,7 +89,8 @@ function ownCodes(spec: Spec, operation: Operation): string[] {
 
 /** The transitions that an update may be. */
 function movedBy({ states }: Spec, { name, resource }: Operation): Transition[] {
-  return resource === undefined ? [] : transitionsOn(states, resource, name).map(([, transition]) => transition);
+  const machines = resource === undefined ? [] : machinesOf(states, resource);
+  return machines.flatMap((machine) => transitionsOn(machine, name).map(([, transition]) => transition));
 }
 
 /** The codes that what follows from an operation is refused with. */

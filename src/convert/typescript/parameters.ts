@@ -9,7 +9,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import { unsettledLine } from '../spec/prose.ts';
 import { deprecationText } from './doc.ts';
 import { type ShapeReading, shapeType } from './shape-type.ts';
@@ -58,8 +58,7 @@ function filterShape({ op }: Parameter, filters: string, endpoint: Endpoint, { s
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const resource = entryOf(spec.resources.all, name);
   const field = resource && entryOf(resource.fields, filters);
-  const machine = machineOf(spec.states, name);
-  const states = machine?.field === filters ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, name, filters)?.states);
   const one: Shape = states ? { enum: [...states] } : ((field && statedValue(field.shape)) ?? {});
   return op === 'in' ? { type: 'array', items: one } : one;
 }

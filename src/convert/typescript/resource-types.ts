@@ -1,10 +1,11 @@
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import { isEverShown, isSuppliedByService, isWritable, sentShape, writableShape } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import { valueShape } from '../../parts/value-shape.ts';
 import { expandableFields } from '../spec/expansion.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
@@ -183,7 +184,7 @@ export function neededFields(spec: Spec, resource: Resource): string[] {
 
 /** Whether the field is the identifier or the state; with `generated`, an identifier that callers choose is none. */
 export function isIdentifierOrState(spec: Spec, resource: Resource, field: Field, which: 'any' | 'generated' = 'any'): boolean {
-  if (machineOf(spec.states, resource.name)?.field === field.name) return true;
+  if (machineOn(spec.states, resource.name, field.name)) return true;
   const identifier = statedValue(resource.identifier);
   if (identifier?.field !== field.name) return false;
   return which === 'any' || (identifier.generate !== undefined && identifier.generate !== 'client');
@@ -202,8 +203,9 @@ function isThere(field: Field, view: TypeView): boolean {
 
 function isRequired(spec: Spec, resource: Resource, field: Field, view: TypeView): boolean {
   if (statedValue(field.required) !== true) return false;
-  if (view === 'shown') return field.reveal === undefined && field.visible === undefined;
-  const isState = machineOf(spec.states, resource.name)?.field === field.name;
+  if (view === 'shown')
+    return field.reveal === undefined && field.visible === undefined && !leftOutOf(spec, 'anybody').has(field);
+  const isState = machineOn(spec.states, resource.name, field.name) !== undefined;
   if (view === 'next') {
     if (isState || field.generate !== undefined) return true;
     return isWritable(spec, resource, field) && field.set.create === undefined && field.set.write === undefined;
@@ -232,8 +234,7 @@ function memberOf(resource: Resource, field: Field, required: boolean, view: Typ
 
 function fieldType(resource: Resource, field: Field, view: TypeView, reading: FieldReading): Type {
   const { spec } = reading;
-  const machine = machineOf(spec.states, resource.name);
-  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
   const inner: ShapeReading = { ...reading, view };
   if (states && states.length > 0) return union(states.map((state) => word(literal(state))));
   const shape = field.children && isSent(view) ? sentShape(spec, field) : statedValue(field.shape);

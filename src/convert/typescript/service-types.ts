@@ -1,7 +1,7 @@
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf, transitionsOf } from '../../parts/states.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
 import { unsettledLine } from '../spec/prose.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
@@ -65,11 +65,11 @@ export function eventTypes(types: ResourceTypes): string[] {
 /** The transitions of each resource that has a machine. */
 export function transitionTypes(spec: Spec): string {
   const members = entriesOf(spec.resources.all).flatMap(([name]): ObjectMember[] => {
-    const machine = machineOf(spec.states, name);
-    if (!machine) return [];
-    const { transitions } = machine;
-    const type = isStated(transitions) ? literals(Object.keys(transitions.value)) : neverType;
-    return [{ name, type, doc: unsettled(transitions, `the transitions of ${name}`) }];
+    const machines = machinesOf(spec.states, name);
+    if (machines.length === 0) return [];
+    const isAnyStated = machines.some(({ transitions }) => isStated(transitions));
+    const type = isAnyStated ? literals(transitionsOf(spec.states, name).map(([one]) => one)) : neverType;
+    return [{ name, type, doc: machines.flatMap(({ key, transitions }) => unsettled(transitions, `the transitions of ${key}`)) }];
   });
   return declaration('Transitions', objectOf(members), [
     'The transitions of each resource that has states.',

@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { leadByPointers } from '../addresses.ts';
 import { takeSource } from '../decode.ts';
-import type { Finding, Json, Place } from '../document.ts';
+import type { Finding, Json, JsonMap, Place } from '../document.ts';
 import { readJson } from '../json.ts';
 import { below, keyOf } from '../pointer.ts';
 import type { ReadContext } from '../read-context.ts';
@@ -8,11 +9,14 @@ import { quoted, report } from '../report.ts';
 import { type Source, snippetOf } from '../source.ts';
 import { isMap, type OpenMap } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';
-import { type Foreign, mountKey } from './foreign.ts';
+import { type Foreign, languageOf, mountKey } from './foreign.ts';
 import { type PlaceFinder, placeFinder } from './places.ts';
 
 /** The content of a file that another one refers to, by its path from the folder of the document, or why there is none. */
 export type ReadOther = (path: string) => string | Uint8Array | Pick<Finding, 'code' | 'message'>;
+
+/** Changes a description before anything of it is read. */
+export type Overlay = (root: OpenMap, gathering: ReadContext) => void;
 
 const nothingElse: ReadOther = () => ({ code: 'document/ref-unreadable', message: 'No other file can be read here.' });
 
@@ -23,15 +27,22 @@ const ownFolder = '.';
  * Reads a document of another language together with the files that it refers to. Those lie in its own folder or beside that
  * folder, and are known by their path from the folder above: `spec/pets.yaml`, `common/errors.yaml`.
  */
-export function gatherForeign(source: Source, gathering: ReadContext, other: ReadOther = nothingElse): Foreign | undefined {
-  const value = foreignValue(source, gathering);
+export function gatherForeign(
+  source: Source,
+  gathering: ReadContext,
+  other: ReadOther = nothingElse,
+  overlay?: Overlay,
+): Foreign | undefined {
+  const value = valueOfForeign(source, gathering);
   if (!isMap(value)) return undefined;
   const finders = new Map<string, PlaceFinder>();
   const gatherer: Gatherer = { gathering, other, folder: folderOf(source.file), finders, mounted: new Map(), pending: [] };
   // What was just read belongs to nobody else, so its references may be led elsewhere.
   const root = value as OpenMap;
   const finder = placeFinder(source);
-  if (namesOtherFile(source.text)) mountAll(root, `${ownFolder}/${fileName(source.file)}`, finder, gatherer);
+  overlay?.(root, gathering);
+  if (hasAddresses(source.text)) leadWithin(root);
+  if (overlay || namesOtherFile(source.text)) mountAll(root, `${ownFolder}/${fileName(source.file)}`, finder, gatherer);
   for (let next = gatherer.pending.pop(); next; next = gatherer.pending.pop())
     mountAll(next.value, next.path, next.finder, gatherer);
   if (gatherer.mounted.size > 0) {
@@ -63,6 +74,33 @@ interface Gatherer {
 function namesOtherFile(text: string): boolean {
   return /\$ref["']?\s*:\s*["']?[^#"'\s]/.test(text);
 }
+
+function hasAddresses(text: string): boolean {
+  return /\$(?:id|anchor|dynamicRef|self)["']?\s*:/.test(text);
+}
+
+/** Leads references by an address to its place in the same file; formats before OpenAPI 3.1 know no addresses. */
+function leadWithin(root: OpenMap): void {
+  const known = languageOf(root);
+  const isOpenApi = known?.language === 'openapi';
+  if (isOpenApi && /^(?:2|3\.0)/.test(known?.version ?? '')) return;
+  const copies = isOpenApi ? '/components/schemas' : '/$defs';
+  leadByPointers(root, { inside: insideOf, copies, ...(typeof root.$self === 'string' && { base: root.$self }) });
+}
+
+/** What may be a schema, or hold one, below a map; words of the author are keys in some, and data of the author is none. */
+function insideOf(map: JsonMap): (readonly [(string | number)[], Json])[] {
+  return Object.keys(map).flatMap((key): (readonly [(string | number)[], Json])[] => {
+    const value = map[key] as Json;
+    if (isData.test(key)) return [];
+    if (Array.isArray(value)) return value.map((item: Json, index) => [[key, index], item]);
+    if (!isMap(value)) return [];
+    return namesSchemas.test(key) ? Object.entries(value).map(([name, inner]) => [[key, name], inner]) : [[[key], value]];
+  });
+}
+
+const isData = /^(?:examples?|enum|const|default|x-.*)$/;
+const namesSchemas = /^(?:properties|patternProperties|dependentSchemas|definitions|\$defs|schemas)$/;
 
 function placeIn(pointer: string, root: PlaceFinder, finders: ReadonlyMap<string, PlaceFinder>): Place {
   const prefix = `/${mountKey}/`;
@@ -155,9 +193,11 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
     return;
   }
   const source = takeSource(content, `${folder}${own}`, gathering);
-  const value = foreignValue(source, gathering);
+  const value = valueOfForeign(source, gathering);
   if (value === undefined) return;
   const finder = placeFinder(source);
+  // What was just read belongs to nobody else.
+  if (isMap(value) && hasAddresses(source.text)) leadWithin(value as OpenMap);
   mounted.set(path, value);
   finders.set(path, finder);
   gatherer.pending.push({ value, path, finder });
@@ -167,7 +207,7 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
  * The value of a text in JSON or YAML, without the places of what it holds: a document of megabytes is read by the platform's
  * own parser, or by one that keeps no tree. A text that they do not take is read again by the readers that say what is wrong.
  */
-function foreignValue(source: Source, gathering: ReadContext): Json | undefined {
+export function valueOfForeign(source: Source, gathering: ReadContext): Json | undefined {
   const { text } = source;
   const isJson = /^\s*[{[]/.test(text);
   // What begins like JSON in a file of YAML may have what only YAML takes, such as a comma at the end.

@@ -1,6 +1,6 @@
 import { takeSource } from '../decode.ts';
 import { type Document, type Finding, type Place, partNames } from '../document.ts';
-import { fileName, folderOf, gatherForeign, includePath, type ReadOther } from '../foreign/files.ts';
+import { fileName, folderOf, gatherForeign, includePath, type Overlay, type ReadOther } from '../foreign/files.ts';
 import { type FromForeign, languageOf, looksForeign } from '../foreign/foreign.ts';
 import { readJson } from '../json.ts';
 import { readMarkdown } from '../markdown/markdown.ts';
@@ -26,6 +26,8 @@ export interface ParseOptions {
   readonly foreign?: FromForeign;
   /** The content of a file that a document in another language refers to, by its path from the document's folder. */
   readonly other?: ReadOther;
+  /** Changes a document in another language before it is taken over. */
+  readonly overlay?: Overlay;
 }
 
 /** The bounds that hold for documents in other languages, which machines write. */
@@ -46,7 +48,7 @@ export function parseDocument(content: string | Uint8Array, file: string, option
 function parseForeign(
   content: string | Uint8Array,
   file: string,
-  { foreign, other, bounds, heapBytes }: ParseOptions,
+  { foreign, other, bounds, heapBytes, overlay }: ParseOptions,
 ): Document | undefined {
   if (foreign === undefined || formOf(file, '{') === 'markdown') return undefined;
   // Most of what machines write describes, and nothing is made of it.
@@ -54,7 +56,7 @@ function parseForeign(
   if (content.length > gathering.bounds.bytes) return undefined;
   const source = takeSource(content, file, gathering);
   if (!looksForeign(source.text)) return undefined;
-  const gathered = gatherForeign(source, gathering, other);
+  const gathered = gatherForeign(source, gathering, other, overlay);
   const taken = gathered && languageOf(gathered.value) && foreign(gathered);
   return taken && { ...taken, isTaken: true };
 }

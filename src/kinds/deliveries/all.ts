@@ -2,9 +2,10 @@ import type { Comparison } from '../comparison.ts';
 import type { DeliveryKind, PullKind, PushKind, StatedPull, StatedPush } from './kind.ts';
 import { stream } from './stream.ts';
 import { webhook } from './webhook.ts';
+import { webhookForm } from './webhook-form.ts';
 
 /** Every way in which events may reach whoever listens; the first of its manner is what is usual. */
-export const deliveryKinds = [webhook, stream] as const satisfies readonly DeliveryKind[];
+export const deliveryKinds = [webhook, webhookForm, stream] as const satisfies readonly DeliveryKind[];
 
 type Known = (typeof deliveryKinds)[number];
 export type PushWord = Extract<Known, { readonly manner: 'push' }>['word'];

@@ -1,3 +1,4 @@
+import type { Json } from '../../document/document.ts';
 import type { Comparison } from '../comparison.ts';
 import type { Problem } from '../problem.ts';
 
@@ -37,6 +38,10 @@ export interface PushKind {
   readonly method: string;
   /** What a request says that it carries (RFC 9110 section 8.3). */
   readonly mediaType: string;
+  /** The body of a request that carries an event, of the event's JSON; absent = the JSON as it is. */
+  write?(json: string): string;
+  /** The event in a body that came; nothing where there is none. Absent = the body is its JSON. It shares no code with what writes. */
+  read?(body: string): Json | undefined;
   /** The waits between tries, and how long a try may take, where a document does not say. */
   readonly usual: { readonly retryMs: readonly number[]; readonly timeoutMs: number };
   /** What an answer of this status says: it was taken, it is to be tried again, or there is nobody any more. */

@@ -25,6 +25,8 @@ export interface ObjectType {
   readonly members: ReadonlyMap<string, CelMember>;
   /** What the members that are not named have, where they may be there. */
   readonly rest?: CelType;
+  /** Set where it is shown in place of a reference, which stays an identifier for whoever may not read it. */
+  readonly orIdentifier?: true;
 }
 
 export interface CelMember {

@@ -18,7 +18,10 @@ export function codeFind(coding: Coding, node: NodeOf<'find'>, locals: Locals): 
   const { resource } = node;
   const { unique, types } = lookup;
   const keys = node.keys.map(({ field, value }) => {
-    const wanted = { type: types.get(field) ?? type, optional: true };
+    // A reference is the text of an identifier, by which a row is found whatever the type of that.
+    const given = coding.inferred.types.get(value);
+    const isOwn = unique === undefined && given?.is === 'ref';
+    const wanted = { type: isOwn ? { ...given, isInteger: false } : (types.get(field) ?? type), optional: true };
     return { field, give: outcome(coding.code(value, locals), wanted) };
   });
   return {

@@ -1,18 +1,8 @@
 import type { Spec } from '../spec.ts';
 import type { CelType } from './cel-type.ts';
-import { Failed, type Value } from './cel-value.ts';
-import { type CompiledExpression, compileNode } from './compile.ts';
-import type {
-  Filter,
-  FilterField,
-  FilterKey,
-  FilterKind,
-  FilterOperand,
-  FilterParam,
-  FilterScalar,
-  FilterValue,
-} from './filter-form.ts';
-import type { EvaluationContext } from './frame.ts';
+import { compileNode } from './compile.ts';
+import type { Filter, FilterField, FilterKey, FilterKind, FilterOperand, FilterParam } from './filter-form.ts';
+import type { DecidedParam } from './filter-params.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import { childNodes, type Node, type NodeOf } from './node.ts';
 import { parseExpression } from './parse.ts';
@@ -22,12 +12,6 @@ interface Decidable {
   readonly filter: Filter;
   /** What does not read the row, by the index under which the filter speaks of it: evaluated before the rows are looked at. */
   readonly params: readonly DecidedParam[];
-}
-
-export interface DecidedParam {
-  readonly compiled: CompiledExpression;
-  /** What it is compared with: a value of another kind equals nothing, and counts as failed. */
-  readonly kind: FilterKind;
 }
 
 /** Why no database can decide a condition. Offsets are into its text. */
@@ -59,26 +43,6 @@ export function toFilter(
     const { start, end } = error.node;
     return { undecidable: error.message, offset: start, length: end - start };
   }
-}
-
-/** What a parameter of a filter comes to; null where it fails. */
-export function filterParam({ compiled, kind }: DecidedParam, context: EvaluationContext): FilterValue {
-  const value = compiled.value(context);
-  if (value instanceof Failed) return null;
-  if (!Array.isArray(value)) return toFilterValue(value, kind);
-  return value.map((item) => toFilterValue(item, kind)).filter((item) => item !== null);
-}
-
-function toFilterValue(value: Value, kind: FilterKind): FilterScalar | null {
-  if (value instanceof Date) return kind === 'timestamp' || kind === 'any' ? value.getTime() : null;
-  if (typeof value === 'bigint') return numeric(kind) ? (Number.isSafeInteger(Number(value)) ? Number(value) : value) : null;
-  if (typeof value === 'number') return numeric(kind) && !Number.isNaN(value) ? value : null;
-  if (typeof value === 'string') return kind === 'string' || kind === 'id' || kind === 'any' ? value : null;
-  return typeof value === 'boolean' && (kind === 'bool' || kind === 'any') ? value : null;
-}
-
-function numeric(kind: FilterKind): boolean {
-  return kind === 'int' || kind === 'double' || kind === 'any';
 }
 
 /** What stands in the way of deciding a condition in a database. */
@@ -226,7 +190,7 @@ class FilterWriter {
   }
 
   /** A path that starts at the row and ends at a value that a column can hold. */
-  field(node: Node, use?: 'asked'): FilterField {
+  field(node: Node, use?: 'asked', as?: FilterKind): FilterField {
     const names: string[] = [];
     const ends: { readonly names: readonly string[]; readonly resource: string }[] = [];
     let found: NodeOf<'find'> | undefined;
@@ -244,7 +208,7 @@ class FilterWriter {
       names.push(part.name);
     };
     walk(node);
-    const type = this.kindOf(node);
+    const type = as ?? this.kindOf(node);
     if (type === 'any' && use !== 'asked') {
       throw new Standing(node, `\`${this.textOf(node)}\` is no single value of a known type, so no column can hold it.`);
     }
@@ -278,6 +242,11 @@ class FilterWriter {
 
   /** A number stands for the identifier of its digits, and is written as such: a column has those. */
   keyOperand(value: Node, type: FilterKind, wanted: CelType | undefined): FilterOperand {
+    const given = this.types.get(value);
+    if (wanted?.is === 'int' && given?.is === 'ref') {
+      if (this.readsRow(value, new Set())) return this.field(value, undefined, type);
+      throw new Standing(value, `\`${this.textOf(value)}\` is the text of an identifier: write \`int(…)\`.`);
+    }
     const isText = ['string', 'ref'].includes(this.types.get(value)?.is ?? 'dyn');
     if (wanted?.is !== 'ref' || !wanted.isInteger || isText) return this.operand(value, type);
     if (value.op === 'literal' && typeof value.value === 'bigint') return { value: String(value.value) };

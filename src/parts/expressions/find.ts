@@ -60,7 +60,7 @@ export function typeOfFind(walking: Finding, node: NodeOf<'find'>, around: Aroun
 }
 
 /** Whether a field is there, and can have the value that it is given. */
-function isRightKey(walking: Finding, key: FindKey, given: CelType, of: ObjectType, { name }: Resource): boolean {
+function isRightKey(walking: Finding, key: FindKey, given: CelType, of: ObjectType, { name, identifier }: Resource): boolean {
   const at = { ...key, op: 'name' as const, name: key.field };
   const member = of.members.get(key.field);
   if (!member) {
@@ -76,7 +76,8 @@ function isRightKey(walking: Finding, key: FindKey, given: CelType, of: ObjectTy
     walking.report(key.value, 'type', message);
     return false;
   }
-  if (fitsType(actual, wanted)) return true;
+  const isOwn = actual.is === 'ref' && actual.resource === name && statedValue(identifier)?.field === key.field;
+  if (isOwn || fitsType(actual, wanted)) return true;
   walking.report(key.value, 'type', `\`${key.field}\` is ${typeName(wanted)}, and this is ${typeName(actual)}.`);
   return false;
 }

@@ -92,6 +92,7 @@ function objectCrossing(type: ObjectType): FromJson {
   return (raw, frame) => {
     crossings ??= new Map([...type.members].map(([name, member]) => [name, crossingOf(member.type)]));
     const known = crossings;
+    if (type.orIdentifier && !isRawMap(raw)) return fromAnything(raw, frame);
     return mapOf(raw, frame, (name) => known.get(name) ?? rest);
   };
 }
@@ -166,6 +167,7 @@ function returnAs(type: CelType): Return {
       return (value) => {
         members ??= new Map([...type.members].map(([name, member]) => [name, returnOf(member)]));
         const known = members;
+        if (type.orIdentifier && !(value instanceof Map)) return asItIs(value);
         return returnMap(value, (name) => known.get(name) ?? asItIs);
       };
     }

@@ -75,6 +75,7 @@ function typesOf(spec: Spec): Types {
 }
 
 function make(spec: Spec, shape: Shape): CelType {
+  if (isShownReference(shape)) return typeOfShown(spec, shape);
   if (typeof shape.resource === 'string') return typeOfNamed(spec, shape.resource);
   const resource = shape.ref;
   if (typeof resource === 'string') {
@@ -90,6 +91,29 @@ function make(spec: Spec, shape: Shape): CelType {
   if (bare.length !== 1) return bare.length === 0 ? (words.length === 0 ? dyn : { is: 'null' }) : unstated;
   const type = ofWord(spec, bare[0] as string, shape);
   return allowsNull(shape) ? nullable(type) : type;
+}
+
+/** The shape of what is shown in place of a reference to a resource. */
+export function shownReference(resource: string, shown: Shape): Shape {
+  return { ...shown, ref: resource };
+}
+
+function isShownReference({ ref, resource, type, properties }: Shape): boolean {
+  return typeof ref === 'string' && (resource !== undefined || type === 'object' || properties !== undefined);
+}
+
+function typeOfShown(spec: Spec, { ref: _ref, ...shown }: Shape): CelType {
+  const type = make(spec, shown);
+  if (type.is !== 'object') return type;
+  return {
+    is: 'object',
+    name: type.name,
+    get members() {
+      return type.members;
+    },
+    ...(type.rest && { rest: type.rest }),
+    orIdentifier: true,
+  };
 }
 
 /** A resource that is a value with a shape has the type of that shape; inside itself, none that is known. */

@@ -1,6 +1,6 @@
 import { type Fact, isStated } from '../fact.ts';
 import type { Spec } from '../spec.ts';
-import type { Machine } from '../states.ts';
+import { type Machine, machinesOf } from '../states.ts';
 import { type FactInstance, type FactKind, follows, instance } from './kind.ts';
 
 /** States and transitions: per resource with an identifier. */
@@ -40,11 +40,14 @@ function perResource(
   const identified = Object.values(all.value).filter((resource) => resource.identifier.standing !== 'none');
   return identified.flatMap(({ name }): FactInstance[] => {
     if (!isStated(states.all)) return [follows(name, `${states.at}/${name}`, states.all)];
-    const machine = states.all.value[name];
-    if (!machine)
+    const own = states.all.value[name];
+    const machines = machinesOf(states, name);
+    if (!own && machines.length === 0)
       return [{ subject: name, at: `${states.at}/${name}`, standing: states.others?.standing === 'any' ? 'any' : 'open' }];
-    if (!isStated(machine)) return [instance(name, machine)];
-    const rest = others(machine.value);
-    return [instance(name, pick(machine.value)), ...(rest ? [instance(`${name}, others`, rest)] : [])];
+    if (own && !isStated(own)) return [instance(name, own)];
+    return machines.flatMap((machine) => {
+      const rest = others(machine);
+      return [instance(machine.key, pick(machine)), ...(rest ? [instance(`${machine.key}, others`, rest)] : [])];
+    });
   });
 }

@@ -30,6 +30,7 @@ const PermissionForm = keys({
   to: Words,
   scopes: Words,
   if: cel('over resource, next, request, params and caller'),
+  fields: value(Words, 'The fields that it shows of the rows that it lets one read; all of them unless named.'),
   else: Type.String({ description: 'The error of a refusal.' }),
 });
 

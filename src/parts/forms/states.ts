@@ -32,10 +32,10 @@ const TransitionForm = Type.Union([
 ]);
 
 const MachineForm = keys({
-  field: value(Type.String(), 'The field that holds the state.'),
+  field: value(Type.String(), 'The field that holds the state; not where the key says it: issue.locked.'),
   initial: value(TargetsForm, 'The state of what is created.'),
   states: fact(Words, 'All states.'),
   transitions: fact(listing(value(TransitionForm)), 'What leads from state to state.'),
 });
 
-export const StatesForm = fact(listing(fact(MachineForm)), 'Part 3: states and transitions, by resource.');
+export const StatesForm = fact(listing(fact(MachineForm)), 'Part 3: states and transitions, by resource, or by resource and field where one has several machines: issue.locked.');

@@ -7,7 +7,7 @@ import { conjunctsOf, hasMeaning, withoutConjunction } from '../shapes/branches.
 import { fitsAll } from '../shapes/compose.ts';
 import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
-import { machineOf } from '../states.ts';
+import { machineOn } from '../states.ts';
 
 const depthMost = 32;
 
@@ -56,16 +56,12 @@ export class WholeShapes {
     const own = resource?.shape && statedValue(resource.shape);
     if (own) return this.#known(name, own);
     if (this.#isSent && resource) return this.#known(name, writableShape(this.#spec, resource, []));
-    const machine = machineOf(this.#spec.states, name);
-    const states = machine && statedValue(machine.states);
     const fields = entriesOf(resource?.fields);
     const properties = Object.fromEntries(
       fields.map(([field, { shape }]): [string, Json] => {
         const stated = statedValue(shape) ?? {};
-        return [
-          field,
-          machine?.field === field && states && stated.enum === undefined ? { ...stated, enum: [...states] } : stated,
-        ];
+        const states = statedValue(machineOn(this.#spec.states, name, field)?.states);
+        return [field, states && stated.enum === undefined ? { ...stated, enum: [...states] } : stated];
       }),
     );
     const required = fields.flatMap(([field, entry]) => (statedValue(entry.required) && entry.stored ? [field] : []));

@@ -48,6 +48,7 @@ const objects = ['object'];
  */
 export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['$ref', { takes: 'text', means: 'reference' }],
+  ['$dynamicRef', { takes: 'text', means: 'reference' }],
   ['$defs', { takes: 'schema map', means: 'definitions' }],
   ['definitions', { takes: 'schema map', means: 'definitions', isOld: true }],
   ['oneOf', { takes: 'schemas', means: 'exclusive alternatives' }],
@@ -96,6 +97,9 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['description', { takes: 'text', means: 'note' }],
   ['$comment', { takes: 'text', means: 'note' }],
   ['$schema', { takes: 'text', means: 'note' }],
+  ['$id', { takes: 'text', means: 'note' }],
+  ['$anchor', { takes: 'text', means: 'note' }],
+  ['$dynamicAnchor', { takes: 'text', means: 'note' }],
   ['default', { takes: 'json', means: 'note' }],
   ['example', { takes: 'json', means: 'note' }],
   ['examples', { takes: 'list', means: 'note' }],

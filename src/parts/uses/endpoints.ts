@@ -3,8 +3,10 @@ import type { Answer } from '../answers.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { operationScope, parameterShape, resourceShape } from '../expressions/operation-scope.ts';
 import { type Scope, scopeOf, tellingScope, type Variable } from '../expressions/scope.ts';
+import { shownReference } from '../expressions/shape-type.ts';
 import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
 import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../fact.ts';
+import { leftOutOf } from '../left-out.ts';
 import { type Operation, operationsOf } from '../operations.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
@@ -110,7 +112,8 @@ function answeredShape(spec: Spec, name: string, endpoint: Endpoint): Shape {
   const fields = resource && statedValue(resource.fields);
   const shape = resourceShape(spec, name, (field) => {
     const stated = fields?.[field];
-    return stated?.visible !== undefined || stated?.writeOnly === true || stated?.reveal !== undefined;
+    const isLeftOut = stated !== undefined && leftOutOf(spec, 'anybody').has(stated);
+    return isLeftOut || stated?.visible !== undefined || stated?.writeOnly === true || stated?.reveal !== undefined;
   });
   if (!isPlainMap(shape.properties)) return shape;
   const shown = entriesOf(resource?.fields).flatMap(([field, stated]) => {
@@ -122,7 +125,7 @@ function answeredShape(spec: Spec, name: string, endpoint: Endpoint): Shape {
 
 /** What stands in the place of a reference; nothing where that is its identifier. */
 function shownAs({ show }: Field, ref: string, { expand }: Endpoint): Shape | undefined {
-  if (show !== undefined && show !== 'id') return show === 'expand' ? { resource: ref } : show;
+  if (show !== undefined && show !== 'id') return shownReference(ref, show === 'expand' ? { resource: ref } : show);
   // Its caller may ask for either.
   return expand && {};
 }

@@ -165,7 +165,7 @@ function actionOfAny(spec: Spec): EventMembers['action'] {
 function alteredShape(spec: Spec, resource: string | undefined): Shape | undefined {
   const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields);
   if (fields.length === 0) return undefined;
-  const seen = fields.filter(([, field]) => altersInSight(field));
+  const seen = fields.filter(([, field]) => altersInSight(spec, field));
   return {
     title: 'before',
     type: 'object',

@@ -3,13 +3,13 @@ import { type Derivation, derivationsOf } from '../derived/derivations.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
 import { callerVariable, everywhere, type Scope, scopeOf } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse, type UseScope } from '../expressions/use.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
+import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { followedOf } from '../followed.ts';
 import { type Operation, operationsOf, verbOf } from '../operations.ts';
 import { isWritable } from '../payload.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Spec } from '../spec.ts';
-import { machineOf } from '../states.ts';
+import { transitionNamed } from '../states.ts';
 import { deletedUses } from './endpoints.ts';
 import { followingUses } from './following.ts';
 
@@ -73,8 +73,7 @@ function setUses(spec: Spec, operations: readonly Operation[], resource: Resourc
 }
 
 function setScopes(spec: Spec, operations: readonly Operation[], resource: Resource, key: string): UseScope[] {
-  const machine = machineOf(spec.states, resource.name);
-  const moving = machine && entryOf(machine.transitions, key)?.on;
+  const moving = transitionNamed(spec.states, resource.name, key)?.on;
   const setting = operations.filter((operation) => sets(operation, resource.name, key) || moving?.includes(operation.name));
   if (setting.length === 0) return [{ scope: handledScope(spec, resource.name) }];
   return setting.map((operation) => ({ operation: operation.name, scope: setScope(spec, operation, resource) }));

@@ -6,18 +6,16 @@ import { type Expression, entriesOf, isStated } from '../fact.ts';
 import { followedOf } from '../followed.ts';
 import { type Operation, operationsOf, verbOf } from '../operations.ts';
 import type { Spec } from '../spec.ts';
-import { type Machine, machineOf, type Transition } from '../states.ts';
+import { allMachines, type Machine, machinesOf, type Transition } from '../states.ts';
 import { followingUses } from './following.ts';
 
 /** The expressions of part 3: what lets a transition happen, where it leads, and when the clock fires it. */
 export function stateUses(spec: Spec): ExpressionUse[] {
   if (!isStated(spec.states.all)) return [];
   const operations = operationsOf(spec);
-  const rows = Object.keys(spec.states.all.value).flatMap((resource) => {
-    const machine = machineOf(spec.states, resource);
-    if (!machine) return [];
+  const rows = allMachines(spec.states).flatMap((machine) => {
     const transitions = entriesOf(machine.transitions).flatMap(([, transition]) =>
-      transitionUses(spec, operations, resource, transition),
+      transitionUses(spec, operations, machine.resource, transition),
     );
     return [...initialUses(spec, operations, machine), ...transitions];
   });
@@ -27,7 +25,10 @@ export function stateUses(spec: Spec): ExpressionUse[] {
 
 function initialUses(spec: Spec, operations: readonly Operation[], machine: Machine): ExpressionUse[] {
   const { resource, field } = machine;
-  const next = { shape: resourceShape(spec, resource, (name) => name === field) };
+  // The machines stand in the order of the document: where one begins, what stands before it has begun.
+  const all = machinesOf(spec.states, resource).map((one) => one.field);
+  const later = all.slice(Math.max(0, all.indexOf(field)));
+  const next = { shape: resourceShape(spec, resource, (name) => later.includes(name)) };
   const scopes = operations.flatMap((operation): UseScope[] => {
     const verb = verbOf(operation);
     if (operation.resource !== resource || (verb !== 'create' && verb !== 'upsert')) return [];

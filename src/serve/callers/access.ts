@@ -6,7 +6,7 @@ import { compileChoices, type RowChoice } from './chosen.ts';
 import { type RuleColumn, RuleColumns } from './columns.ts';
 import { compileListing, compileListRule, type ListAccess, type ListRule, shownBy, wholeListing } from './list-access.ts';
 import { compilePassing, freeAccess, type OperationAccess } from './operation-access.ts';
-import { compileReading, freeReading, type RowAccess } from './row-access.ts';
+import { compileFieldsShown, compileReading, type FieldsShown, freeReading, type RowAccess } from './row-access.ts';
 import { operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
 
 /** Who may do what (section 5 of the language, authentication): first the user, then scopes, then conditions. What no rule allows is refused. */
@@ -19,6 +19,8 @@ export interface Access {
   listing(operation: Operation, user: string | undefined): ListAccess;
   /** Which rows of a resource a user may read. */
   reading(resource: string, user: string | undefined): RowAccess;
+  /** Which fields of the rows of a resource a user is shown; nothing where that is no matter of rules. */
+  fieldsShown(resource: string, user: string | undefined): FieldsShown | undefined;
   /** What the parameters of a list choose its rows by, where they compare more than one field as it is. */
   choices(operation: string): readonly RowChoice[];
   /** The rows of a resource that a user may read, as a database decides it: those of which it cannot are not shown. */
@@ -59,6 +61,7 @@ function freeAccessOf(spec: Spec, facts: OpenFacts, inDoubt: boolean, prepare: P
     of: () => freeAccess,
     listing: () => wholeListing,
     reading: () => freeReading,
+    fieldsShown: () => undefined,
     choices: (operation) => choices.get(operation) ?? [],
     seen: () => wholeListing,
     columnsOf: (resource) => askedColumns(columns, resource),
@@ -75,6 +78,7 @@ function compileRules(spec: Spec, prepare: Prepare): Access {
   const passings = new Map<string, OperationAccess>();
   const listings = new Map<string, ListAccess>();
   const readings = new Map<string, RowAccess>();
+  const shown = new Map<string, { readonly fields: FieldsShown | undefined }>();
   const reading = (resource: string, user: string | undefined) =>
     remembered(readings, [resource], user, () => compileReading(spec, resource, user, prepare));
   return {
@@ -93,6 +97,8 @@ function compileRules(spec: Spec, prepare: Prepare): Access {
       });
     },
     reading,
+    fieldsShown: (resource, user) =>
+      remembered(shown, [resource], user, () => ({ fields: compileFieldsShown(spec, resource, user, prepare) })).fields,
     choices: (operation) => choices.get(operation) ?? [],
     seen: (resource, user) =>
       remembered(seen, [resource], user, () => {

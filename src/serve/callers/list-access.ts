@@ -1,5 +1,6 @@
-import { type DecidedParam, filterParam, toFilter } from '../../parts/expressions/filter.ts';
+import { toFilter } from '../../parts/expressions/filter.ts';
 import type { Filter, FilterField, FilterOperand, FilterValue } from '../../parts/expressions/filter-form.ts';
+import { type DecidedParam, filterParam } from '../../parts/expressions/filter-params.ts';
 import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
+import { showingOperations } from '../../parts/left-out.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathWays } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
@@ -19,6 +20,40 @@ export interface RowAccess {
 
 /** Rows that everybody may read. */
 export const freeReading: RowAccess = { isFree: true, allows: () => true };
+
+/** The fields of a row that its reader is shown, by the rules that show it that row; nothing = all of them. */
+export type FieldsShown = (scope: Bindings, row: Fields) => ReadonlySet<string> | undefined;
+
+/** Compiles them for one user; nothing where no rule that shows it rows leaves fields out. */
+export function compileFieldsShown(
+  spec: Spec,
+  resource: string,
+  user: string | undefined,
+  prepare: Prepare,
+): FieldsShown | undefined {
+  const field = statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field ?? 'id';
+  const operations = showingOperations(spec, resource);
+  if (operations.some((operation) => isPublic(spec, operation))) return undefined;
+  const ways = operations.flatMap((operation) =>
+    rulesOf(spec, [operation], user, prepare).map((rule) => wayOf(rule, operation, spec, prepare)),
+  );
+  if (ways.every(({ rule }) => rule.fields === undefined)) return undefined;
+  return (scope, row) => {
+    const caller = callerOf(scope);
+    const shown = new Set([field]);
+    for (const way of ways) {
+      if (!hasScopes(caller, way.rule.scopes) || !isOpen(way, scope, row, field)) continue;
+      if (!way.rule.fields) return undefined;
+      for (const name of way.rule.fields) shown.add(name);
+    }
+    return shown;
+  };
+}
+
+/** Takes out of a row, in place, what its reader is not shown. */
+export function keepShown(row: Fields, shown: ReadonlySet<string> | undefined): void {
+  if (shown) for (const name of Object.keys(row)) if (!shown.has(name)) delete row[name];
+}
 
 /** One rule of one operation that shows rows. */
 interface Way {

@@ -18,6 +18,8 @@ export interface UserPermission {
   /** Whether it is decided once the body was found right: it reads the body, or the row as it would be stored. */
   readonly isLate: boolean;
   readonly readsRow: boolean;
+  /** The fields that it shows; all where none are named. */
+  readonly fields: readonly string[] | undefined;
   /** The code of a refusal that it asks for. */
   readonly orElse: string | undefined;
 }
@@ -38,14 +40,14 @@ export function rulesOf(
   });
 }
 
-const unconditional = { scopes: [], condition: undefined, isLate: false, readsRow: false, orElse: undefined };
+const unconditional = { fields: undefined, scopes: [], condition: undefined, isLate: false, readsRow: false, orElse: undefined };
 
 function isFor({ to }: Permission, user: string | undefined): boolean {
   return to === 'anyone' || (user !== undefined && to.includes(user));
 }
 
 function compileRule(
-  { at, scopes, if: condition, else: orElse }: Permission,
+  { at, scopes, fields, if: condition, else: orElse }: Permission,
   operation: Operation,
   prepare: Prepare,
 ): UserPermission {
@@ -54,6 +56,7 @@ function compileRule(
   return {
     key: `${at}\n${operation.name}`,
     scopes,
+    fields,
     condition: prepared,
     isLate: !isLooking(operation) && (roots.has('next') || roots.has('request')),
     readsRow: roots.has('resource'),

@@ -23,7 +23,7 @@ export function compileAltered({ compilation: { spec } }: EventsSetting): Altere
   function comparedOf({ name, resource, fields }: RowModel): Compared {
     const found = known.get(name);
     if (found) return found;
-    const names = [...fields].flatMap(([field, stated]) => (altersInSight(stated) ? [field] : []));
+    const names = [...fields].flatMap(([field, stated]) => (altersInSight(spec, stated) ? [field] : []));
     const prune = compilePrune(spec, { resource: resource.name }, { user: undefined, reveals: false });
     const made = { names, prune };
     known.set(name, made);

@@ -110,7 +110,7 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
     const draft: Fields = withPlaced(before, names.enabled, false);
     const scope = { ...work.scope, resource: before, next: draft };
     const next = applySetters(model.setters([operation, 'write']), scope, draft);
-    updateRow(work, model, row, before, next, row.entered, operation);
+    updateRow(work, model, row, before, next, operation);
     return engine.events.record(work, undefined);
   });
   engine.events.recorded(recorded);

@@ -3,7 +3,7 @@ import { Alarm } from './alarm.ts';
 import { nothingCame, receiverRetryMs, type Schedule, type Settled, settleAll, tryToMake, whyNot } from './attempts.ts';
 import type { Signing } from './envelope.ts';
 import type { Posted, Underway } from './posts.ts';
-import { Batches, Deadlines, isAtRest, letGo, newLine, type SubscriberQueue } from './queue.ts';
+import { Batches, Deadlines, firstNext, isAtRest, letGo, newLine, readDue, restUntil, type SubscriberQueue } from './queue.ts';
 import { isStillKnown } from './row-image.ts';
 import type { Senders } from './senders.ts';
 import type { EventsSetting } from './setting.ts';
@@ -18,9 +18,7 @@ const flyingMax = 1024;
 const flyingCharactersMax = 16 * 1024 ** 2;
 /** How many tries may wait to be settled in the store before no more are begun. */
 const unsettledMax = 2048;
-/** How many deliveries of one subscriber are read at once. */
-const readMost = 256;
-/** How long nothing is tried after the store could not take what came of it. */
+/** How long nothing is tried after the store could not be asked, or could not take what came of it. */
 const storeRestMs = 1000;
 /** How long tries under way have at the end. */
 const stopMs = 1000;
@@ -52,6 +50,8 @@ export class Deliveries {
   #isClosed = false;
   /** Whether this process is the one that sends. */
   #isMine = true;
+  /** When it is found out again for whom something waits, where that failed. */
+  #resumesMs = Number.POSITIVE_INFINITY;
   /** Batches that were settled, after which what is due was not looked for yet. */
   #lookingAgain = 0;
   readonly #alarm = new Alarm(
@@ -70,12 +70,19 @@ export class Deliveries {
   /** Finds out for whom something waits, where this process is the one that sends. */
   async resume(isMine = this.#isMine): Promise<void> {
     this.#isMine = isMine;
+    this.#resumesMs = Number.POSITIVE_INFINITY;
     if (!isMine) return [this.#hot, this.#crowded, this.#lines].forEach((known) => void known.clear());
-    for (let after = ''; !this.#isStopped && this.#isMine; ) {
-      const found = await this.#engine().store.read((rows) => rows.outbox.awaited(after));
-      if (!found) break;
-      after = found.subscriber;
-      this.#lineOf(found.subscriber).nextMs = found.dueMs;
+    try {
+      for (let after = ''; !this.#isStopped && this.#isMine; ) {
+        const found = await this.#engine().store.read((rows) => rows.outbox.awaited(after));
+        if (!found) break;
+        after = found.subscriber;
+        this.#lineOf(found.subscriber).nextMs = found.dueMs;
+      }
+    } catch (failure) {
+      this.#resumesMs = this.#engine().clock.now() + storeRestMs;
+      this.#schedule();
+      throw failure;
     }
     this.#wake();
   }
@@ -118,14 +125,18 @@ export class Deliveries {
   async #run(): Promise<void> {
     if (this.#running || this.#isStopped) return;
     this.#running = true;
+    const begun = new Set<SubscriberQueue>();
     try {
       for (const line of this.#hot) {
         this.#senders ??= new (await import('./senders.ts')).Senders(connectionsMax);
         this.#hot.delete(line);
+        begun.add(line);
         await this.#serve(line);
         if (this.#isStopped) return;
+        begun.delete(line);
       }
     } catch (failure) {
+      restUntil([...begun, ...this.#hot], this.#engine().clock.now() + storeRestMs);
       this.#hot.clear();
       if (!this.#isStopped) this.#engine().onFailure(failure, 'deliveries');
     } finally {
@@ -150,7 +161,7 @@ export class Deliveries {
         flyingMax - this.#deadlines.size,
         unsettledMax - this.#gathering.size,
       );
-    if (line.ready.length === 0 && room() > 0) await this.#read(line, nowMs);
+    if (line.ready.length === 0 && room() > 0) await readDue(this.#engine().store, line, nowMs);
     while (room() > 0) {
       const delivery = line.ready.pop();
       if (!delivery) break;
@@ -168,33 +179,13 @@ export class Deliveries {
     else line.nextMs = next;
   }
 
-  /** Reads on where it stopped; at the end it begins anew, for what became due before that. */
-  async #read(line: SubscriberQueue, nowMs: number): Promise<void> {
-    const { store } = this.#engine();
-    const from = line.readUpTo;
-    const most = from ? readMost : line.known.size + readMost;
-    const settled: number[] = [];
-    line.settled = settled;
-    try {
-      const due = await store.read((rows) => rows.outbox.due(line.subscriber, nowMs, most, from));
-      const last = due.length < most ? undefined : due.at(-1);
-      line.readUpTo = last && { dueMs: last.dueMs ?? nowMs, seq: last.seq };
-      line.ready = due.filter(({ seq }) => !line.known.has(seq)).reverse();
-      for (const { seq } of line.ready) line.known.add(seq);
-    } finally {
-      line.settled = undefined;
-      for (const seq of settled) line.known.delete(seq);
-    }
-    if (line.ready.length === 0 && from) await this.#read(line, nowMs);
-  }
-
   async #begin(line: SubscriberQueue, delivery: StoredDelivery): Promise<void> {
     const engine = this.#engine();
-    const found = await engine.store.read((rows) => {
-      const subscriber = this.#subscribers.find(line.subscriber, rows, engine);
-      const isKnown = isStillKnown(engine, subscriber?.maker, rows, engine.clock.now());
-      return { subscriber, isKnown, event: rows.outbox.event(delivery.event), isOurs: rows.holds('deliveries') };
+    const found = await this.#known(delivery).catch((failure: unknown) => {
+      line.known.delete(delivery.seq);
+      throw failure;
     });
+    // Whoever has it now sends it; where that is this process again, it begins anew with all that is due.
     if (this.#isStopped || !found.isOurs) return;
     const { schedule, signing } = this.#rules();
     const startMs = engine.clock.now();
@@ -222,6 +213,16 @@ export class Deliveries {
     });
     this.#deadlines.add(underway, startMs + schedule.timeoutMs);
     this.#alarm.set(startMs + schedule.timeoutMs);
+  }
+
+  /** What is known of a delivery before it is tried. */
+  async #known({ subscriber: id, event }: StoredDelivery) {
+    const engine = this.#engine();
+    return engine.store.read((rows) => {
+      const subscriber = this.#subscribers.find(id, rows, engine);
+      const isKnown = isStillKnown(engine, subscriber?.maker, rows, engine.clock.now());
+      return { subscriber, isKnown, event: rows.outbox.event(event), isOurs: rows.holds('deliveries') };
+    });
   }
 
   /** A try has ended. */
@@ -271,14 +272,14 @@ export class Deliveries {
   }
 
   #schedule(): void {
-    let first = this.#deadlines.first ?? Number.POSITIVE_INFINITY;
-    for (const { nextMs } of this.#lines.values()) if (nextMs !== undefined && nextMs < first) first = nextMs;
+    const first = Math.min(this.#deadlines.first ?? Number.POSITIVE_INFINITY, firstNext(this.#lines.values()), this.#resumesMs);
     if (first < Number.POSITIVE_INFINITY && !this.#isStopped) this.#alarm.set(first);
   }
 
   #wake(): void {
     if (this.#isStopped) return;
     const nowMs = this.#engine().clock.now();
+    if (this.#resumesMs <= nowMs) void this.resume().catch((failure: unknown) => this.#engine().onFailure(failure, 'deliveries'));
     this.#deadlines.expire(nowMs);
     for (const line of this.#lines.values()) if (line.nextMs !== undefined && line.nextMs <= nowMs) this.#hot.add(line);
     void this.#run();

@@ -4,7 +4,9 @@ import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { Envelope } from '../../parts/envelope.ts';
 import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
+import { toldShape } from '../../parts/expressions/told-rows.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
@@ -51,8 +53,9 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   function pruneFor(kind: string, { user }: Audience): Prune | undefined {
     const key = `${kind}\n${user ?? ''}`;
     if (!prunes.has(key)) {
-      const shape = shapeOf(kind);
-      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
+      const stated = statedValue(spec.events.kinds)?.[kind];
+      const shape = stated && toldShape(spec, stated);
+      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false, leftOut: leftOutOf(spec, { user }) }));
     }
     return prunes.get(key);
   }
@@ -202,7 +205,7 @@ const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer
 export function compileSigning(engine: EventsSetting, wrapping: Wrapping, targets: WebhookTargets): Signing {
   const push = pushOf(engine);
   const signature = signatureOf(push?.signature);
-  const { method, mediaType } = pushKind(push?.word);
+  const { method, mediaType, write } = pushKind(push?.word);
   const { user } = engine.compilation;
   const publish = compilePublishing(engine, wrapping);
   return {
@@ -211,8 +214,9 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, target
       if (subscriber.isBroker) return publish(event, url);
       const flaw = fields === undefined ? undefined : targetFlaw(url, targets);
       if (flaw !== undefined) return { wrong: `Its url is not ${flaw}.` };
-      const body = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
-      if (typeof body !== 'string') return body;
+      const told = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
+      if (typeof told !== 'string') return told;
+      const body = write ? write(told) : told;
       const own = wrapping.headers(event, subscriber);
       if ('wrong' in own) return { wrong: String(own.wrong) };
       const signed = signature.sign({ id: event.id, timestamp: Math.floor(nowMs / 1000), body }, subscriber.secrets(nowMs));

@@ -1,5 +1,6 @@
 import { meansKind, toldAs } from '../../parts/event-names.ts';
 import type { EventKind, Push } from '../../parts/events.ts';
+import { toldShape } from '../../parts/expressions/told-rows.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -60,8 +61,8 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const known = new Map<string, readonly RecordedKind[]>();
   return {
     isEmpty: kinds.length === 0,
-    emittedBy({ operation, transition, model, after }) {
-      const key = `${operation}\n${transition ?? ''}\n${model.name}\n${after === undefined}`;
+    emittedBy({ operation, transitions, model, after }) {
+      const key = `${operation}\n${transitions.join(' ')}\n${model.name}\n${after === undefined}`;
       const found = known.get(key);
       if (found) return found;
       const named = operations.get(operation) ?? { name: operation, resource: model.name };
@@ -69,7 +70,7 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
         .filter(
           ({ on }) =>
             on.includes(operation) ||
-            (transition && on.includes(`${transition} ${model.name}`)) ||
+            transitions.some((transition) => on.includes(`${transition} ${model.name}`)) ||
             (after !== undefined && namesOperation(on, named, 'event')),
         )
         .map(({ kind }) => kind);
@@ -94,7 +95,7 @@ function compileKind(
   if (!isStated(payload) || on.standing === 'open') return [];
   const shape = payload.value;
   const make = compilePayload(kind, shape, compilation);
-  const seen = compileSeen(compileUnseen(compilation.spec, shape));
+  const seen = compileSeen(compileUnseen(compilation.spec, toldShape(compilation.spec, kind) ?? shape));
   const compiled: RecordedKind = {
     name,
     told: toldAs(compilation.spec, name),

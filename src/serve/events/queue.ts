@@ -1,4 +1,5 @@
 import type { DuePlace, StoredDelivery } from '../../store/outbox.ts';
+import type { Store } from '../../store/store.ts';
 import type { Underway } from './posts.ts';
 
 /** What is being done for one subscriber. */
@@ -70,11 +71,48 @@ export class Deadlines {
   }
 }
 
+/** How many deliveries of one subscriber are read at once. */
+const readMost = 256;
+
+/** Reads on where it stopped; at the end it begins anew, for what became due before that. */
+export async function readDue(store: Store, line: SubscriberQueue, nowMs: number): Promise<void> {
+  const from = line.readUpTo;
+  const most = from ? readMost : line.known.size + readMost;
+  const settled: number[] = [];
+  line.settled = settled;
+  try {
+    const due = await store.read((rows) => rows.outbox.due(line.subscriber, nowMs, most, from));
+    const last = due.length < most ? undefined : due.at(-1);
+    line.readUpTo = last && { dueMs: last.dueMs ?? nowMs, seq: last.seq };
+    line.ready = due.filter(({ seq }) => !line.known.has(seq)).reverse();
+    for (const { seq } of line.ready) line.known.add(seq);
+  } finally {
+    line.settled = undefined;
+    for (const seq of settled) line.known.delete(seq);
+  }
+  if (line.ready.length === 0 && from) await readDue(store, line, nowMs);
+}
+
 /** Gives back what was read and not sent: it is read again when it can be. */
 export function letGo(line: SubscriberQueue): void {
   for (const { seq } of line.ready) line.known.delete(seq);
   line.ready = [];
   line.readUpTo = undefined;
+}
+
+/** Rests until then after something failed, and tries again what was left undone. */
+export function restUntil(lines: Iterable<SubscriberQueue>, ms: number): void {
+  for (const line of lines) {
+    letGo(line);
+    line.nextMs = Math.max(ms, line.heldUntilMs);
+  }
+}
+
+/** When something is due first. */
+export function firstNext(lines: Iterable<SubscriberQueue>): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { nextMs } of lines) if (nextMs !== undefined && nextMs < first) first = nextMs;
+  return first;
 }
 
 /** Whether nothing is being done for it, and nothing is due. */

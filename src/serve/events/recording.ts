@@ -103,7 +103,14 @@ class Recorder implements Recording {
     if (!kind) return undefined;
     const reaching: Reaching = { subscribers, stored: [], reached: new Set(), makers: new Map() };
     const event = { ...kind.told, at: new Date(work.nowMs).toISOString() };
-    const change: StoredChange = { operation: String(work.scope.operation), model, id, before: fields, after: fields };
+    const change: StoredChange = {
+      operation: String(work.scope.operation),
+      transitions: [],
+      model,
+      id,
+      before: fields,
+      after: fields,
+    };
     this.#recordOne(work, kind, change, { ...work.scope, resource: fields, event }, reaching);
     return { reached: reaching.reached, subscribers: [] };
   }
@@ -229,5 +236,5 @@ function rowOf(work: Work, engine: EventsSetting, kind: RecordedKind, data: Json
   if (!model || typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
   const id = (data as Readonly<Record<string, Json>>)[model.identifier.field];
   const row = id === undefined || id === null ? undefined : work.rows.get(model.name, String(id));
-  return row && { operation, model, id: row.id, before: undefined, after: model.parse(row) };
+  return row && { operation, transitions: [], model, id: row.id, before: undefined, after: model.parse(row) };
 }

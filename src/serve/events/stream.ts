@@ -10,6 +10,7 @@ import type { EventsSetting } from './setting.ts';
 /** How much may wait for one reader; one that is slower is let go, and can resume. */
 const waitingBytesMax = 256 * 1024;
 const pageMost = 128;
+const storeRestMs = 1000; // After it could not be asked.
 
 /** Server-sent events (WHATWG HTML section 9.2): each event that its caller may hear of, from now on or from where it left. */
 export class Streams {
@@ -64,7 +65,7 @@ export class Streams {
     if (this.#live === 0 || this.#isStopped) return;
     this.#again = true;
     this.#telling ??= this.#tell()
-      .catch((failure: unknown) => this.#engine().onFailure(failure, 'stream'))
+      .catch((failure: unknown) => this.#restAfter(failure))
       .finally(() => {
         this.#telling = undefined;
         if (this.#again) this.recorded();
@@ -80,8 +81,7 @@ export class Streams {
     this.#heartbeat.stop();
     for (const { connections } of this.#groups.values()) for (const connection of [...connections]) connection.sink.end();
     this.#groups.clear();
-    this.#count = 0;
-    this.#live = 0;
+    [this.#count, this.#live] = [0, 0];
   }
 
   #start(sink: ReplySink, caller: Caller | undefined, version: string, position: number, from: string): ReplyReader {
@@ -145,6 +145,13 @@ export class Streams {
     });
   }
 
+  /** What was recorded is told once it can be read again. */
+  async #restAfter(failure: unknown): Promise<void> {
+    this.#engine().onFailure(failure, 'stream');
+    this.#again = true;
+    await new Promise((resolve) => setTimeout(resolve, storeRestMs).unref());
+  }
+
   /** Lets a connection hear what it has missed, as fast as it takes it, and then what comes. */
   async #catchUp(connection: Connection): Promise<void> {
     const { group, sink } = connection;
@@ -176,8 +183,7 @@ export class Streams {
 
   #goLive(connection: Connection): void {
     if (!connection.group.connections.has(connection)) return;
-    if (this.#live === 0) this.#position = connection.position;
-    this.#live += 1;
+    if (this.#live++ === 0) this.#position = connection.position;
     connection.isLive = true;
     // Something may have been recorded since it last looked.
     this.recorded();

@@ -58,7 +58,6 @@ export interface RefusedRequest {
   readonly path: string;
   readonly requestId: string;
   readonly caller: Caller | undefined;
-  /** What was asked for, in which version, and when; none of it is known of a request that reaches no operation. */
   readonly asked?: { readonly operation: string; readonly version: string; readonly nowMs: number };
   /** The body in the words of its version, where one was read. */
   readonly sent?: () => Value;
@@ -283,21 +282,14 @@ export function startExchange({ call, routed, nowMs, view, cost, trace }: Start,
 /** The answer of a refusal in its stated shape. It may be asked for in a body that is run again: `reportRefusal` is for once. */
 export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
   const { plan, view, call, caller, counted, nowMs } = exchange;
-  const requestId = exchange.requestId();
-  const reply = plan.refusals.answer(plan.lower?.(refusal, exchange) ?? refusal, {
+  exchange.refusedWith = refusal;
+  return plan.refusals.answer(plan.lower?.(refusal, exchange) ?? refusal, {
     path: call.path,
-    requestId,
+    requestId: exchange.requestId(),
     caller,
     asked: { operation: plan.operation.name, version: view.version ?? '', nowMs },
     sent: () => exchange.older?.body ?? exchange.request,
     ...(counted && { rate: () => strictestOf(counted, nowMs) }),
     tellsProse: true,
   });
-  exchange.refusedWith = refusal;
-  return reply;
-}
-
-/** Notes down what was let pass. */
-export function warn(exchange: Exchange, warnings: readonly string[]): void {
-  exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];
 }

@@ -16,11 +16,15 @@ export type Prune = (value: Value) => void;
 export interface FieldReader {
   readonly user: string | undefined;
   readonly reveals: boolean;
+  /** Fields that it is not shown besides, whatever the row. */
+  readonly leftOut?: ReadonlySet<Field>;
 }
 
 /** Compiles what is taken out of a value of a shape; nothing where all of it may be shown as it is. */
 export function compilePrune(spec: Spec, shape: Shape, reader: FieldReader): Prune | undefined {
-  return compileRemoval(spec, shape, `${reader.reveals} ${reader.user ?? ''}`, (field) => isHidden(field, reader));
+  return compileRemoval(spec, shape, `${reader.reveals} ${reader.leftOut !== undefined} ${reader.user ?? ''}`, (field) =>
+    isHidden(field, reader),
+  );
 }
 
 /** Compiles what is taken out of a value before it is kept: the fields that are never stored. */
@@ -47,7 +51,7 @@ function compileRemoval(spec: Spec, shape: Shape, name: string, removes: (field:
 }
 
 export function isHidden(field: Field, reader: FieldReader): boolean {
-  if (field.writeOnly || (field.reveal === 'once' && !reader.reveals)) return true;
+  if (field.writeOnly || (field.reveal === 'once' && !reader.reveals) || reader.leftOut?.has(field)) return true;
   return field.visible !== undefined && (reader.user === undefined || !field.visible.includes(reader.user));
 }
 

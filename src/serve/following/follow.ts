@@ -27,12 +27,12 @@ function compileFollow(
 ): NonNullable<Models['follow']> {
   const known = new Map<string, readonly CarryOut[]>();
   const following = (change: StoredChange): readonly CarryOut[] => {
-    const kind = kindOf(change);
-    const key = `${change.model.name}\n${kind}\n${change.operation}`;
+    const kinds = kindsOf(change);
+    const key = `${change.model.name}\n${kinds.join(' ')}\n${change.operation}`;
     const found = known.get(key);
     if (found) return found;
     const acts = all
-      .filter((one) => one.resource === change.model.name && nameOf(one) === kind)
+      .filter((one) => one.resource === change.model.name && kinds.includes(nameOf(one)))
       .flatMap((one) => one.acts.map((act) => compileAct(act, change.operation, models, compilation)));
     known.set(key, acts);
     return acts;
@@ -47,9 +47,10 @@ function compileFollow(
   };
 }
 
-function kindOf({ before, after, transition }: StoredChange): string {
-  if (before === undefined) return 'created';
-  return after === undefined ? 'deleted' : transition === undefined ? 'updated' : `transition ${transition}`;
+function kindsOf({ before, after, transitions }: StoredChange): readonly string[] {
+  if (before === undefined) return ['created'];
+  if (after === undefined) return ['deleted'];
+  return transitions.length === 0 ? ['updated'] : transitions.map((transition) => `transition ${transition}`);
 }
 
 function nameOf({ change }: Followed): string {

@@ -1,13 +1,14 @@
 import { _, type Ajv, type CodeKeywordDefinition, type KeywordCxt, type Name, str } from 'ajv';
 import { alwaysValidSchema, Type } from 'ajv/dist/compile/util.js';
+import ajvContains from 'ajv/dist/vocabularies/applicator/contains.js';
 
 /**
- * Two keywords of ajv whose counting of what is evaluated differs from the specification (Core sections 10.2.2 and 11.2): an `if`
+ * Keywords of ajv whose counting of what is evaluated differs from the specification (Core sections 10.2.2 and 11.2): an `if`
  * that fails evaluates nothing and one that holds does so also alone, and `unevaluatedItems` asks nothing more of a list once all of
- * its items are found evaluated while a value is validated.
+ * its items are found evaluated while a value is validated. A `contains` beside it evaluates the items that it holds of, and no others.
  */
 export function correctEvaluation(ajv: Ajv): void {
-  for (const definition of [ifKeyword, unevaluatedItems]) {
+  for (const definition of [ifKeyword, containsKeyword, unevaluatedItems]) {
     ajv.removeKeyword(String(definition.keyword));
     ajv.addKeyword(definition);
   }
@@ -53,9 +54,23 @@ function asks({ it }: KeywordCxt, keyword: 'then' | 'else'): boolean {
   );
 }
 
+/** Ajv's own, which counts every item as evaluated; what stands beside it counts for itself. */
+const containsKeyword: CodeKeywordDefinition = {
+  ...ajvContains.default,
+  code(cxt) {
+    const { it } = cxt;
+    const before = it.items;
+    ajvContains.default.code(cxt);
+    if (it.schema.unevaluatedItems === undefined) it.items = true;
+    else if (before === undefined) delete it.items;
+    else it.items = before;
+  },
+};
+
 const unevaluatedItems: CodeKeywordDefinition = {
   keyword: 'unevaluatedItems',
   type: 'array',
+  trackErrors: true,
   schemaType: ['boolean', 'object'],
   error: {
     message: ({ params: { len } }) => str`must NOT have more than ${len} items`,
@@ -68,7 +83,26 @@ const unevaluatedItems: CodeKeywordDefinition = {
     if (it.items === true) return;
     const length = gen.const('len', _`${data}.length`);
     const evaluated = gen.const('evaluated', countOf(it.items, length));
-    if (schema === false) {
+    const contains: unknown = it.schema.contains;
+    if (contains !== undefined && (schema === false || typeof schema === 'object')) {
+      const valid = gen.var('valid', _`true`);
+      gen.forRange('i', evaluated, length, (index) => {
+        cxt.setParams({ len: index });
+        const holds = gen.name('_valid');
+        const place = { dataProp: index, dataPropType: Type.Num } as const;
+        cxt.subschema({ keyword: 'contains', ...place, compositeRule: true, createErrors: false, allErrors: false }, holds);
+        // What the attempt left is no error of the value.
+        cxt.reset();
+        gen.if(_`!${holds}`, () => {
+          if (schema === false) {
+            gen.assign(valid, false);
+            cxt.error();
+          } else cxt.subschema({ keyword: 'unevaluatedItems', ...place }, valid);
+          gen.if(_`!${valid}`, () => gen.break());
+        });
+      });
+      cxt.ok(valid);
+    } else if (schema === false) {
       cxt.setParams({ len: evaluated });
       cxt.fail(_`${length} > ${evaluated}`);
     } else if (typeof schema === 'object' && schema !== null && !alwaysValidSchema(it, schema)) {

@@ -101,7 +101,7 @@ const keywordWords = new Map<string, KeywordWords>([
   ['maxItems', (stated) => `at most ${count(stated, 'item')}`],
   ['uniqueItems', () => 'items that differ'],
   ['items', (_stated, { params }) => `at most ${count(params.limit, 'item')}`],
-  ['unevaluatedItems', (_stated, { params }) => `at most ${count(params.len, 'item')}`],
+  ['unevaluatedItems', (_stated, error) => itemsWords(error)],
   ['contains', (stated) => `an item that is ${describeSchema(isSchema(stated) ? stated : undefined)}`],
   ['minProperties', (stated) => `at least ${count(stated, 'field')}`],
   ['maxProperties', (stated) => `at most ${count(stated, 'field')}`],
@@ -109,6 +109,13 @@ const keywordWords = new Map<string, KeywordWords>([
   ['false schema', () => 'nothing'],
   ['wireBytes', bytesWords],
 ]);
+
+function itemsWords({ params, parentSchema }: WireError): string {
+  const contains = parentSchema?.contains;
+  return contains === undefined
+    ? `at most ${count(params.limit, 'item')}`
+    : `no item but ${describeSchema(isSchema(contains) ? contains : undefined)}`;
+}
 
 const unionWords: KeywordWords = (stated, { params }) =>
   Array.isArray(params.passingSchemas) ? 'exactly one of the stated forms' : branchWords(stated);

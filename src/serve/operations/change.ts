@@ -12,8 +12,8 @@ import {
   Refused,
   refusalReply,
   type Value,
-  warn,
 } from '../exchange/exchange.ts';
+import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { type Act, changeFor, type Hook, type Pause, workFor } from '../resources/act.ts';
 import { isFields } from '../resources/body.ts';

@@ -2,6 +2,7 @@ import { pathOf } from '../../document/pointer.ts';
 import { type ErrorCondition, generalCondition, ownAnswer } from '../../parts/conditions.ts';
 import type { ErrorCode, ErrorRule, Errors } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import { compileMessage } from '../../parts/message-template.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
@@ -206,7 +207,7 @@ function compileTelling(spec: Spec, operation: Operation | undefined): Telling {
     tellsProse: ({ tellsProse, caller }) => tellsProse && (caller !== undefined || !asksWho),
     violations(violations, { caller }) {
       shapes ??= shapesOf(spec, operation);
-      const reader = { user: caller?.user, reveals: false };
+      const reader = { user: caller?.user, reveals: false, leftOut: leftOutOf(spec, { user: caller?.user }) };
       return violations.map((violation) => {
         const isHidden = violation.in === 'body' && shapes?.some((shape) => isHiddenAt(spec, shape, violation.path, reader));
         return isHidden ? { ...violation, found: 'a value that is not shown' } : violation;

@@ -127,13 +127,11 @@ function madeOf(engine: Engine, exchange: Exchange, model: RowModel, fields: Pla
     [model.identifier.field]: model.identifier.isInteger ? Number(id) : id,
   };
   for (const { field, make } of model.generated) made[field] ??= make(draw);
-  if (model.machine && made[model.machine.field] === undefined) {
-    const state = model.machine.initial(exchange.plan.operation.name)({
-      next: made,
-      now: exchange.nowMs,
-      operation: exchange.plan.operation.name,
-    });
-    if (state !== undefined) made[model.machine.field] = state;
+  const { name: operation } = exchange.plan.operation;
+  for (const { field, initial } of model.machines) {
+    if (made[field] !== undefined) continue;
+    const state = initial(operation)({ next: made, now: exchange.nowMs, operation });
+    if (state !== undefined) made[field] = state;
   }
   return made;
 }

@@ -1,6 +1,7 @@
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
@@ -19,6 +20,7 @@ import type { Validate } from '../http/ajv.ts';
 import type { Reply } from '../http/call.ts';
 import { headerText } from '../http/send.ts';
 import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
+import { compileBegin } from '../resources/begin.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { insertRow, updateRow } from '../resources/create.ts';
 import { removeRow } from '../resources/delete.ts';
@@ -159,7 +161,7 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
   const { compilation } = engine;
   const { spec, user } = compilation;
   const pruneOf = ({ shape }: Answer, reveals: boolean) =>
-    isStated(shape) ? compilePrune(spec, shape.value, { user, reveals }) : undefined;
+    isStated(shape) ? compilePrune(spec, shape.value, { user, reveals, leftOut: leftOutOf(spec, { user }) }) : undefined;
   const answers = (statedValue(endpoint.response) ?? []).filter(({ status }) => /^[23]\d\d$/.test(status));
   const candidates = answers.map((answer) => ({
     status: Number(answer.status),
@@ -240,8 +242,7 @@ function storeWanted(work: Work, wanted: WantedChange, operation: Operation, eng
 
 function create(work: Work, model: RowModel, wanted: Extract<WantedChange, { kind: 'create' }>, operation: Operation): void {
   const draft: Fields = { ...wanted.fields };
-  const state = model.machine?.initial(operation.name)({ ...work.scope, next: draft });
-  demandState(model, draft, state, 'starts in');
+  demandStates(model, draft, compileBegin(model, operation.name)(work.scope, draft), 'starts in');
   const next = applySetters(model.setters([operation.name, 'create', 'write']), { ...work.scope, next: draft }, draft);
   demandValid(model.validateStored, next, `The ${model.name} that a handler creates`);
   insertRow(work, model, wanted.id, next, `create ${model.name}`);
@@ -262,18 +263,19 @@ function update(
   }
   const { field } = model.identifier;
   if (draft[field] !== before[field]) throw new Error(`A handler changed ${field} of a ${model.name}, which it is known by.`);
-  demandState(model, draft, model.machine && before[model.machine.field], 'is in');
+  demandStates(model, draft, before, 'is in');
   const scope = { ...work.scope, resource: before, next: draft };
   const next = applySetters(model.setters([operation.name, 'update', 'write']), scope, draft);
   demandValid(model.validateStored, next, `The ${model.name} that a handler changes`);
-  updateRow(work, model, row, before, next, row.entered, `update ${model.name}`);
+  updateRow(work, model, row, before, next, `update ${model.name}`);
 }
 
 /** A state is written by transitions alone: a handler fires one. */
-function demandState(model: RowModel, fields: Fields, state: unknown, verb: string): void {
-  if (!model.machine || fields[model.machine.field] === state) return;
-  const { field } = model.machine;
-  throw new Error(`A handler wrote ${field} of a ${model.name}, which ${verb} ${String(state)}: fire a transition instead.`);
+function demandStates(model: RowModel, fields: Fields, wanted: Fields | undefined, verb: string): void {
+  const wrong = model.machines.find(({ field }) => fields[field] !== wanted?.[field]);
+  if (!wrong) return;
+  const is = `which ${verb} ${String(wanted?.[wrong.field])}`;
+  throw new Error(`A handler wrote ${wrong.field} of a ${model.name}, ${is}: fire a transition instead.`);
 }
 
 function firing(engine: Engine, transition: string, model: RowModel) {

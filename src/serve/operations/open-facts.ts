@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
@@ -38,7 +38,7 @@ export function doubtsAbout(endpoint: Endpoint, { spec, facts, standIn }: ViewCo
   else if (resource.identifier.value.generate === undefined && effect.verb === 'create' && !standIn)
     doubts.push(...facts.about('identifiers', resource.name));
   if (!isStated(resource.fields)) doubts.push(...facts.about('field names', resource.name));
-  if (effect.verb === 'transition' && !machineOf(spec.states, effect.resource)?.transitions)
+  if (effect.verb === 'transition' && machinesOf(spec.states, effect.resource).length === 0)
     doubts.push(...facts.about('transitions', effect.resource));
   return [...doubts, ...ownRequest(endpoint, facts.about('request payload shapes', key))];
 }

@@ -54,7 +54,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
       const shown = isTold ? representation.show(work, exchange, row.doc) : undefined;
       const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields, next: fields }, work });
       if ('refusal' in made) return made;
-      if (etag && did !== 'deleted') headers.etag = tagAs(etag, tagWithin(ownTag(row), made.reply.body));
+      if (etag && did !== 'deleted') headers.etag = tagAs(etag, tagWithin(ownTag(row, work.scope), made.reply.body));
       return { reply: { ...made.reply, headers: { ...headers, ...made.reply.headers } } };
     }
     if (did === 'deleted') return { reply: { status, headers, body: undefined } };
@@ -65,7 +65,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     const body = representation.isPlain ? row.doc : representation.text(work, exchange, row.doc);
     if (etag) {
       const isOwn = !isRevealed && !representation.mayExpand;
-      const own = isOwn ? contentTag(body) : ownTag(row);
+      const own = isOwn ? contentTag(body) : ownTag(row, work.scope);
       headers.etag = tagAs(etag, representation.isExpanded(exchange) ? tagWithin(own, body) : own);
     }
     return { reply: { status, headers, body } };

@@ -110,7 +110,7 @@ function patched(standIn: StandIn, work: Work, exchange: Exchange, { model, isLa
   const next = { ...changed.fields, [field]: before[field] };
   const { whole, names } = standIn.mendRow(work, model, row.id, next, before);
   standIn.keepNames(work.rows, model, row.id, names);
-  return updateRow(work, model, row, before, whole, row.entered, exchange.plan.operation.name).row;
+  return updateRow(work, model, row, before, whole, exchange.plan.operation.name).row;
 }
 
 /** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */

@@ -45,8 +45,8 @@ export type SentChildren = ReadonlyMap<string, readonly Fields[]>;
 /** One thing that a change stored. */
 export interface StoredChange {
   readonly operation: string;
-  /** The transition that it is, where it is one. */
-  readonly transition?: string | undefined;
+  /** The transitions that it is: an update may be one of each machine. */
+  readonly transitions: readonly string[];
   readonly model: RowModel;
   readonly id: string;
   readonly before: Fields | undefined;
@@ -91,8 +91,8 @@ export interface TakenRow {
   isUnchanged?: boolean;
   /** The error that the change is answered with, though it is kept. */
   readonly answer?: string | undefined;
-  /** The transition that an update is. */
-  readonly transition?: string | undefined;
+  /** The transitions that an update is, at most one of each machine. */
+  readonly transitions?: readonly string[] | undefined;
   /** What was sent of the rows that are made with it. */
   readonly children?: SentChildren;
 }

@@ -5,7 +5,8 @@ import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { takenOf } from '../../parts/taking.ts';
 import type { Reader } from '../../store/store.ts';
-import { type Exchange, type Fields, type Refusal, type Value, warn } from '../exchange/exchange.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { warn } from '../exchange/warn.ts';
 import type { Validate } from '../http/ajv.ts';
 import { Bare, withoutPrototype } from '../http/json.ts';
 import { describeValue, sort, type Violation } from '../http/violation.ts';
@@ -202,8 +203,8 @@ export function droppedFor(model: RowModel, { user, standIn }: ViewCompilation):
   );
   const dropped = new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
   // Where it is open what moves a row from state to state, a stand-in takes the state that is sent.
-  const { machine } = model;
-  if (standIn && machine && !machine.hasTransitions && !model.fields.get(machine.field)?.readOnly) dropped.delete(machine.field);
+  for (const { hasTransitions, field } of standIn ? model.machines : [])
+    if (!hasTransitions && !model.fields.get(field)?.readOnly) dropped.delete(field);
   return dropped;
 }
 

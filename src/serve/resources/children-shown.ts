@@ -2,7 +2,7 @@ import { type Children, childrenBounds } from '../../parts/children.ts';
 import { operationsOf, verbOf } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { QuerySpec, Reader as Rows, Scalar } from '../../store/store.ts';
-import { freeReading, type RowAccess } from '../callers/row-access.ts';
+import { freeReading, keepShown, type RowAccess } from '../callers/row-access.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { compilePrune, isHidden } from '../exchange/visibility.ts';
 import type { Models, Work } from './act.ts';
@@ -42,6 +42,7 @@ function compileShow(
   };
   const reading: RowAccess = isReadAlone(spec, child.name) ? access.reading(child.name, user) : freeReading;
   const prune = compilePrune(spec, { resource: child.name }, { user, reveals: false });
+  const fieldsShown = access.fieldsShown(child.name, user);
   // What the caller may not read is passed over, and found out row by row.
   const limit = reading.isFree ? page + 1 : childrenBounds.most + 1;
   return (work, fields, each) => {
@@ -51,8 +52,11 @@ function compileShow(
     const hasMore = rows.length > page || found.length > childrenBounds.most;
     const shown = rows.slice(0, page);
     for (const row of shown) {
+      const seen = fieldsShown?.(work.scope, row);
       prune?.(row);
+      keepShown(row, seen);
       each(child, row);
+      keepShown(row, seen);
     }
     if (!envelope) fields[name] = shown;
     else

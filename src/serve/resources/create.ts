@@ -6,13 +6,14 @@ import type { Row } from '../../store/store.ts';
 import { type Exchange, type Fields, type Refusal, Refused } from '../exchange/exchange.ts';
 import { copy, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
-import type { Act, Changing, Models, Names, TakenRow, Work } from './act.ts';
+import type { Act, Changing, Models, TakenRow, Work } from './act.ts';
+import { compileBegin } from './begin.ts';
 import { compileMissingReference, compileSent, invalid, type SentRow } from './body.ts';
 import { type ChildrenTaking, compileChildrenTaking } from './children-sent.ts';
 import { takeMadeLast, withMadeLast } from './counting.ts';
 import { bringUpDerived, withDerived } from './derive.ts';
 import { orFound } from './found-instead.ts';
-import { keptFields, newRow, setTimers } from './kept-row.ts';
+import { keepEntries, keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
@@ -39,7 +40,7 @@ export function compileMaker(
   const words = [operation.name, 'create', 'write'];
   const missingReference = compileMissingReference(compilation);
   // Where it is open what a row starts in, a stand-in makes it up.
-  const initial = standIn && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name);
+  const begin = compileBegin(model, operation.name, standIn !== undefined);
   const ownErrors = compileOwnErrors(operation, compilation);
   return {
     take(work, sent) {
@@ -47,7 +48,7 @@ export function compileMaker(
       const missing = missingReference(work, model, sent, undefined);
       if (missing) return { refusal: missing };
       const known = withDerived(work.rows, model, undefined, sent, false);
-      const started = start(work, model, initial, known);
+      const started = begin(work.scope, known);
       return {
         next: generate(work, model, started ?? known),
         ...(!started && { illegal: { when: 'transition.illegal.condition' } }),
@@ -137,18 +138,6 @@ function undone(own: Refusal | undefined): undefined {
   if (own) throw new Refused(own);
 }
 
-/** The state that a new row starts in; nothing where no target holds. */
-function start(
-  work: Work,
-  { machine }: RowModel,
-  initial: ((names: Names) => string | undefined) | undefined,
-  sent: Fields,
-): Fields | undefined {
-  if (!machine || !initial) return sent;
-  const state = initial({ ...work.scope, next: sent });
-  return state === undefined ? undefined : Object.assign(withoutPrototype(sent), { [machine.field]: state });
-}
-
 function generate(work: Work, model: RowModel, fields: Fields): Fields {
   if (model.generated.length === 0) return fields;
   const next = withoutPrototype(fields);
@@ -206,13 +195,17 @@ export function insertRow(
   const made = model.madeLast.length === 0 || back ? given : takeMadeLast(work, model, given);
   const fields = withDerived(work.rows, model, undefined, made, true);
   const row = write(work, model, fields, () =>
-    work.rows.insert(model.name, newRow(model, id, fields, model.machine ? work.nowMs : 0)),
+    work.rows.insert(model.name, newRow(model, id, fields, model.machines.length > 0 ? work.nowMs : 0)),
   );
+  keepEntries(work.rows, model, id, undefined, work.nowMs, []);
   holdRowLimits(work.rows, model.counted, undefined, fields);
   setTimers(work, model, row, fields);
-  work.stored.push({ operation, transition: back?.transition, model, id, before: back?.before, after: fields });
+  const transitions = back ? [back.transition] : none;
+  work.stored.push({ operation, transitions, model, id, before: back?.before, after: fields });
   return asDerived(work, model, row, undefined, fields);
 }
+
+const none: readonly string[] = [];
 
 /** How a row is there again that was deleted: what it was, and the transition that brings it back. */
 interface BroughtBack {
@@ -235,22 +228,24 @@ function asDerived(work: Work, model: RowModel, row: Row, before: Fields | undef
   return now && now.rev !== row.rev ? { row: now, fields: model.parse(now) } : { row, fields };
 }
 
-/** Stores a changed row with its timers. `entered` is when it entered its state, by the transition, where that is what changes it. */
+/** Stores a changed row with its timers. It enters its states now, by the transitions, where those are what changes it. */
 export function updateRow(
   work: Work,
   model: RowModel,
   row: Row,
   before: Fields,
   given: Fields,
-  entered: number,
   operation: string,
-  transition?: string,
+  transitions: readonly string[] = none,
 ): StoredRow {
+  const [first] = model.machines;
+  const entered = first && transitions.some((one) => first.has(one)) ? work.nowMs : row.entered;
   const fields = withDerived(work.rows, model, row.id, given, true);
   const written = write(work, model, fields, () => work.rows.update(model.name, newRow(model, row.id, fields, entered)));
+  keepEntries(work.rows, model, row.id, row, work.nowMs, transitions);
   holdRowLimits(work.rows, model.counted, before, fields);
   setTimers(work, model, written, fields);
-  work.stored.push({ operation, transition, model, id: row.id, before, after: fields });
+  work.stored.push({ operation, transitions, model, id: row.id, before, after: fields });
   return asDerived(work, model, written, before, fields);
 }
 

@@ -8,6 +8,7 @@ import { compileStatedBody } from './body.ts';
 import { updateRow } from './create.ts';
 import { keepDeleted } from './deleted-rows.ts';
 import { bringUpDerived, forgetTallied } from './derive.ts';
+import { forgetEntries } from './kept-row.ts';
 import { compileLocator } from './locate.ts';
 import { identifierValue, type Referrer, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
@@ -77,8 +78,9 @@ export function removeRow(work: Work, model: RowModel, row: Row, fields: Fields,
     keepDeleted(work, gone, goneRow);
     work.rows.remove(gone.name, goneRow.id);
     forgetTallied(work.rows, gone, goneRow.id);
+    forgetEntries(work.rows, gone, goneRow.id);
     const name = gone === model && goneRow.id === row.id ? operation : `delete ${gone.name}`;
-    work.stored.push({ operation: name, model: gone, id: goneRow.id, before, after: undefined });
+    work.stored.push({ operation: name, transitions: [], model: gone, id: goneRow.id, before, after: undefined });
   }
   // Of those that are gone themselves nothing is derived any more.
   for (const { model: gone, fields: last } of counted) bringUpDerived(work, gone, last, undefined);
@@ -119,15 +121,7 @@ function clearReferences(work: Work, model: RowModel, row: Row, leaving: Readonl
       const before = referrer.parse(child);
       const { [field]: _gone, ...rest } = before;
       const scope = { ...work.scope, resource: before, next: rest };
-      updateRow(
-        work,
-        referrer,
-        child,
-        before,
-        applySetters(referrer.setters(['write']), scope, rest),
-        child.entered,
-        `update ${from}`,
-      );
+      updateRow(work, referrer, child, before, applySetters(referrer.setters(['write']), scope, rest), `update ${from}`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { NewRow, Row } from '../../store/store.ts';
+import type { NewRow, Reader, Row, Transaction } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { Bare, copy, toJson } from '../http/json.ts';
 import type { Work } from './act.ts';
@@ -29,16 +29,68 @@ export function keptFields(model: RowModel, fields: Fields): Fields {
 export function setTimers(work: Pick<Work, 'rows' | 'scope'>, model: RowModel, row: Row, fields: Fields): void {
   const timed = timedOf(model);
   if (timed.length === 0) return;
-  const state = model.machine && fields[model.machine.field];
+  const entered = enteredOf(work.rows, model, row);
   for (const one of timed) {
-    const due = one.leaves(state) ? one.due(fields, row.entered, { ...work.scope, resource: fields, next: fields }) : undefined;
+    const scope = { ...work.scope, resource: fields, next: fields };
+    const due = one.leaves(fields) ? one.due(fields, entered(one), scope) : undefined;
     if (due) work.rows.setTimer({ resource: model.name, id: row.id, name: one.name, dueMs: due.ms, token: due.token });
     else work.rows.clearTimers(model.name, row.id, one.name);
   }
 }
 
 /** What the clock does to rows of a resource, and what it tells of them. */
-export function timedOf({ machine, alarms }: Pick<RowModel, 'machine' | 'alarms'>): readonly TimedTransition[] {
-  if (alarms.length === 0) return machine?.timed ?? [];
-  return [...(machine?.timed ?? []), ...alarms];
+export function timedOf({ machines, alarms }: Pick<RowModel, 'machines' | 'alarms'>): readonly TimedTransition[] {
+  const [only] = machines;
+  if (alarms.length === 0 && machines.length < 2) return only?.timed ?? [];
+  return [...machines.flatMap(({ timed }) => timed), ...alarms];
+}
+
+/** When a row entered the state that a timer of it is counted from. */
+export type Entered = (timed: TimedTransition) => number;
+
+export function enteredOf(rows: Reader, model: RowModel, row: Row): Entered {
+  if (!keepsEntries(model)) return () => row.entered;
+  const known = entriesOfRow(rows, model, row.id);
+  return ({ since }) => (since === undefined ? undefined : known[since]) ?? row.entered;
+}
+
+/**
+ * Keeps beside a row when it entered the state of each of its machines, where there are several and time is counted from that: all of
+ * them where it is made, and those whose transitions moved it.
+ */
+export function keepEntries(
+  rows: Transaction,
+  model: RowModel,
+  id: string,
+  before: Row | undefined,
+  now: number,
+  moved: readonly string[],
+): void {
+  if (!keepsEntries(model) || (before && moved.length === 0)) return;
+  const known = before ? entriesOfRow(rows, model, id) : {};
+  const entries = model.machines.map(({ field, has }) => {
+    const isEntered = !before || moved.some((transition) => has(transition));
+    return [field, isEntered ? now : (known[field] ?? before.entered)] as const;
+  });
+  const body = JSON.stringify(Object.fromEntries(entries));
+  rows.keep(entriesKey(model, id), { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER });
+}
+
+/** Forgets it of a row that is gone. */
+export function forgetEntries(rows: Transaction, model: RowModel, id: string): void {
+  if (keepsEntries(model)) rows.keep(entriesKey(model, id), { fingerprint: '', body: '{}', expiresMs: 0 });
+}
+
+function keepsEntries({ machines }: RowModel): boolean {
+  return machines.length > 1 && machines.some(({ timed }) => timed.some(({ since }) => since !== undefined));
+}
+
+function entriesOfRow(rows: Reader, model: RowModel, id: string): Readonly<Record<string, number>> {
+  const record = rows.record(entriesKey(model, id), 0);
+  // What is kept under that key is written above alone.
+  return record ? (JSON.parse(record.body) as Record<string, number>) : {};
+}
+
+function entriesKey({ name }: RowModel, id: string): string {
+  return `entered\n${name}\n${id}`;
 }

@@ -6,7 +6,7 @@ import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
 import type { Access } from '../callers/access.ts';
 import { type ColumnCode, canonical, fieldCode } from '../exchange/column.ts';
@@ -31,7 +31,8 @@ export interface RowModel {
   readonly resource: Resource;
   readonly table: TableSpec;
   readonly identifier: { readonly field: string; readonly isInteger: boolean; readonly generate: GenerateIdentifier };
-  readonly machine: CompiledMachine | undefined;
+  /** One for each field that holds a state, in the order of the document. */
+  readonly machines: readonly CompiledMachine[];
   /** What the clock tells of its rows. */
   readonly alarms: readonly EventAlarm[];
   readonly fields: ReadonlyMap<string, Field>;
@@ -93,7 +94,7 @@ export interface Referrer {
 
 /** Compiles every resource that has an identifier and stated fields. */
 export function compileModels(
-  compilation: Compilation,
+  compilation: Compilation & { readonly standIn?: object | undefined },
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
 ): ReadonlyMap<string, RowModel> {
   const models = new Map<string, RowModel>();
@@ -107,7 +108,7 @@ export function compileModels(
 
 function compileModel(
   resource: Resource,
-  compilation: Compilation,
+  compilation: Compilation & { readonly standIn?: object | undefined },
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
   derived: Derived,
 ): RowModel {
@@ -115,7 +116,6 @@ function compileModel(
   const fields = new Map(entriesOf(resource.fields));
   const list = [...fields.values()];
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
-  const machine = machineOf(spec.states, resource.name);
   const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
   const rules = compileFieldRules(resource, compilation);
   const counted = compileCountedRows(resource, compilation);
@@ -130,7 +130,7 @@ function compileModel(
       isInteger: identifierType(spec, resource.name) === 'integer',
       generate: compileIdentifier(identifier.generate),
     },
-    machine: machine && compileMachine(machine, compilation),
+    machines: machinesOf(spec.states, resource.name).map((machine) => compileMachine(machine, compilation)),
     alarms: compileAlarms(resource.name, compilation),
     fields,
     readOnly: new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name)),
@@ -144,7 +144,7 @@ function compileModel(
     ),
     referrers: referrersOf(spec, resource.name),
     findReferences: compileReferences(spec, { resource: resource.name }),
-    setters: rememberSetters(list, compilation),
+    setters: rememberSetters(resource, compilation),
     code: (field) => codes.get(field),
     rules,
     validateStored: withRules(compilation.validate({ resource: resource.name }, 'stored'), rules),

@@ -9,11 +9,15 @@ import type { RowModel } from './model.ts';
 type OwnErrors = (scope: Readonly<Record<string, Value>>) => Refusal | undefined;
 
 /** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is the fault of what it reads of the request. */
-export function compileOwnErrors(operation: Operation, compilation: Compilation, moved?: string): OwnErrors | undefined {
+export function compileOwnErrors(
+  operation: Operation,
+  compilation: Compilation,
+  moved: readonly string[] = [],
+): OwnErrors | undefined {
   const effect = operation.endpoint;
   const rules = entriesOf(compilation.spec.errors.codes).flatMap(([name, code]) =>
     code.rules.flatMap((rule): { code: string; condition: PreparedExpression }[] => {
-      const isMoved = moved !== undefined && rule.on?.includes(moved) === true;
+      const isMoved = moved.some((one) => rule.on?.includes(one));
       if (!rule.if || (rule.on !== undefined && !isMoved && !isAbout(rule.on, operation))) return [];
       // What follows from a change is refused by the errors that name it.
       if (operation.follows && rule.on === undefined) return [];
@@ -39,16 +43,32 @@ export function compileOwnErrors(operation: Operation, compilation: Compilation,
 /** The same for an update, and besides for the transition that it is. */
 export function compileMovedErrors(
   operation: Operation,
-  { name, machine }: Pick<RowModel, 'name' | 'machine'>,
+  { name, machines }: Pick<RowModel, 'name' | 'machines'>,
   compilation: Compilation,
 ):
-  | ((scope: Readonly<Record<string, Value>>, moved: { readonly transition?: string | undefined }) => Refusal | undefined)
+  | ((
+      scope: Readonly<Record<string, Value>>,
+      moved: { readonly transitions?: readonly string[] | undefined },
+    ) => Refusal | undefined)
   | undefined {
   const own = compileOwnErrors(operation, compilation);
-  const moves = machine?.moves(operation.name) ?? [];
+  const moves = machines.flatMap((machine) => machine.moves(operation.name) ?? []);
   if (moves.length === 0) return own;
-  const moving = new Map(moves.map((one) => [one.name, compileOwnErrors(operation, compilation, `${one.name} ${name}`)]));
-  return (scope, { transition }) => (transition === undefined ? own : moving.get(transition))?.(scope);
+  const known = new Map<string, OwnErrors | undefined>();
+  const moving = (transitions: readonly string[]): OwnErrors | undefined => {
+    const key = transitions.join('\n');
+    if (!known.has(key))
+      known.set(
+        key,
+        compileOwnErrors(
+          operation,
+          compilation,
+          transitions.map((one) => `${one} ${name}`),
+        ),
+      );
+    return known.get(key);
+  };
+  return (scope, { transitions }) => (transitions === undefined ? own : moving(transitions))?.(scope);
 }
 
 function isAbout(on: readonly string[], operation: Operation): boolean {

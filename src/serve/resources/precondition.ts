@@ -21,7 +21,7 @@ export function compilePrecondition(endpoint: Endpoint, model: RowModel, compila
   /** Nobody finds out by guessing what stands in a row that it may not read. */
   function currentTags(work: Work, { row, fields }: Found): readonly string[] {
     if (!row) return [];
-    return reading.isFree || reading.allows(work.scope, fields ?? {}) ? tags.map((tag) => tag(row)) : [unmatched];
+    return reading.isFree || reading.allows(work.scope, fields ?? {}) ? tags.map((tag) => tag(row, work.scope)) : [unmatched];
   }
 
   return (work, { call }: Exchange, found) => {

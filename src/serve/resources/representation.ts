@@ -3,6 +3,7 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isMembers } from '../../parts/versions/older-values.ts';
 import type { Reader as Rows } from '../../store/store.ts';
+import { keepShown } from '../callers/row-access.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
@@ -46,7 +47,8 @@ export function compileRepresentation(
   const mayExpand = always || parameter !== undefined;
   const carries = mayExpand ? compilation.version?.carries.expanding : compilation.version?.carries;
   const carry = carries?.resource(model.name);
-  const isPlain = !prune && !mayExpand && !carry;
+  const shown = compilation.access.fieldsShown(model.name, compilation.user);
+  const isPlain = !prune && !shown && !mayExpand && !carry;
   const asked = (exchange: Exchange) => {
     if (parameter === undefined) return [];
     // Where a body is sent, the parameter may stand in it.
@@ -56,20 +58,24 @@ export function compileRepresentation(
 
   function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
     const fields = model.parse({ doc });
+    const seen = shown?.(work.scope, fields);
     prune?.(fields);
+    keepShown(fields, seen);
     const paths = asked(exchange);
     if (always || paths.length > 0) expander.expand(work, model, fields, paths, depth, 0);
+    // What refers to it stands there by now.
+    keepShown(fields, seen);
     return fields;
   }
   return {
     isPlain,
     mayExpand,
-    lowered: carry && !prune && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
+    lowered: carry && !prune && !shown && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
     isExpanded: (exchange) => always || asked(exchange).length > 0,
     show,
     text(work, exchange, doc) {
       if (carry) return toJson(carry.down(show(work, exchange, doc)));
-      return isPlain || (!prune && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc));
+      return isPlain || (!prune && !shown && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc));
     },
   };
 }
@@ -134,8 +140,11 @@ class Expander {
         compilePrune(this.#compilation.spec, { resource: target }, { user: this.#compilation.user, reveals: false }),
       );
     }
+    const seen = access.fieldsShown(target, user)?.(work.scope, fields);
     this.#prunes.get(target)?.(fields);
+    keepShown(fields, seen);
     this.expand(work, model, fields, paths, depth, level + 1);
+    keepShown(fields, seen);
     return fields;
   }
 }

@@ -1,4 +1,6 @@
 import type { Row } from '../../store/store.ts';
+import { keepShown } from '../callers/row-access.ts';
+import type { Bindings } from '../callers/rules.ts';
 import { compilePrune } from '../exchange/visibility.ts';
 import { contentTag } from '../http/conditions.ts';
 import { toJson } from '../http/json.ts';
@@ -11,15 +13,19 @@ import type { ViewCompilation } from './view-compilation.ts';
  */
 export function compileRowTag(
   model: RowModel,
-  { spec, version }: ViewCompilation,
+  { spec, version, access }: ViewCompilation,
   user: string | undefined,
-): (row: Pick<Row, 'doc'>) => string {
+): (row: Pick<Row, 'doc'>, scope: Bindings) => string {
   const prune = compilePrune(spec, { resource: model.name }, { user, reveals: false });
   const carry = version?.carries.resource(model.name);
-  if (!prune && !carry) return ({ doc }) => contentTag(doc);
-  return (row) => {
+  const shown = access.fieldsShown(model.name, user);
+  if (!prune && !carry && !shown) return ({ doc }) => contentTag(doc);
+  return (row, scope) => {
     const fields = model.parse(row);
+    // Who is not known is shown what rules for anyone show.
+    const seen = shown?.(user === undefined ? { ...scope, caller: undefined } : scope, fields);
     prune?.(fields);
+    keepShown(fields, seen);
     return contentTag(toJson(carry ? carry.down(fields) : fields));
   };
 }

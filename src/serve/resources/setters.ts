@@ -1,12 +1,14 @@
 import { isSaidByType } from '../../parts/expressions/shape-type.ts';
-import { type Expression, statedValue } from '../../parts/fact.ts';
-import type { Field } from '../../parts/resources.ts';
+import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { type Compilation, type Evaluate, EvaluationFailure } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { unfit } from '../exchange/unfit.ts';
 import type { Validate } from '../http/ajv.ts';
 import { withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
+import { compileReferences, type FoundReference } from './references.ts';
 
 /** What sets one field on a change. */
 export interface Setter {
@@ -16,6 +18,8 @@ export interface Setter {
   readonly expression: Expression;
   readonly evaluate: Evaluate;
   readonly validate: Validate;
+  /** What in a value of it refers to nothing that is there; nothing where it refers to nothing. */
+  readonly dangling?: Dangling | undefined;
   /** What is answered where it fails or does not fit. */
   readonly refuse: (names: Readonly<Record<string, Value>>, message: string) => Refusal;
 }
@@ -23,10 +27,17 @@ export interface Setter {
 /** What sets fields on a change, by its words: the operation, the transition, the verb, `write`; but for those that are given otherwise. */
 export type Setters = (words: readonly string[], given?: readonly string[]) => readonly Setter[];
 
+/** The first reference in a value to a row that is not there, over the names that it was reckoned of. */
+type Dangling = (value: Value, names: Readonly<Record<string, Value>>) => FoundReference | undefined;
+
 const fits: Validate = () => [];
 
-/** Compiles what sets the fields of a resource, each change's on its first use. */
-export function rememberSetters(fields: readonly Field[], compilation: Compilation): Setters {
+/** Compiles what sets the fields of a resource, each change's on its first use. A stand-in lets references lead to rows that it has not made yet. */
+export function rememberSetters(
+  resource: Resource,
+  compilation: Compilation & { readonly standIn?: object | undefined },
+): Setters {
+  const fields = entriesOf(resource.fields).map(([, field]) => field);
   const known = new Map<string, readonly Setter[]>();
   return (words, given = []) => {
     const key = given.length === 0 ? words.join('\n') : JSON.stringify([words, given]);
@@ -43,11 +54,35 @@ export function rememberSetters(fields: readonly Field[], compilation: Compilati
       const prepared = compilation.prepare(expression, operation);
       const refuse: Setter['refuse'] = (names, message) =>
         unfit(compilation.spec, { expression: prepared, operation, names }, message, `a value by which ${field.name} can be set`);
-      return [{ field: field.name, keepsNull: field.keepsNull, expression, evaluate: prepared.evaluate, validate, refuse }];
+      const dangling = compilation.standIn ? undefined : compileDangling(resource, field, compilation.spec);
+      const { evaluate } = prepared;
+      return [{ field: field.name, keepsNull: field.keepsNull, expression, evaluate, validate, dangling, refuse }];
     });
     known.set(key, setters);
     return setters;
   };
+}
+
+/** A row may refer to itself, and keep what it referred to before. */
+function compileDangling(resource: Resource, { name, shape }: Field, spec: Spec): Dangling | undefined {
+  const find = compileReferences(spec, statedValue(shape) ?? {});
+  const identifier = statedValue(resource.identifier)?.field ?? '';
+  return (
+    find &&
+    ((value, { follow, next, resource: before }) => {
+      // Whoever carries a change out can follow references, and what is changed is a row.
+      const rowOf = follow as (resource: string, key: Value) => Fields | undefined;
+      const own = (next as Fields | undefined)?.[identifier];
+      const kept = (before as Fields | undefined)?.[name];
+      const known = kept === undefined ? [] : find(kept);
+      return find(value).find(
+        ({ target, id }) =>
+          !(target === resource.name && id === String(own)) &&
+          !known.some((one) => one.target === target && one.id === id) &&
+          rowOf(target, id) === undefined,
+      );
+    })
+  );
 }
 
 /** What is set on a change, all of it over the same scope. @throws {Refused} where it fails or does not fit its field. */
@@ -69,7 +104,24 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
     if (value === undefined || (value === null && !keepsNull)) delete next[field];
     else next[field] = value;
   }
+  for (const [index, { field, expression, dangling, refuse }] of setters.entries()) {
+    const value = values[index];
+    const missing = dangling && value !== undefined && value !== null ? dangling(value, scope) : undefined;
+    if (!missing) continue;
+    const message = `What sets ${field} (${expression.source}) gave ${describeValue(missing.id)}, and there is no such ${missing.target}.`;
+    throw new RefusedSet(refuse(scope, message), next);
+  }
   return next;
+}
+
+/** What was set refers to nothing that is there: refused once the errors of the service's own were asked, which may say so in their words. */
+export class RefusedSet extends Refused {
+  /** The row with all that was set. */
+  readonly next: Fields;
+  constructor(refusal: Refusal, next: Fields) {
+    super(refusal);
+    this.next = next;
+  }
 }
 
 /** A row with what would be set on it, for those who ask before it is known whether it can be stored. */
@@ -78,6 +130,6 @@ export function asStored(setters: readonly Setter[], scope: Readonly<Record<stri
     return applySetters(setters, scope, fields);
   } catch (failure) {
     if (!(failure instanceof Refused)) throw failure;
-    return fields;
+    return failure instanceof RefusedSet ? failure.next : fields;
   }
 }

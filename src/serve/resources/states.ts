@@ -7,6 +7,8 @@ import type { Fields, Refusal, Value } from '../exchange/exchange.ts';
 /** A machine compiled: which state a row starts in, what leads where, and what the clock has to do. */
 export interface CompiledMachine {
   readonly field: string;
+  /** Whether a transition is one of this machine. */
+  has(transition: string): boolean;
   readonly states: ReadonlySet<string>;
   /** Whether it is stated what a row starts in, and what leads from one state to another. */
   readonly hasInitial: boolean;
@@ -35,7 +37,10 @@ export interface CompiledTransition {
 
 export interface TimedTransition {
   readonly name: string;
-  leaves(state: Value): boolean;
+  /** The field of the state whose entering it is counted from, where it is counted so. */
+  readonly since?: string;
+  /** Whether the row is in a state that it leaves. */
+  leaves(fields: Fields): boolean;
   /** When it is due for a row that entered its state then, and what it is due for; nothing where its time is absent. */
   due(fields: Fields, enteredMs: number, scope: StateScope): { readonly ms: number; readonly token: string } | undefined;
 }
@@ -46,6 +51,7 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
   const all = statedValue(machine.transitions) ?? {};
   return {
     field: machine.field,
+    has: (transition) => Object.hasOwn(all, transition),
     states: new Set(statedValue(machine.states)),
     hasInitial: machine.initial.length > 0,
     hasTransitions: isStated(machine.transitions),
@@ -62,7 +68,7 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
       if (moving.length === 0) return undefined;
       return moving.filter(({ on }) => on?.includes(operation)).map((one) => compileTransition(one, compilation, operation));
     },
-    timed: Object.values(all).flatMap((transition) => compileTimed(transition, compilation)),
+    timed: Object.values(all).flatMap((transition) => compileTimed(machine, transition, compilation)),
   };
 }
 
@@ -105,10 +111,14 @@ function compileFrom({ from }: Transition): (state: Value) => boolean {
   return (state) => states.has(state);
 }
 
-function compileTimed(transition: Transition, compilation: Compilation): TimedTransition[] {
+function compileTimed({ field }: Machine, transition: Transition, compilation: Compilation): TimedTransition[] {
   const { name, after, atTime } = transition;
-  const leaves = compileFrom(transition);
-  if (after) return [{ name, leaves, due: (_fields, enteredMs) => ({ ms: enteredMs + after.ms, token: String(enteredMs) }) }];
+  const leavesState = compileFrom(transition);
+  const leaves = (fields: Fields) => leavesState(fields[field]);
+  if (after) {
+    const due: TimedTransition['due'] = (_fields, enteredMs) => ({ ms: enteredMs + after.ms, token: String(enteredMs) });
+    return [{ name, since: field, leaves, due }];
+  }
   if (!atTime) return [];
   const evaluate: Evaluate = compilation.expression(atTime);
   return [

@@ -55,7 +55,7 @@ export function compileFiring(
   compilation: ViewCompilation,
   given?: readonly string[],
 ): FireTransition {
-  const { machine } = model;
+  const machine = model.machines.find((one) => one.has(name));
   const transition: CompiledTransition | undefined = machine?.transition(name, operation.name);
   const words = [operation.name, name, 'write'];
   const illegal: Refusal = { when: 'transition.illegal.state' };
@@ -92,7 +92,7 @@ export function compileFiring(
       ownErrors: compileOwnErrors(operation, compilation),
       store(work, { row, fields, isDeleted }, _taken, next) {
         if (isDeleted) return bringBack(work, row!, fields!, next);
-        return { did: 'changed', ...updateRow(work, model, row!, fields!, next, work.nowMs, operation.name, name) };
+        return { did: 'changed', ...updateRow(work, model, row!, fields!, next, operation.name, [name]) };
       },
     },
   };

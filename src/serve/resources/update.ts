@@ -121,15 +121,17 @@ function keeping(
 /** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
 function droppedHere(endpoint: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
   const known = droppedFor(model, compilation);
-  const state = sentState(model, compilation);
-  const dropped = state === undefined ? known : new Set([...known].filter((name) => name !== state));
+  const states = sentStates(model, compilation);
+  const dropped = states.length === 0 ? known : new Set([...known].filter((name) => !states.includes(name)));
   return withoutStated(dropped, endpoint, model, compilation);
 }
 
-/** The field of the state, where an update may send it. */
-function sentState({ machine, fields, resource }: RowModel, { spec }: ViewCompilation): string | undefined {
-  const field = machine && fields.get(machine.field);
-  return field && isStateSent(spec, resource, field) ? field.name : undefined;
+/** The fields of states that an update may send. */
+function sentStates({ machines, fields, resource }: RowModel, { spec }: ViewCompilation): readonly string[] {
+  return machines.flatMap((machine) => {
+    const field = fields.get(machine.field);
+    return field && isStateSent(spec, resource, field) ? [field.name] : [];
+  });
 }
 
 /** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */
@@ -147,12 +149,15 @@ export function compileReplace(
   const maker = compileMaker(operation, model, compilation);
   const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
   const isKept = keptOnReplace(model, compilation);
+  const shown = compilation.access.fieldsShown(model.name, compilation.user);
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
-  function replacement(fields: Fields, before: Fields): Fields {
+  function replacement(work: Work, fields: Fields, before: Fields): Fields {
     const next = withoutPrototype(fields);
+    const seen = shown?.(work.scope, before);
     for (const name of Object.keys(before))
-      if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
+      if (isKept(name) || seen?.has(name) === false || (model.immutable.includes(name) && next[name] === undefined))
+        next[name] = before[name];
     return next;
   }
 
@@ -170,7 +175,7 @@ export function compileReplace(
       if (endpoint.takes) taken.fields[model.identifier.field] ??= identifierValue(id, model.identifier.isInteger);
       if (!row || !before) return maker.take(work, taken.fields);
       const wrong = changedImmutables(model, taken.fields, before);
-      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(taken.fields, before));
+      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(work, taken.fields, before));
     },
     change,
   };
@@ -225,7 +230,8 @@ export function compileRowChange(
   { illegalIn, given, counts = false }: RowChangeOptions,
 ): Changing {
   const usual = [operation.name, verb, 'write'];
-  const wordsOf = ({ transition }: TakenRow) => (transition === undefined ? usual : [operation.name, transition, verb, 'write']);
+  const wordsOf = ({ transitions }: TakenRow) =>
+    transitions === undefined ? usual : [operation.name, ...transitions, verb, 'write'];
   const own = compileMovedErrors(operation, model, compilation);
   return {
     model,
@@ -233,21 +239,20 @@ export function compileRowChange(
     illegalIn,
     set(_work, { fields }, taken, names, next) {
       const words = wordsOf(taken);
-      if (taken.transition !== undefined) return applySetters(model.setters(words, given), names, next);
+      if (taken.transitions !== undefined) return applySetters(model.setters(words, given), names, next);
       // What stands under the operation's own name is what it is for.
       const named = applySetters(model.setters([operation.name], given), names, next);
       taken.isUnchanged = !counts && isSame(fields, keptFields(model, named));
       return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
     ownErrors: own,
-    store(work, { row, fields }, { names, isUnchanged, transition }, next) {
+    store(work, { row, fields }, { names, isUnchanged, transitions }, next) {
       // A change is of a row that was found.
       const before = fields!;
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
-      const entered = transition === undefined ? row!.entered : work.nowMs;
       if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
       compilation.standIn?.showInOwners(work, model, next, false);
-      return { did: 'changed', ...updateRow(work, model, row!, before, next, entered, operation.name, transition) };
+      return { did: 'changed', ...updateRow(work, model, row!, before, next, operation.name, transitions) };
     },
   };
 }

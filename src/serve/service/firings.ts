@@ -6,7 +6,7 @@ import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { Work } from '../resources/act.ts';
 import type { Drawn } from '../resources/drawn.ts';
-import { timedOf } from '../resources/kept-row.ts';
+import { enteredOf, timedOf } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
 import { ownWork } from '../resources/own-work.ts';
 import { compileFiring, type FireTransition } from '../resources/transition.ts';
@@ -64,9 +64,8 @@ export class Firings {
 /** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
 function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
   const timed = timedOf(model).find(({ name }) => name === timer.name);
-  const state = model.machine && fields[model.machine.field];
   const scope = { ...work.scope, resource: fields, next: fields };
-  const due = timed?.leaves(state) ? timed.due(fields, row.entered, scope) : undefined;
+  const due = timed?.leaves(fields) ? timed.due(fields, enteredOf(work.rows, model, row)(timed), scope) : undefined;
   if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
   else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
   return due !== undefined && due.token === timer.token;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import { machineOf } from '../../parts/states.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { Row } from '../../store/store.ts';
 import type { Engine } from '../operations/engine.ts';
 import { follower } from '../resources/follower.ts';
@@ -36,8 +36,8 @@ const none = '';
 
 /** The timed transitions of a resource, as a fingerprint of what they say. */
 function timedWords({ compilation }: Engine, { name, derived }: RowModel): string {
-  const machine = machineOf(compilation.spec.states, name);
-  const transitions = machine && isStated(machine.transitions) ? Object.values(statedValue(machine.transitions) ?? {}) : [];
+  const machines = machinesOf(compilation.spec.states, name);
+  const transitions = machines.flatMap((machine) => Object.values(statedValue(machine.transitions) ?? {}));
   const timed = transitions.flatMap(({ name: word, from, after, atTime }) =>
     after || atTime ? [[word, from, after?.ms ?? '', atTime?.source ?? '']] : [],
   );
@@ -46,10 +46,10 @@ function timedWords({ compilation }: Engine, { name, derived }: RowModel): strin
   );
   if (timed.length + alarms.length === 0) return none;
   const told = alarms.length === 0 ? [] : [alarms];
+  // One field is said by itself, as it was when there could be no more.
+  const fields = machines.length < 2 ? machines[0]?.field : machines.map(({ field }) => field);
   return createHash('sha256')
-    .update(
-      JSON.stringify(derived.made === '' ? [machine?.field, timed, ...told] : [machine?.field, timed, derived.made, ...told]),
-    )
+    .update(JSON.stringify(derived.made === '' ? [fields, timed, ...told] : [fields, timed, derived.made, ...told]))
     .digest('base64url');
 }
 

@@ -49,8 +49,8 @@ function seedRow(work: Work, model: RowModel, row: Fields, place: string): boole
     [field]: identifierValue(id, model.identifier.isInteger),
   };
   for (const { field: name, make } of model.generated) fields[name] ??= make(work.draw);
-  if (model.machine)
-    fields[model.machine.field] ??= model.machine.initial(`create ${model.name}`)({ ...work.scope, next: fields });
+  for (const { field: state, initial } of model.machines)
+    fields[state] ??= initial(`create ${model.name}`)({ ...work.scope, next: fields });
   fillTimes(work, model, fields);
   const wrong = misfitOf(model, fields);
   if (wrong !== undefined) throw new BadRows(`${place} does not fit ${model.name}: ${wrong}.`);

@@ -5,9 +5,10 @@ import { compileAuthentication, type Identify } from '../callers/authentication.
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
 import { newCost } from '../exchange/cost.ts';
-import { type Exchange, type Refusal, refusalReply, startExchange, warn } from '../exchange/exchange.ts';
+import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
 import { type TracedRequest, traceChannels, traceRequest } from '../exchange/traces.ts';
+import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
 import { addHeaders } from '../http/send.ts';

@@ -13,7 +13,7 @@ export interface ChangesMeans<B> {
   readonly generation: () => number;
   readonly run: (state: State, body: B) => BodyOutcome;
   /** A connection that is free for the next batch; a lost one is made anew. */
-  readonly connection: () => Promise<Connection>;
+  readonly connection: () => Connection | Promise<Connection>;
   readonly rowTables: () => Promise<readonly string[]>;
   /** What makes room beside what is kept. */
   readonly purge: (state: State) => ReturnType<typeof bareSql>[];
@@ -29,16 +29,27 @@ interface Waiting<B> {
   readonly reject: (error: unknown) => void;
 }
 
+/** What comes next, and what of it was found out while the batch before it was under way. */
+interface Gathered<B> {
+  readonly waiting: Waiting<B>[];
+  /** What the first so many of them will ask for. */
+  state: State | undefined;
+  guessed: number;
+}
+
 const MOST_BODIES = 512;
 
 /**
  * Changes that wait while the last batch is under way are the next batch: they share one transaction and one flush to disk. Batches of all
  * processes come one after the other, for each holds the store's row from its beginning to its commit: what a body reads there stays so until then.
+ * The database never waits for what this process does besides: what bodies will ask for is found out while it works on the batch before, and answers
+ * are given once it has the next one's first question.
  */
 export class ChangeQueue<B> {
   readonly #means: ChangesMeans<B>;
-  #waiting: Waiting<B>[] = [];
+  #gathered: Gathered<B> = { waiting: [], state: undefined, guessed: 0 };
   #isRunning = false;
+  #isGuessing = false;
   #drained: (() => void)[] = [];
 
   constructor(means: ChangesMeans<B>) {
@@ -47,11 +58,13 @@ export class ChangeQueue<B> {
 
   add(body: B): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ body, generation: this.#means.generation(), resolve, reject });
-      if (this.#isRunning) return;
-      this.#isRunning = true;
-      // What else comes in this turn goes with it.
-      setImmediate(() => void this.#runAll());
+      this.#gathered.waiting.push({ body, generation: this.#means.generation(), resolve, reject });
+      if (this.#isRunning) this.#guessSoon();
+      else {
+        this.#isRunning = true;
+        // What else comes in this turn goes with it.
+        setImmediate(() => void this.#runAll());
+      }
     });
   }
 
@@ -64,53 +77,100 @@ export class ChangeQueue<B> {
   }
 
   async #runAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const generation = this.#means.generation();
-      const batch = this.#waiting.splice(0, MOST_BODIES);
-      const [now, past] = [
-        batch.filter((one) => one.generation === generation),
-        batch.filter((one) => one.generation !== generation),
-      ];
-      for (const { reject } of past) reject(new Superseded(this.#means.name));
-      if (now.length > 0) await this.#runBatch(now);
-    }
+    let answer = () => {};
+    for (let batch = this.#take(); batch.waiting.length > 0; batch = this.#take()) answer = await this.#runBatch(batch, answer);
+    answer();
     this.#isRunning = false;
     for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  /** One bad change fails no other: where the database refuses a batch, its halves are tried, and at last the one alone. */
-  async #runBatch(batch: readonly Waiting<B>[]): Promise<void> {
-    let outcomes: readonly BodyOutcome[];
-    try {
-      // Where a session ends nothing of its batch is stored, or it is known that all of it is.
-      outcomes = await overSessions(() => this.#carriedOut(batch.map(({ body }) => body)));
-    } catch (error) {
-      if (batch.length > 1 && error instanceof DatabaseError && !isOfMachine(error)) {
-        const half = batch.length >> 1;
-        await this.#runBatch(batch.slice(0, half));
-        await this.#runBatch(batch.slice(half));
-        return;
-      }
-      const told = isOfMachine(error) ? new CommitFailed(this.#means.name, error) : error;
-      outcomes = batch.map(() => ({ error: told }));
-    }
-    for (const [index, { resolve, reject }] of batch.entries()) {
-      const outcome = outcomes[index] as BodyOutcome;
-      if ('error' in outcome) reject(outcome.error);
-      else resolve(outcome.value);
+  #guessSoon(): void {
+    if (this.#isGuessing) return;
+    this.#isGuessing = true;
+    setImmediate(() => {
+      this.#isGuessing = false;
+      if (this.#gathered.waiting.length > 0) this.#guess(this.#gathered);
+    });
+  }
+
+  /** Finds out what they will ask for, as far as that is not known yet. */
+  #guess(gathered: Gathered<B>): State {
+    const state = gathered.state ?? this.#means.newState();
+    gathered.state = state;
+    const bodies = gathered.waiting.slice(gathered.guessed).map(({ body }) => body);
+    guess(state, bodies, (body) => this.#means.run(state, body));
+    gathered.guessed += bodies.length;
+    return state;
+  }
+
+  /** What waits, as one batch; those that were made for other tables are told so. */
+  #take(): Gathered<B> {
+    for (;;) {
+      const generation = this.#means.generation();
+      const gathered = this.#gathered;
+      const { waiting } = gathered;
+      const isWhole = waiting.length <= MOST_BODIES && waiting.every((one) => one.generation === generation);
+      this.#gathered = { waiting: isWhole ? [] : waiting.splice(MOST_BODIES), state: undefined, guessed: 0 };
+      if (isWhole) return gathered;
+      const past = waiting.filter((one) => one.generation !== generation);
+      for (const { reject } of past) reject(new Superseded(this.#means.name));
+      const now = waiting.filter((one) => one.generation === generation);
+      if (now.length > 0 || this.#gathered.waiting.length === 0) return { waiting: now, state: undefined, guessed: 0 };
     }
   }
 
-  async #carriedOut(bodies: readonly B[]): Promise<readonly BodyOutcome[]> {
-    const { newState, run, rowTables, connection: free, purge, committed, names } = this.#means;
+  /**
+   * One bad change fails no other: where the database refuses a batch, its halves are tried, and at last the one alone.
+   * @param answer Gives what came of the batch before; it is called once the database has the first question of this one.
+   * @returns what gives what came of this one
+   */
+  async #runBatch(batch: Gathered<B>, answer: () => void): Promise<() => void> {
+    const { waiting } = batch;
+    let outcomes: readonly BodyOutcome[];
+    try {
+      // Where a session ends nothing of its batch is stored, or it is known that all of it is.
+      outcomes = await overSessions(() => this.#carriedOut(batch, answer));
+    } catch (error) {
+      answer();
+      if (waiting.length > 1 && error instanceof DatabaseError && !isOfMachine(error)) {
+        const half = waiting.length >> 1;
+        for (const part of [waiting.slice(0, half), waiting.slice(half)])
+          (await this.#runBatch({ waiting: part, state: undefined, guessed: 0 }, () => {}))();
+        return () => {};
+      }
+      const told = isOfMachine(error) ? new CommitFailed(this.#means.name, error) : error;
+      outcomes = waiting.map(() => ({ error: told }));
+    }
+    let isTold = false;
+    return () => {
+      if (isTold) return;
+      isTold = true;
+      for (const [index, { resolve, reject }] of waiting.entries()) {
+        const outcome = outcomes[index] as BodyOutcome;
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      }
+    };
+  }
+
+  async #carriedOut(batch: Gathered<B>, answer: () => void): Promise<readonly BodyOutcome[]> {
+    const { run, rowTables, connection: free, purge, committed, names } = this.#means;
     const generation = this.#means.generation();
-    const state = newState();
+    const bodies = batch.waiting.map(({ body }) => body);
+    const state = this.#guess(batch);
     state.bodies = bodies.length;
-    guess(state, bodies, (body) => run(state, body));
-    const connection = await free();
+    // Where this is carried out over another session, nothing is known any more.
+    batch.state = undefined;
+    batch.guessed = 0;
+    const connecting = free();
+    // To connect takes a while, and nobody waits for it who has been told.
+    if (connecting instanceof Promise) answer();
+    const connection = await connecting;
     const means: BatchMeans<B> = { connection, state, bodies, run: (body) => run(state, body), rowTables };
     try {
-      const head = await this.#begin(connection, state, generation);
+      const begun = this.#begin(connection, state, generation);
+      answer();
+      const head = await begun;
       const outcomes = await runBodies(means);
       if (state.touched.size === 0) {
         await connection.send([bareSql('ROLLBACK')]);

@@ -1,5 +1,5 @@
 import type { SharedWork } from '../sharing.ts';
-import { bareSql, type Connection, type Server, type Sql } from './connection.ts';
+import { bareSql, type Connection, type FoundValues, type Server, type Sql } from './connection.ts';
 import type { StoreNames } from './names.ts';
 
 /** How long a process has some work without saying so again. */
@@ -19,6 +19,14 @@ interface Shared {
   /** Nothing until it was first found out. */
   isHeld: boolean | undefined;
 }
+
+/** The work that a process has, and what of it it has had all the time. */
+interface Held {
+  readonly mine: ReadonlySet<string>;
+  readonly renewed: ReadonlySet<string>;
+}
+
+const nothingHeld: Held = { mine: new Set(), renewed: new Set() };
 
 /**
  * Who does which work. A lease lasts for some seconds by the clock of the database, which all processes share; one is taken while the store's row
@@ -69,10 +77,13 @@ export class Leases {
   async #tryAll(): Promise<void> {
     while (this.#isAgain && this.#works.size > 0) {
       this.#isAgain = false;
-      const taken = await this.#taken().catch(() => new Set<string>());
+      const { mine, renewed } = await this.#taken().catch(() => nothingHeld);
       for (const [work, shared] of this.#works) {
-        const isHeld = taken.has(work);
-        if (isHeld === shared.isHeld) continue;
+        const isHeld = mine.has(work);
+        // What ran out and was taken anew was not this process's meanwhile, and what it left undone then it begins again.
+        const isAnew = isHeld && shared.isHeld && !renewed.has(work);
+        if (isHeld === shared.isHeld && !isAnew) continue;
+        if (isAnew) shared.held(false);
         shared.isHeld = isHeld;
         shared.held(isHeld);
       }
@@ -80,7 +91,7 @@ export class Leases {
   }
 
   /** What this process has of the work, after taking what is free. Only where there is some is the store's row waited for. */
-  async #taken(): Promise<Set<string>> {
+  async #taken(): Promise<Held> {
     const { names, holder } = this.#means;
     const table = names.own('leases');
     const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::int8`;
@@ -96,7 +107,8 @@ export class Leases {
       values: [list],
     };
     const [held = [], [[others] = []] = []] = await connection.send([renew, free]);
-    if (Number(others) >= works.length) return new Set(held.map(([name]) => String(name)));
+    const renewed = namesOf(held);
+    if (Number(others) >= works.length) return { mine: renewed, renewed };
     const take: Sql = {
       text: `INSERT INTO ${table} AS l (name, holder, fence, expires)
         SELECT name, $2, 1, ${nowMs} + ${leaseMs} FROM unnest($1::text[]) AS name
@@ -108,7 +120,7 @@ export class Leases {
     const lock = bareSql(`SELECT 1 FROM ${names.own('store')} FOR UPDATE`);
     try {
       const found = await connection.send([bareSql('BEGIN'), lock, take, mine, bareSql('COMMIT')]);
-      return new Set((found[3] ?? []).map(([name]) => String(name)));
+      return { mine: namesOf(found[3] ?? []), renewed };
     } catch (error) {
       if (!connection.isLost) await connection.send([bareSql('ROLLBACK')]).catch(() => {});
       throw error;
@@ -132,4 +144,8 @@ export class Leases {
       .catch(() => {});
     this.#tell();
   }
+}
+
+function namesOf(found: readonly FoundValues[]): Set<string> {
+  return new Set(found.map(([name]) => String(name)));
 }

@@ -81,9 +81,9 @@ class PostgresStore implements Store {
       newState: () => new State(this.#shapes),
       generation: () => this.#generation,
       run: (state, body) => this.#runChange(state, body),
-      connection: async () => {
-        if (!this.#writer || this.#writer.isLost) this.#writer = await this.#server.connect();
-        return this.#writer;
+      connection: () => {
+        if (this.#writer && !this.#writer.isLost) return this.#writer;
+        return this.#server.connect().then((connection) => (this.#writer = connection));
       },
       rowTables: async () => tableNames(await this.#free(), names),
       purge: (state) => purgeSql(names, state, this.#latest),

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Client, ClientConfig } from 'pg';
 import type { Settings } from './address.ts';
 import {
@@ -92,6 +93,7 @@ interface Holding {
   /** Keeps the process alive, as long as something is asked. */
   ref(): void;
   unref(): void;
+  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'uncork'> };
 }
 
 class PgConnection implements Connection {
@@ -120,7 +122,12 @@ class PgConnection implements Connection {
   async send(statements: readonly Sql[]): Promise<readonly (readonly FoundValues[])[]> {
     // A store that nobody asks anything keeps no process alive.
     if (this.#underWay++ === 0) this.#client.ref();
-    const answers = await Promise.allSettled(statements.map((one) => this.#query(one)));
+    const { stream } = this.#client.connection;
+    // All of them go out at once.
+    stream.cork();
+    const asked = statements.map((one) => this.#query(one));
+    stream.uncork();
+    const answers = await Promise.allSettled(asked);
     if (--this.#underWay === 0) this.#client.unref();
     const failed = answers.find((answer) => answer.status === 'rejected');
     if (failed) throw this.#told(failed.reason);

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf, statesNamed, transitionNamed } from '../../parts/states.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
@@ -115,9 +115,14 @@ function statesFor({ operation, endpoint }: Door): readonly string[] | undefined
 }
 
 function isReady(model: Model, row: TrialRow, door: Door): boolean {
-  const machine = machineOf(model.spec.states, row.resource);
   const states = statesFor(door);
-  return !machine || !states || states.includes(stateOf(row, machine) ?? '');
+  const { transition } = door.operation;
+  const all = machinesOf(model.spec.states, row.resource);
+  const machines = transition ? all.filter((one) => entryOf(one.transitions, transition.name)) : all;
+  return machines.every((machine) => {
+    const named = statesNamed(model.spec.states, machine, states ?? []);
+    return named.length === 0 || named.includes(stateOf(row, machine) ?? '');
+  });
 }
 
 /** Whether the rules allow an operation on a row, as far as it can be known. */
@@ -130,8 +135,8 @@ async function tryRow(session: Session, door: Door, caller: TrialCaller, row: Tr
   const { model } = session;
   const { operation, endpoint } = door;
   const effect = statedValue(endpoint.does);
-  const machine = effect?.verb === 'transition' ? machineOf(model.spec.states, effect.resource) : undefined;
-  const transition = machine && effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
+  const transition =
+    effect?.verb === 'transition' ? transitionNamed(model.spec.states, effect.resource, effect.transition) : undefined;
   // That nothing else is wrong with it leaves the rules alone to refuse it.
   const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
   const plan = await requestAbout(session, row, endpoint, { caller, headers, ...(transition && { transition }) });

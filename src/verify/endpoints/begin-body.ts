@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { transitionNamed } from '../../parts/states.ts';
 import { callerFor, callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
@@ -111,6 +111,5 @@ function fromStates(session: Session, resource: string, name: string | undefined
 }
 
 function machineTransition(session: Session, resource: string, name: string) {
-  const machine = machineOf(session.model.spec.states, resource);
-  return machine ? statedValue(machine.transitions)?.[name] : undefined;
+  return transitionNamed(session.model.spec.states, resource, name);
 }

@@ -6,7 +6,7 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import type { Field } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import { beginList, type OwnList } from '../make/own-list.ts';
 import { hasNextPage } from '../make/pages.ts';
 import { statesOf } from '../make/walk.ts';
@@ -177,12 +177,11 @@ function asksOf(
   session.need(value !== undefined && value !== null, `the ${resource} that was made has no ${field}`);
   const captured = isMap(value) || row.made ? row.known[field] : value;
   session.need(captured !== undefined && !Array.isArray(value), `${field} cannot be asked for`);
-  const machine = machineOf(session.model.spec.states, resource);
+  const machine = machineOn(session.model.spec.states, resource, field);
   const stated = session.model.resource(resource);
   const shape = statedValue(stated && entryOf(stated.fields, field)?.shape);
-  const isState = machine?.field === field;
   const foreign = shape && shape.ref === undefined && isFreeText(shape) ? own.with() : undefined;
-  const other = isState ? statesOf(machine).find((state) => state !== value) : foreign;
+  const other = machine ? statesOf(machine).find((state) => state !== value) : foreign;
   // What does not stand at the beginning of a text is not what it begins with.
   if (op === 'prefix' && typeof value === 'string' && withinText(value) !== '')
     return [captured, new Fresh((_draw, run) => withinText(String(resolve(captured, run))))];

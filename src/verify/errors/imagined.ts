@@ -3,7 +3,7 @@ import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineAsked } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { callerContext } from '../model/access.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
@@ -70,7 +70,9 @@ function makeable(endpoint: Endpoint, holds: (scene: Scene) => boolean | undefin
 /** The states in which the endpoint may be asked for. */
 function statesFor(session: Session, endpoint: Endpoint): readonly (string | undefined)[] {
   const effect = statedValue(endpoint.does);
-  const machine = machineOf(session.model.spec.states, resourceOfEffect(effect) ?? '');
+  const { states } = session.model.spec;
+  const resource = resourceOfEffect(effect) ?? '';
+  const machine = machineAsked(states, endpoint, resource);
   if (!machine || effect?.verb === 'create' || effect?.verb === 'upsert') return [undefined];
   const transition = effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
   const from = endpoint.in ?? (transition && transition.from !== '*' ? transition.from : undefined);

@@ -7,7 +7,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineAsked, machinesOf } from '../../parts/states.ts';
 import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import { NotSeen } from '../model/expressions.ts';
 import type { ShownFields } from '../model/row-shown.ts';
@@ -111,9 +111,8 @@ function slotOf(session: Session, key: string, { resource, reads, via, from }: W
       field.default ? [[name, field.default.value]] : [],
     ),
   );
-  const machine = from && machineOf(model.spec.states, resource);
-  const states =
-    machine && reads.has(machine.field) ? { field: machine.field, states: statedValue(machine.states) ?? [] } : undefined;
+  const machine = from && machinesOf(model.spec.states, resource).find(({ field }) => reads.has(field));
+  const states = machine ? { field: machine.field, states: statedValue(machine.states) ?? [] } : undefined;
   return {
     key,
     resource,
@@ -166,7 +165,7 @@ export function contextOf(session: Session, endpoint: Endpoint, slots: readonly 
   for (const { key, from } of slots) {
     if (from) rows.set(from.key, { ...rows.get(from.key), [from.field]: idOf(key) });
   }
-  const machine = machineOf(model.spec.states, resource);
+  const machine = machineAsked(model.spec.states, endpoint, resource);
   const stateField = machine && state !== undefined ? { [machine.field]: state } : {};
   const body = rows.get('body');
   const row = { ...rows.get('row'), ...stateField };

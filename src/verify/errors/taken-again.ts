@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -26,11 +26,11 @@ export const takenAgain: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
-      const machine = machineOf(model.spec.states, name);
-      for (const rule of machine ? resource.unique : []) {
-        if (machine) yield* freedCases(model, { resource, machine, rule });
-        for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-          if (machine) yield* casesOf(model, { resource, machine, rule, transition });
+      for (const machine of machinesOf(model.spec.states, name)) {
+        for (const rule of resource.unique) {
+          yield* freedCases(model, { resource, machine, rule });
+          for (const [, transition] of entriesOf(machine.transitions))
+            yield* casesOf(model, { resource, machine, rule, transition });
         }
       }
     }
@@ -83,7 +83,7 @@ async function takeFreed(session: Session, { resource, machine, rule }: Freed, s
   const { model } = session;
   const { name } = resource;
   const values = await uniqueValues(session, resource, rule.fields);
-  const row = await session.make(name, { body: values, state });
+  const row = await session.make(name, { body: values, machine, state });
   const { made } = row;
   session.need(made !== undefined, `rows of ${name} are given, not made`);
   const before = (await lookAt(session, row)).done;
@@ -126,12 +126,12 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
   const endpoint = model.endpointOfTransition(name, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const values = await uniqueValues(session, resource, rule.fields);
-  const row = await session.make(name, { body: values, state: from });
+  const row = await session.make(name, { body: values, machine, state: from });
   // What is unique in some states alone is taken by a row that is in one of them.
   const [initial] = machine.initial;
   const isNewUnique = machine.initial.length === 1 && isUniqueIn(model, machine, rule, initial?.state) === true;
   const state = isNewUnique ? undefined : transition.to[0]?.state;
-  const other = await session.make(name, { body: values, caller: row.caller, ...(state !== undefined && { state }) });
+  const other = await session.make(name, { body: values, caller: row.caller, ...(state !== undefined && { machine, state }) });
   const before = (await lookAt(session, row)).done;
   const beside = (await lookAt(session, other)).done;
   const [caller] = callersFor(session, endpoint, row);
@@ -140,7 +140,7 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
   const code = model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name ?? '';
   const fact = { kind: 'conditions', subject: code };
   const free = async () => {
-    const alone = await session.make(name, { state: from, caller: row.caller });
+    const alone = await session.make(name, { machine, state: from, caller: row.caller });
     const tags = await session.preconditions(endpoint, alone, caller);
     return requestAbout(session, alone, endpoint, { caller, headers: tags, transition });
   };

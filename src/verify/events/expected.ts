@@ -89,7 +89,7 @@ function beforeKnown(
   if (!stated) return {};
   if (verb === 'create' || verb === 'delete') return { before: {} };
   if (!before || !after) return {};
-  const fields = entriesOf(stated.fields).filter(([, field]) => altersInSight(field));
+  const fields = entriesOf(stated.fields).filter(([, field]) => altersInSight(model.spec, field));
   if (fields.some(([name, { show }]) => unseen.has(name) || (show !== undefined && show !== 'id'))) return {};
   const altered = fields.filter(([name]) => !isSame(before[name], after[name]));
   return { before: Object.fromEntries(altered.map(([name]) => [name, before[name] ?? null])) };

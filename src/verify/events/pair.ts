@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { askedFor } from '../../parts/event-names.ts';
 import type { EventKind } from '../../parts/events.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { machineOf, type Transition } from '../../parts/states.ts';
+import { machineIn, machineWith, type Transition, transitionNamed } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -54,10 +54,14 @@ export function sureKind(model: Model, operation: Operation): EventKind | undefi
 
 /** Whether an operation can come right after the creation: a transition without a condition from the first state, or a deletion in it. */
 function follows(model: Model, operation: Operation): boolean {
-  const machine = operation.resource === undefined ? undefined : machineOf(model.spec.states, operation.resource);
-  const initial = machine?.initial.length === 1 ? machine.initial[0]?.state : undefined;
+  const { resource = '' } = operation;
   const verb = verbOf(operation);
   const transition = transitionOf(model, operation);
+  const { states } = model.spec;
+  const machine = transition
+    ? machineWith(states, resource, transition.name)
+    : machineIn(states, resource, operation.endpoint?.in?.[0]);
+  const initial = machine?.initial.length === 1 ? machine.initial[0]?.state : undefined;
   if (transition)
     return !transition.if && initial !== undefined && (transition.from === '*' || transition.from.includes(initial));
   const { endpoint } = operation;
@@ -67,8 +71,7 @@ function follows(model: Model, operation: Operation): boolean {
 
 function transitionOf(model: Model, { endpoint, resource }: Operation): Transition | undefined {
   const effect = endpoint && statedValue(endpoint.does);
-  const machine = resource === undefined ? undefined : machineOf(model.spec.states, resource);
-  return effect?.verb === 'transition' && machine ? entryOf(machine.transitions, effect.transition) : undefined;
+  return effect?.verb === 'transition' ? transitionNamed(model.spec.states, resource ?? '', effect.transition) : undefined;
 }
 
 /** Somebody who may make the row of a pair and hear of it. */

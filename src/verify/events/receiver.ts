@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Json } from '../../document/document.ts';
+import { pushKinds } from '../../kinds/deliveries/all.ts';
 
 /** A delivery as it came. */
 export interface ReceivedDelivery {
@@ -7,7 +8,7 @@ export interface ReceivedDelivery {
   readonly headers: Readonly<Record<string, string>>;
   /** The body to the byte, which is what is signed. */
   readonly text: string;
-  /** The body as JSON; nothing where it is none. */
+  /** The event in the body, by what the body says that it is; nothing where there is none. */
   readonly body: Json | undefined;
   readonly method: string;
   /** When it had come, by the clock of this machine. */
@@ -101,7 +102,8 @@ class Deliveries {
     const earlier = this.#received.get(path) ?? [];
     this.#received.set(path, earlier);
     const { method = '' } = request;
-    const come = { headers: headersOf(request), text, body: jsonIn(text), method, atMs: Date.now() };
+    const headers = headersOf(request);
+    const come = { headers, text, body: eventIn(headers['content-type'] ?? '', text), method, atMs: Date.now() };
     const status = this.#reactions.get(path)?.(come, earlier) ?? 204;
     earlier.push({ ...come, status });
     return status;
@@ -140,6 +142,12 @@ class Deliveries {
 function headersOf(request: IncomingMessage): Record<string, string> {
   const entries = Object.entries(request.headersDistinct).map(([name, values]) => [name, (values ?? []).join(', ')] as const);
   return Object.fromEntries(entries);
+}
+
+/** What a body holds: as the way of delivery reads it whose bodies are of this type, else as JSON. */
+function eventIn(type: string, text: string): Json | undefined {
+  const kind = pushKinds.find(({ mediaType, read }) => read && type.toLowerCase().startsWith(mediaType));
+  return kind?.read ? kind.read(text) : jsonIn(text);
 }
 
 function jsonIn(text: string): Json | undefined {

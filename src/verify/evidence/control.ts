@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineAsked } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { Control } from '../script/claim.ts';
@@ -63,7 +63,7 @@ function areAlike(model: Model, one: TrialExchange, other: TrialExchange, sessio
 
 function stateBefore(model: Model, exchange: TrialExchange, session: readonly TrialExchange[]): Json | undefined {
   const resource = resourceOfEffect(exchange.endpoint && statedValue(exchange.endpoint.does)) ?? '';
-  const field = machineOf(model.spec.states, resource)?.field ?? '';
+  const field = (exchange.endpoint && machineAsked(model.spec.states, exchange.endpoint, resource)?.field) ?? '';
   const id = idIn(model, exchange);
   const at = session.indexOf(exchange);
   const row = session

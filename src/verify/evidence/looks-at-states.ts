@@ -4,7 +4,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
 import type { FollowingEffect } from '../../parts/following.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { type Machine, machineAt, type Transition } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -14,7 +14,7 @@ import type { Obligation } from './obligation.ts';
 
 /** Each state, in a row that was shown. */
 export function looksAtStates(model: Model, { subject }: LedgerFact): Obligation[] {
-  const machine = machineOf(model.spec.states, subject);
+  const machine = machineAt(model.spec.states, subject);
   const states = (machine && statedValue(machine.states)) ?? [];
   return states.map((state) => ({
     name: state,
@@ -25,13 +25,15 @@ export function looksAtStates(model: Model, { subject }: LedgerFact): Obligation
 
 /** Each transition from each of its states, and one refused elsewhere. */
 export function looksAtTransitions(model: Model, { subject }: LedgerFact): Obligation[] {
-  const machine = machineOf(model.spec.states, subject);
+  const machine = machineAt(model.spec.states, subject);
   if (!machine) return [];
   return entriesOf(machine.transitions).flatMap(([, transition]) => {
-    const endpoint = model.endpointOfTransition(subject, transition.name);
+    const endpoint = model.endpointOfTransition(machine.resource, transition.name);
     if (endpoint) return [...looksAtFiring(model, machine, transition), ...looksAtFollowing(transition, endpoint)];
     // What nobody fires, and follows from changes alone, is seen with them.
-    const isFollowing = followedOf(model.spec).some(({ acts }) => acts.some(({ does }) => isFiredBy(does, subject, transition)));
+    const isFollowing = followedOf(model.spec).some(({ acts }) =>
+      acts.some(({ does }) => isFiredBy(does, machine.resource, transition)),
+    );
     const isOwn = transition.by !== undefined || transition.after !== undefined || transition.atTime !== undefined;
     if (isFollowing && !isOwn) return [];
     const fired = looksAtClock(model, machine, transition);

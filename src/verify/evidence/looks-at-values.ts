@@ -8,7 +8,7 @@ import { generatedOf } from '../../parts/generated.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn, machinesOf } from '../../parts/states.ts';
 import { isNeverNull } from '../endpoints/bodies.ts';
 import { takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
@@ -93,7 +93,7 @@ function isNulled({ sent }: TrialExchange, name: string): boolean {
 
 /** States are looked at as such. */
 function membersOf({ spec }: Model, { name }: Resource, field: Field, shape: Shape): Obligation[] {
-  if (machineOf(spec.states, name)?.field === field.name) return [];
+  if (machineOn(spec.states, name, field.name)) return [];
   const items = isMap(shape.items) ? shape.items : undefined;
   const members = Array.isArray(shape.enum) ? shape.enum : Array.isArray(items?.enum) ? items.enum : [];
   return (members as readonly Json[])
@@ -116,7 +116,9 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
   // Which rows count may depend on their state: each that it speaks of is looked at.
   const source = derivation?.field.derive?.source ?? '';
-  const states = [...froms].flatMap((from) => statedValue(machineOf(model.spec.states, from)?.states) ?? []);
+  const states = [...froms].flatMap((from) =>
+    machinesOf(model.spec.states, from).flatMap((one) => statedValue(one.states) ?? []),
+  );
   looks.push(
     ...new Set(
       states.filter((state) => new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source)).map((state) => `in ${state}`),

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
 import { ownRulesAt } from '../errors/own-condition.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { ShownFields } from '../model/row-shown.ts';
@@ -26,6 +26,7 @@ interface Demand {
 /** What a row is to be made with. */
 interface Answering {
   readonly state?: string;
+  readonly machine?: Machine;
   readonly body: Readonly<Record<string, Json>>;
 }
 
@@ -48,7 +49,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...readingDemands(session, target, asking),
     ...firingDemands(session, resource, field, wanted),
   ];
-  const machine = machineOf(model.spec.states, target);
+  const machines = machinesOf(model.spec.states, target);
   const known = setByAsking(session, target, asking);
   const choices = new Map<string, readonly (Json | undefined)[]>();
   const answerable = demands.filter(({ members, source }) =>
@@ -67,11 +68,16 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   const imagined = [...imaginedOf([...choices])];
   const found = imagined.find((one) => meets(one, false)) ?? imagined.find((one) => meets(one, true));
   if (!found) return undefined;
-  const { [machine?.field ?? '']: state, ...body } = found;
+  // Of several machines a row is brought into a state of one.
+  const machine =
+    machines.find(({ field: held, initial }) => found[held] !== undefined && initial[0]?.state !== found[held]) ?? machines[0];
+  const states = new Set(machines.map(({ field: held }) => held));
+  const state = found[machine?.field ?? ''];
+  const body = Object.fromEntries(Object.entries(found).filter(([name]) => !states.has(name)));
   const [initial, ...others] = machine?.initial ?? [];
   const isBegunIn = state === undefined || (others.length === 0 && initial?.state === state);
   if (isBegunIn && Object.keys(body).length === 0) return undefined;
-  return { body, ...(!isBegunIn && { state: String(state) }) };
+  return { body, ...(!isBegunIn && { state: String(state), ...(machine && { machine }) }) };
 }
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */
@@ -101,9 +107,8 @@ function readingDemands({ model }: Session, target: string, asking: TrialCaller 
 
 /** A row that is to be in a state has to be one whose transitions are open, but for the one that is to be blocked. */
 function firingDemands({ model }: Session, resource: string, field: string, { state, blocking }: WantedRow): Demand[] {
-  const machine = machineOf(model.spec.states, resource);
-  if (!machine || state === undefined) return [];
-  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+  if (state === undefined) return [];
+  return transitionsOf(model.spec.states, resource).flatMap(([name, transition]) => {
     const operation = model.endpointOfTransition(resource, name)?.operation;
     return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => {
       const members = condition && membersThrough(model.expressions.readsOf(condition, operation), 'resource', field);
@@ -158,8 +163,8 @@ function defaultsOf({ model }: Session, target: string): ShownFields {
 /** The values that a member can be given, the least trouble first; nothing where it is for the service to say. */
 function valuesFor(session: Session, target: string, member: string, source: string): readonly (Json | undefined)[] {
   const { model } = session;
-  const machine = machineOf(model.spec.states, target);
-  if (machine?.field === member) {
+  const machine = machineOn(model.spec.states, target, member);
+  if (machine) {
     const initial = machine.initial.map(({ state }) => state);
     return [...new Set([...initial, ...(statedValue(machine.states) ?? [])])];
   }

@@ -2,7 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineIn } from '../../parts/states.ts';
 import { itemsOf, rowsShown, unexpanded } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -81,8 +81,13 @@ function rowsIn(session: Session, done: Done<TrialExchange>): Pick<TrialRow, 'id
 }
 
 /** Whether a row is as it is wanted. */
-function fits(session: Session, resource: string, fields: TrialRow['fields'], { state, body, parents }: WantedRow): boolean {
-  const machine = machineOf(session.model.spec.states, resource);
+function fits(
+  session: Session,
+  resource: string,
+  fields: TrialRow['fields'],
+  { state, body, parents, machine: wantedOf }: WantedRow,
+): boolean {
+  const machine = wantedOf ?? machineIn(session.model.spec.states, resource, state);
   if (state !== undefined && machine && fields?.[machine.field] !== state) return false;
   const wanted = Object.entries({
     ...body,

@@ -3,7 +3,7 @@ import { followedOf } from '../../parts/followed.ts';
 import type { Following } from '../../parts/following.ts';
 import { takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
 import { ifTestable } from '../untestable.ts';
@@ -29,7 +29,7 @@ export async function madeAlong(
 ): Promise<TrialRow | undefined> {
   const { model } = session;
   const stated = model.resource(resource);
-  const [first] = machineOf(model.spec.states, resource)?.initial ?? [];
+  const [first] = machinesOf(model.spec.states, resource)[0]?.initial ?? [];
   const findBelow = (parents: Readonly<Record<string, TrialRow>>) =>
     findRow(session, resource, { parents: { ...wanted.parents, ...parents }, ...(first && { state: first.state }) });
   for (const { resource: other, change, acts } of followedOf(model.spec)) {

@@ -52,14 +52,14 @@ export class Maker implements RowMaker {
   async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
-    const { state, byClock } = wanted;
+    const { state, byClock, machine } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     // The conditions of transitions may want a row to be otherwise: other draws may meet them.
     let why: unknown;
     for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
       const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
       try {
-        await walkTo(this.#session, row, state, byClock);
+        await walkTo(this.#session, row, state, { byClock, machine });
         return row;
       } catch (error) {
         if (!(error instanceof Untestable)) throw error;

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf, transitionsOf } from '../../parts/states.ts';
 import { ownErrorOf, ownRulesAt } from '../errors/own-condition.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -47,9 +47,9 @@ export function readsThrough(model: Model, endpoint: Endpoint): boolean {
 /** Whether the fields or states of a resource are reckoned from what its rows refer to. */
 export function followsReferences(model: Model, name: string): boolean {
   const resource = model.resource(name);
-  const machine = machineOf(model.spec.states, name);
-  const moves = machine ? entriesOf(machine.transitions).map(([, transition]) => transition) : [];
-  const targets = [...(machine?.initial ?? []), ...moves.flatMap(({ to }) => to)].flatMap((target) => target.if ?? []);
+  const moves = transitionsOf(model.spec.states, name).map(([, transition]) => transition);
+  const initial = machinesOf(model.spec.states, name).flatMap((machine) => machine.initial);
+  const targets = [...initial, ...moves.flatMap(({ to }) => to)].flatMap((target) => target.if ?? []);
   const set = resource ? entriesOf(resource.fields).flatMap(([, field]) => Object.values(field.set)) : [];
   return [...set, ...targets, ...moves.flatMap((move) => move.if ?? [])].some((one) => follows(model, one));
 }

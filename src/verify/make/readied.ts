@@ -6,7 +6,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, namesRow, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineWith, transitionNamed } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -44,6 +44,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
   if (resource === undefined || !namesRow(endpoint))
     throw new Untestable(`of ${endpoint.key} it is not known which row it is about`);
   const transition = effect?.verb === 'transition' ? transitionOf(session, resource, effect.transition) : undefined;
+  const machine = transition && machineWith(session.model.spec.states, resource, transition.name);
   let failure: unknown;
   // What is drawn with everything in it may be more than the service's own rules allow.
   for (const style of new Set([readying.style ?? 'plain', 'plain'] as const)) {
@@ -52,7 +53,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
         const row = await session.make(resource, {
           style,
           ...(readying.maker && { caller: readying.maker }),
-          ...(state !== undefined && { state }),
+          ...(state !== undefined && { state, ...(machine && { machine }) }),
         });
         const caller = readying.caller ?? callerFor(session, endpoint, row);
         const headers = await session.preconditions(endpoint, row, caller);
@@ -155,6 +156,5 @@ function statesFor(endpoint: Endpoint, transition: Transition | undefined): read
 }
 
 function transitionOf(session: Session, resource: string, name: string): Transition | undefined {
-  const machine = machineOf(session.model.spec.states, resource);
-  return machine && entryOf(machine.transitions, name);
+  return transitionNamed(session.model.spec.states, resource, name);
 }

@@ -1,4 +1,4 @@
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf, statesNamed } from '../../parts/states.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -12,10 +12,12 @@ export async function remove(session: Session, row: TrialRow): Promise<Done<Tria
   const { model } = session;
   const [endpoint] = model.endpointsThat('delete', row.resource);
   session.need(endpoint !== undefined, `nothing deletes a ${row.resource}`);
-  const machine = machineOf(model.spec.states, row.resource);
-  const [state] = endpoint.in ?? [];
-  if (machine && endpoint.in && state !== undefined && !endpoint.in.includes(String(row.fields?.[machine.field])))
-    await walkTo(session, row, state);
+  for (const machine of machinesOf(model.spec.states, row.resource)) {
+    const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+    const [state] = allowed;
+    if (state !== undefined && !allowed.includes(String(row.fields?.[machine.field])))
+      await walkTo(session, row, state, { machine });
+  }
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
   return session.send(await requestAbout(session, row, endpoint, { caller, headers }));

@@ -11,7 +11,9 @@ export function contextOfRow(session: Session, row: TrialRow): Known | undefined
   const { model, run } = session;
   if (!row.fields) return undefined;
   const reader = row.shown ? model.readerOf(row.shown.value) : row.caller;
-  const hidden = model.unseenBy(row.resource, reader);
+  // What some rule leaves out, and was shown all the same, is known.
+  const shown = row.fields;
+  const hidden = new Set([...model.unseenBy(row.resource, reader)].filter((name) => shown[name] === undefined));
   const { fields, unseen } = rowKnown(model, row.resource, { fields: row.fields, unseen: hidden, creation: row.made?.value });
   const follow = followedIn(
     model,

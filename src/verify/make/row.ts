@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Machine } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -24,8 +25,9 @@ export interface TrialRow {
 
 /** What is wanted of a row that is made. */
 export interface WantedRow {
-  /** The state that it is to be in. */
+  /** The state that it is to be in, of one of its machines: that which has such a state, unless said. */
   readonly state?: string;
+  readonly machine?: Machine;
   /** The transition that is not to be open to it, for what it refers to. */
   readonly blocking?: string;
   /** Whether the clock may be moved to bring it there, which others would see too. */

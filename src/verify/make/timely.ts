@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineIn, machinesOf } from '../../parts/states.ts';
 import { ownRulesAt } from '../errors/own-condition.ts';
 import type { Model } from '../model/model.ts';
 import { timeOf } from '../model/reckoned.ts';
@@ -40,8 +40,9 @@ export function timelyFor(session: Session, endpoint: Endpoint, state: string | 
     entriesOf(resource.fields).flatMap(([field, one]) => (one.default ? [[field, one.default.value]] : [])),
   );
   const now = run.clock.toService(Date.now());
-  const machine = machineOf(model.spec.states, name);
-  const begun = machine?.initial[0] ? { [machine.field]: machine.initial[0].state } : {};
+  const begun = Object.fromEntries(
+    machinesOf(model.spec.states, name).flatMap(({ field, initial }) => (initial[0] ? [[field, initial[0].state]] : [])),
+  );
   return {
     times: (draw, wanted = {}) => {
       const given = fields.flatMap(([field]) => Date.parse(String(wanted[field])) || []);
@@ -82,7 +83,7 @@ function readsRowAndTime({ expressions }: Model, condition: Expression): boolean
 
 /** The conditions of transitions on the shortest way to a state, and of those out of it, that read nothing but the row itself and the time. */
 function conditionsOf(model: Model, resource: string, state: string | undefined) {
-  const machine = machineOf(model.spec.states, resource);
+  const machine = machineIn(model.spec.states, resource, state);
   const all = machine ? entriesOf(machine.transitions).map(([, transition]) => transition) : [];
   const ifs = (transitions: typeof all): Expression[] =>
     transitions.flatMap((one) => one.if ?? []).filter((one) => readsRowAndTime(model, one));

@@ -1,7 +1,7 @@
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { type Machine, machineIn, machineWith, type Transition } from '../../parts/states.ts';
 import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { outcomeOf } from '../model/outcome.ts';
@@ -20,9 +20,20 @@ import type { TrialRow } from './row.ts';
 
 const attemptsMax = 4;
 
+/** Whether the clock may help, and of which machine the state is, where that is not told by its name. */
+interface Walk {
+  readonly byClock?: boolean | undefined;
+  readonly machine?: Machine | undefined;
+}
+
 /** Fires transitions until a row is in a state, by the shortest way that the machine allows, and lets time go by for those of the clock where it may. @throws {Untestable} */
-export async function walkTo(session: Session, row: TrialRow, state: string, byClock = false): Promise<void> {
-  const machine = machineOf(session.model.spec.states, row.resource);
+export async function walkTo(
+  session: Session,
+  row: TrialRow,
+  state: string,
+  { byClock = false, machine: wanted }: Walk = {},
+): Promise<void> {
+  const machine = wanted ?? machineIn(session.model.spec.states, row.resource, state);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
   const tried = new Set<string>();
   for (let steps = 0; steps < 12; steps++) {
@@ -37,7 +48,7 @@ export async function walkTo(session: Session, row: TrialRow, state: string, byC
       if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
       continue;
     }
-    await provide(session, row, next, now);
+    await provide(session, row, next, machine, now);
     const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
     if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
     if (!isDone(done.value) && tried.size > attemptsMax) {
@@ -53,7 +64,7 @@ export async function walkTo(session: Session, row: TrialRow, state: string, byC
 const providedMost = 3;
 
 /** Makes rows that refer to a row where the state that a transition is to lead to depends on what is derived of them. */
-async function provide(session: Session, row: TrialRow, { transition, to }: Leg, now: string): Promise<void> {
+async function provide(session: Session, row: TrialRow, { transition, to }: Leg, { field }: Machine, now: string): Promise<void> {
   const { model } = session;
   const conditions = [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => condition ?? []);
   const reads = new Set(
@@ -74,7 +85,7 @@ async function provide(session: Session, row: TrialRow, { transition, to }: Leg,
     for (const { from, by } of aggregates)
       await ifTestable(session.make(from, { parents: { [by]: row }, for: row.caller, ...(made > 0 && { style: 'whole' }) }));
     await lookAt(session, row);
-    if (row.fields?.[machineOf(model.spec.states, row.resource)?.field ?? ''] !== now) return;
+    if (row.fields?.[field] !== now) return;
   }
 }
 
@@ -95,7 +106,7 @@ export async function fireOnRow(
 ): Promise<Done<TrialExchange>> {
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, allowed);
-  const machine = machineOf(session.model.spec.states, row.resource);
+  const machine = machineWith(session.model.spec.states, row.resource, transition.name);
   const isUpdate = statedValue(endpoint.does)?.verb === 'update';
   const request = await requestAbout(session, row, endpoint, {
     headers,

@@ -37,8 +37,13 @@ export class ExpectedAccess {
     });
   }
 
-  /** Whether a caller may do it, given what is known of the row and the request. */
-  allows(operation: Operation, caller: TrialCaller | undefined, known: Known = { context: {} }): Allowed {
+  /** Whether a caller may do it, given what is known of the row and the request; by some of its rules alone, where that is asked. */
+  allows(
+    operation: Operation,
+    caller: TrialCaller | undefined,
+    known: Known = { context: {} },
+    isAsked: (rule: Permission) => boolean = () => true,
+  ): Allowed {
     if (this.isPublic(operation)) return 'yes';
     const { permissions, schemes } = this.#spec.authentication;
     if (isStated(schemes) && !caller?.credential && !this.#letsAnyone(operation)) return 'no';
@@ -49,7 +54,7 @@ export class ExpectedAccess {
     if (!rules) return isStated(permissions) || isStated(schemes) ? 'unknown' : 'yes';
     const context = { ...callerContext(caller), ...known.context };
     let answer: Allowed = 'no';
-    for (const rule of rules) {
+    for (const rule of rules.filter(isAsked)) {
       // Whether the credential has the scopes is not known where nobody has said so.
       const isSure = (rule.scopes.length === 0 || caller?.scopes !== undefined) && namesOperation(rule.allow, operation);
       if (!rule.if && isSure) return 'yes';

@@ -9,7 +9,7 @@ import { boundRows } from '../../parts/path-keys.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
-import { machineOf } from '../../parts/states.ts';
+import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -23,7 +23,7 @@ import { movedIn } from './moved.ts';
 import { mayHold } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
-import { isJsonMap, sentFields } from './sent-fields.ts';
+import { isJsonMap, sentFields, unset } from './sent-fields.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
@@ -54,7 +54,7 @@ export function expectedAfter(
     change.endpoint.counts === undefined &&
     before !== undefined &&
     isUnchanged(resource, next, before);
-  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : undefined;
+  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : [];
   const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const mayBeIdle =
     before !== undefined &&
@@ -83,12 +83,6 @@ export function expectedAfter(
   return withDerivedFields(model.spec, resource.name, out, before === undefined);
 }
 
-/** What no expression sets: what is sent of the rest need not be what comes to be. */
-function unset({ fields }: Resource, words: readonly string[], row: RowFields): RowFields {
-  const isSet = (name: string) => words.some((word) => entryOf(fields, name)?.set[word] !== undefined);
-  return bareMap(Object.fromEntries(Object.entries(row).filter(([name]) => !isSet(name))));
-}
-
 /** Whether what follows from the change may change the row itself once more, or what is derived in it. */
 function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect, operation: string): boolean {
   const counted = new Set(
@@ -102,16 +96,25 @@ function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect, ope
 }
 
 /** The narrowest word wins: the operation or transition before the verb, the verb before `write`. */
-function wordsOf(effect: Effect, operation: string, isThere: boolean, moved: string | undefined): string[] {
-  const transition = effect.verb === 'transition' ? [effect.transition] : moved === undefined ? [] : [moved];
+function wordsOf(
+  effect: Effect,
+  operation: string,
+  isThere: boolean,
+  moved: readonly { readonly transition: string }[],
+): string[] {
+  const transition = effect.verb === 'transition' ? [effect.transition] : moved.map((one) => one.transition);
   const inPlace = effect.verb === 'upsert' ? [isThere ? 'replace' : 'create'] : [];
   return [operation, ...transition, effect.verb, ...inPlace, 'write'];
 }
 
-/** The transition that an update is. */
-function movedBy(model: Model, resource: Resource, change: TrialExchange, before: Before | undefined): string | undefined {
-  const was = before?.fields[stateField(model, resource) ?? ''];
-  return movedIn(model.spec, resource.name, change.endpoint?.operation, sentFields(model, resource, change), was);
+/** The transitions that an update is. */
+function movedBy(
+  model: Model,
+  resource: Resource,
+  change: TrialExchange,
+  before: Before | undefined,
+): ReturnType<typeof movedIn> {
+  return movedIn(model.spec, resource.name, change.endpoint?.operation, sentFields(model, resource, change), before?.fields);
 }
 
 /** Every field before anything is set by an expression. */
@@ -127,14 +130,15 @@ function beforeSet(
   const bound = boundFields(model, change);
   // Which row the path names above it is looked at by what is found there.
   const above = new Set(change.endpoint ? boundRows(model.spec, change.endpoint).map(({ field }) => field) : []);
+  const moved = verb === 'update' ? movedBy(model, resource, change, before) : [];
   for (const [name, field] of entriesOf(resource.fields)) {
     const kept = keptValue(name, field, before);
+    const machine = machineOn(model.spec.states, resource.name, name);
     if (verb === 'transition' && before)
-      out.set(name, name === stateField(model, resource) ? movedState(model, change, { before, followed }, field) : kept);
-    else if (name === stateField(model, resource) && verb === 'update' && movedBy(model, resource, change, before) !== undefined)
-      out.set(name, updated(name, field, before, sent, kept));
-    else if (name === stateField(model, resource))
-      out.set(name, before ? kept : initialState(model, resource, field, change, { sent, bound, followed }));
+      out.set(name, machine ? movedState(model, change, machine, { before, followed }, field, kept) : kept);
+    else if (moved.some((one) => one.field === name)) out.set(name, updated(name, field, before, sent, kept));
+    else if (machine)
+      out.set(name, before ? kept : initialState(model, resource, machine, field, change, { sent, bound, followed }));
     else if (!before && above.has(name)) out.set(name, { is: 'unknown', because: 'path', at: field.at });
     else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
     else if (verb === 'update') out.set(name, updated(name, field, before, sent, kept));
@@ -206,13 +210,10 @@ function written(
   return { is: 'absent', because: 'sent', at: field.at };
 }
 
-function stateField(model: Model, resource: Resource): string | undefined {
-  return machineOf(model.spec.states, resource.name)?.field;
-}
-
 function initialState(
   model: Model,
   resource: Resource,
+  machine: Machine,
   field: Field,
   change: TrialExchange,
   {
@@ -225,11 +226,10 @@ function initialState(
     readonly followed: Follow | undefined;
   },
 ): Expectation {
-  const machine = machineOf(model.spec.states, resource.name);
   const next = bareMap({ ...defaultsOf(resource), ...sent, ...Object.fromEntries(bound) });
   return firstTarget(
     model,
-    machine?.initial ?? [],
+    machine.initial,
     change,
     { before: undefined, next, unseenNext: new Set(sent ? [] : [everyMember]), followed },
     field,
@@ -239,13 +239,16 @@ function initialState(
 function movedState(
   model: Model,
   change: TrialExchange,
+  machine: Machine,
   { before, followed }: { readonly before: Before; readonly followed: Follow | undefined },
   field: Field,
+  kept: Expectation,
 ): Expectation {
   const effect = change.endpoint && statedValue(change.endpoint.does);
   if (effect?.verb !== 'transition') return { is: 'unknown', because: 'state', at: field.at };
-  const machine = machineOf(model.spec.states, effect.resource);
-  const transition = machine && entriesOf(machine.transitions).find(([name]) => name === effect.transition)?.[1];
+  const transition = entryOf(machine.transitions, effect.transition);
+  // A transition of another machine leaves the state of this one as it is.
+  if (!transition && transitionNamed(model.spec.states, effect.resource, effect.transition)) return kept;
   if (!transition) return { is: 'unknown', because: 'state', at: field.at };
   return firstTarget(model, transition.to, change, { before, next: before.fields, unseenNext: before.unseen, followed }, field);
 }

@@ -1,4 +1,5 @@
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf, neverShownTo } from '../../parts/left-out.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { TrialCaller } from './callers.ts';
@@ -7,6 +8,11 @@ import type { TrialCaller } from './callers.ts';
 export function isHiddenFrom(field: Field, caller: TrialCaller | undefined): boolean {
   if (field.writeOnly || field.reveal === 'once' || (!field.stored && !field.children)) return true;
   return field.visible !== undefined && (caller === undefined || !field.visible.includes(caller.user));
+}
+
+/** Whether it is so by its own words, or by every rule that shows the caller rows. */
+export function isNeverShown(spec: Spec, field: Field, caller: TrialCaller | undefined): boolean {
+  return isHiddenFrom(field, caller) || neverShownTo(spec, { user: caller?.user }).has(field);
 }
 
 /** Whether what a field has can be seen by somebody, so that it can be shown that it is kept. */
@@ -18,7 +24,9 @@ export function isShownToSomebody(field: Field, callers: readonly TrialCaller[])
 export function fieldsHiddenFrom(spec: Spec, resource: string, caller: TrialCaller | undefined): Set<string> {
   const stated = entryOf(spec.resources.all, resource);
   const fields = stated ? entriesOf(stated.fields) : [];
-  return new Set(fields.filter(([, field]) => isHiddenFrom(field, caller)).map(([name]) => name));
+  // What some rule leaves out may be there, or not.
+  const leftOut = leftOutOf(spec, { user: caller?.user });
+  return new Set(fields.filter(([, field]) => leftOut.has(field) || isHiddenFrom(field, caller)).map(([name]) => name));
 }
 
 /** The fields that no two rows may share a value of, one of each combination and no reference where there is another; a client's identifier among them. */

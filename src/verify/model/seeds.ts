@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineIn } from '../../parts/states.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
 
 /** Rows that are there already, by resource: what a service's own operations cannot make. */
@@ -41,7 +41,7 @@ export class Seeds {
 
   /** A given row, where some are and one is in the wanted state. */
   take(resource: string, wanted: WantedRow): TrialRow | undefined {
-    const machine = machineOf(this.#spec.states, resource);
+    const machine = wanted.machine ?? machineIn(this.#spec.states, resource, wanted.state);
     const rows = (this.#rows[resource] ?? []).filter(
       (row) => wanted.state === undefined || !machine || row[machine.field] === undefined || row[machine.field] === wanted.state,
     );

@@ -7,7 +7,8 @@ import type { Model } from './model.ts';
 export function isSendable(model: Model, name: string, field: string): boolean {
   const resource = model.resource(name);
   const stated = resource && entryOf(resource.fields, field);
-  if (!stated || !isAlwaysShown(stated) || stated.writable !== undefined || Object.keys(stated.set).length > 0) return false;
+  if (!stated || !isAlwaysShown(model.spec, stated) || stated.writable !== undefined || Object.keys(stated.set).length > 0)
+    return false;
   const creations = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
   return (
     isWritable(model.spec, resource, stated) &&

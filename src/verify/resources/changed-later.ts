@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { transitionsOf } from '../../parts/states.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
@@ -35,10 +35,7 @@ export const changedLater: Trial = {
 
 /** Whether the clock alone may take a row of a resource to another state. */
 function movesByClock({ spec }: Model, resource: string): boolean {
-  const machine = machineOf(spec.states, resource);
-  return (machine ? entriesOf(machine.transitions) : []).some(
-    ([, { after, atTime }]) => after !== undefined || atTime !== undefined,
-  );
+  return transitionsOf(spec.states, resource).some(([, { after, atTime }]) => after !== undefined || atTime !== undefined);
 }
 
 async function changeLater(session: Session, endpoint: Endpoint): Promise<void> {

@@ -4,7 +4,7 @@ import { type Derivation, derivationsOf } from '../../parts/derived/derivations.
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
@@ -95,14 +95,14 @@ async function changeReferring(session: Session, watched: Watched): Promise<void
     rows.push(another);
     await look(says);
   }
-  const machine = machineOf(model.spec.states, from);
-  for (const state of machine && reads.has(machine.field) ? statesOf(machine) : []) {
+  const machines = machinesOf(model.spec.states, from).filter(({ field }) => reads.has(field));
+  for (const { machine, state } of machines.flatMap((one) => statesOf(one).map((name) => ({ machine: one, state: name })))) {
     const moving = await attempt(() => refer(parent));
     if (!moving) continue;
     rows.push(moving);
     // However far it comes, it is there.
-    await attempt(() => walkTo(session, moving, state));
-    await look(`in ${stateOf(moving, machine!) ?? 'a state'}`);
+    await attempt(() => walkTo(session, moving, state, { machine }));
+    await look(`in ${stateOf(moving, machine) ?? 'a state'}`);
   }
   await changeRead(session, watched, rows, look);
   const last = rows.pop() as TrialRow;

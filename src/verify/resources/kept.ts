@@ -2,7 +2,7 @@ import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineWith } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
@@ -77,12 +77,12 @@ async function broughtBack(session: Session, resource: Resource, endpoint: Endpo
   const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
   const back = await session.send(await requestAbout(session, row, endpoint, { caller, headers }));
   const { done: after } = await lookAt(session, row);
-  const machine = machineOf(model.spec.states, resource.name);
+  const machine = machineWith(model.spec.states, resource.name, resource.kept?.restore ?? '');
   const transition = machine && entryOf(machine.transitions, resource.kept?.restore ?? '');
   session.need(machine !== undefined && transition !== undefined && transition.if === undefined, 'whether it may be is not told');
   const targets = transition.to.map(({ state }) => state);
   session.claim({
-    fact: { kind: 'transitions', subject: resource.name },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} from ${stateOfDeleted(model.spec, resource)}`,
     ...(resource.kept && { at: resource.kept.at }),
     of: [done, back, after] as const,

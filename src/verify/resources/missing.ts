@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { transitionNamed } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
@@ -86,8 +86,8 @@ async function deletedRow(session: Session, resource: string) {
 
 async function requestFor(session: Session, row: TrialRow, endpoint: Endpoint): Promise<RequestPlan> {
   const effect = statedValue(endpoint.does);
-  const machine = effect?.verb === 'transition' ? machineOf(session.model.spec.states, effect.resource) : undefined;
-  const transition = machine && effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
+  const transition =
+    effect?.verb === 'transition' ? transitionNamed(session.model.spec.states, effect.resource, effect.transition) : undefined;
   const [caller] = callersFor(session, endpoint, row);
   const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
   return requestAbout(session, row, endpoint, { caller, headers, ...(transition && { transition }) });

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineWith, transitionNamed } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -53,8 +53,9 @@ function* casesOf(model: Model, byClock: boolean) {
 /** Whether no caller can bring a row to where a transition may be fired. */
 function needsClock(model: Model, { does }: Endpoint): boolean {
   const effect = statedValue(does);
-  const machine = effect?.verb === 'transition' ? machineOf(model.spec.states, effect.resource) : undefined;
-  const transition = machine && effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
+  const transition =
+    effect?.verb === 'transition' ? transitionNamed(model.spec.states, effect.resource, effect.transition) : undefined;
+  const machine = effect?.verb === 'transition' ? machineWith(model.spec.states, effect.resource, effect.transition) : undefined;
   if (!machine || !transition || transition.from === '*') return false;
   const ways = shortestWays(model, machine);
   return !transition.from.some((state) => ways.has(state));
@@ -136,8 +137,8 @@ async function creations(session: Session, endpoint: Endpoint, resource: Resourc
 async function changes(session: Session, endpoint: Endpoint, resource: Resource, rule: Unique): Promise<RequestPlan[]> {
   const { model } = session;
   const effect = statedValue(endpoint.does);
-  const machine = machineOf(model.spec.states, resource.name);
-  const transition = machine && effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
+  const transition =
+    effect?.verb === 'transition' ? transitionNamed(model.spec.states, resource.name, effect.transition) : undefined;
   const [state] = endpoint.in ?? (transition && transition.from !== '*' ? transition.from : []);
   const shared = await freshValues(session, resource, rule.fields);
   const free = rule.fields.filter((field) => isChangeable(model, resource, field));

@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf } from '../../parts/left-out.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machinesOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { isHiddenFrom } from '../model/fields.ts';
+import { isNeverShown } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown, type ShownFields } from '../model/row-shown.ts';
 import type { Misfit } from '../model/schemas.ts';
@@ -84,7 +85,7 @@ function* observePresence(
   const reader = model.readerOf(exchange);
   const isRevealing = field.reveal === 'once' && mayReveal(exchange, field);
   const fact = { kind: 'required flags', subject };
-  if (isHiddenFrom(field, reader) && !isRevealing) {
+  if (isNeverShown(model.spec, field, reader) && !isRevealing) {
     const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: oneLine(row[field.name]) };
     yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
     return;
@@ -93,7 +94,7 @@ function* observePresence(
     const flaw = { promised: `${field.name} is shown in the answer that makes it`, seen: 'it is not there' };
     yield { fact, reason: 'revealed', judgement: isThere ? undefined : flaw };
   }
-  if (statedValue(field.required) !== true || isRevealing) return;
+  if (statedValue(field.required) !== true || isRevealing || leftOutOf(model.spec, { user: reader?.user }).has(field)) return;
   const isEmpty = !isThere || (row[field.name] === null && !takesNull(field));
   yield {
     fact,
@@ -189,15 +190,16 @@ export const shownStates: Observer = {
   name: 'states/shown states',
   *observe(exchange, model) {
     const found = rowsShown(model, exchange);
-    const machine = found && machineOf(model.spec.states, found.resource);
-    const states = machine && statedValue(machine.states);
-    if (!found || !machine || !states || machine.others) return;
-    for (const row of ownRows(exchange, model, found)) {
-      const state = row[machine.field];
-      if (state === undefined) continue;
-      const isKnown = typeof state === 'string' && states.includes(state);
-      const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: oneLine(state) };
-      yield { fact: { kind: 'states', subject: found.resource }, reason: 'shown', judgement: isKnown ? undefined : flaw };
+    for (const machine of found ? machinesOf(model.spec.states, found.resource) : []) {
+      const states = statedValue(machine.states);
+      if (!found || !states || machine.others) continue;
+      for (const row of ownRows(exchange, model, found)) {
+        const state = row[machine.field];
+        if (state === undefined) continue;
+        const isKnown = typeof state === 'string' && states.includes(state);
+        const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: oneLine(state) };
+        yield { fact: { kind: 'states', subject: machine.key }, reason: 'shown', judgement: isKnown ? undefined : flaw };
+      }
     }
   },
 };

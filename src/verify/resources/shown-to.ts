@@ -1,14 +1,16 @@
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { leftOutOf, showingOperations } from '../../parts/left-out.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookInList, showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
+import { contextOfRow } from '../make/row-context.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { isHiddenFrom } from '../model/fields.ts';
+import { isNeverShown } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
@@ -33,7 +35,10 @@ export const shownTo: Trial = {
       if (!statedValue(resource.identifier)) continue;
       for (const user of usersOf(model)) {
         const readers = readersOf(model, name);
-        const hidden = entriesOf(resource.fields).filter(([, field]) => isHiddenFrom(field, { name: user, user }));
+        const leftOut = leftOutOf(model.spec, { user });
+        const hidden = entriesOf(resource.fields).filter(
+          ([, field]) => leftOut.has(field) || isNeverShown(model.spec, field, { name: user, user }),
+        );
         const facts = hidden.map(([field]) => ({ kind: 'required flags', subject: `${name}.${field}` }));
         if (readers.length === 0) continue;
         yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
@@ -55,7 +60,7 @@ export function hidingEndpoints(model: Model, resource: Resource, field: Field):
   if (field.visible === undefined || field.writeOnly || !isWritable(model.spec, resource, field)) return [];
   return readersOf(model, resource.name).filter((endpoint) =>
     model.callers.some(
-      (caller) => isHiddenFrom(field, caller) && model.access.allows(model.operationOf(endpoint), caller) !== 'no',
+      (caller) => isNeverShown(model.spec, field, caller) && model.access.allows(model.operationOf(endpoint), caller) !== 'no',
     ),
   );
 }
@@ -78,7 +83,9 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
     const seen = isList ? (await lookInList(session, row, endpoint, reader))?.done : await readBy(session, row, endpoint, reader);
     if (!seen) continue;
     for (const [name, field] of entriesOf(resource.fields)) {
-      if (isHiddenFrom(field, reader)) claimHidden(session, resource.name, field, { made, seen, filled });
+      if (isNeverShown(session.model.spec, field, reader)) claimHidden(session, resource.name, field, { made, seen, filled });
+      else if (leftOutOf(session.model.spec, { user }).has(field))
+        claimByRule(session, row, field, endpoint, reader, { made, seen });
       else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
     }
     if (!isList) read = seen;
@@ -96,7 +103,7 @@ async function fill(
   const filled = new Map<string, Done<TrialExchange>>();
   for (const [name, field] of entriesOf(resource.fields)) {
     const isSent = bodyFields({ body: row.made?.value.sent.json })?.[name] !== undefined;
-    if (isSent || !isHiddenFrom(field, { name: user, user }) || !isWritable(model.spec, resource, field)) continue;
+    if (isSent || !isNeverShown(model.spec, field, { name: user, user }) || !isWritable(model.spec, resource, field)) continue;
     for (const endpoint of model.endpointsThat('update', resource.name)) {
       const writer = callersFor(session, endpoint, row).find(
         (one) => field.writable === undefined || field.writable.includes(one.user),
@@ -167,6 +174,38 @@ function claimHidden(
       if (!row || ((sent === undefined || sent === null) && generate === undefined)) return moot('there is nothing to be hidden');
       const reader = model.readerOf(exchange)?.user ?? 'whoever asks';
       return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: oneLine(row[name]) };
+    },
+  });
+}
+
+/** Claims that a field which some rules show and others leave out is there where one that shows it holds, and not there where none does. */
+function claimByRule(
+  session: Session,
+  row: TrialRow,
+  { name }: Field,
+  endpoint: Endpoint,
+  reader: TrialCaller,
+  { made, seen }: Looked,
+): void {
+  const { model } = session;
+  const known = contextOfRow(session, row);
+  const showing = showingOperations(model.spec, row.resource);
+  const shows = showing.map((operation) =>
+    known ? model.access.allows(operation, reader, known, ({ fields }) => !fields || fields.includes(name)) : 'unknown',
+  );
+  const isShown = shows.includes('yes') ? true : shows.every((one) => one === 'no') ? false : undefined;
+  session.claim({
+    fact: { kind: 'required flags', subject: `${row.resource}.${name}` },
+    reason: 'shown by rules',
+    of: [made, seen] as const,
+    judge(creation: TrialExchange, exchange: TrialExchange) {
+      const shown = isDone(creation) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
+      const sent = bodyFields({ body: creation.sent.json })?.[name];
+      if (!shown || isShown === undefined || sent === undefined || sent === null)
+        return moot('whether it is shown cannot be told');
+      if ((shown[name] !== undefined) === isShown) return undefined;
+      const promised = isShown ? `a rule shows ${name} to ${reader.user}` : `no rule shows ${name} of this row to ${reader.user}`;
+      return { promised: `${promised} at ${endpoint.key}`, seen: oneLine(shown[name]) };
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { allMachines, type Machine, statesNamed, type Transition } from '../../parts/states.ts';
 import { dueIn } from '../make/due.ts';
 import { endsWithin } from '../make/ends.ts';
 import type { TrialRow } from '../make/row.ts';
@@ -21,9 +21,7 @@ export const afterTime: Trial = {
   noise: 'loud',
   movesClock: true,
   *cases(model) {
-    for (const [resource] of entriesOf(model.spec.resources.all)) {
-      const machine = machineOf(model.spec.states, resource);
-      if (!machine) continue;
+    for (const machine of allMachines(model.spec.states)) {
       const ways = shortestWays(model, machine);
       for (const [, timed] of entriesOf(machine.transitions)) {
         const [target, ...others] = timed.to;
@@ -32,7 +30,7 @@ export const afterTime: Trial = {
         if (!(timed.after ?? timed.atTime) || !isAlone || from === undefined || ways.has(target.state)) continue;
         const passing = { timed, from, state: target.state };
         yield {
-          name: `${resource} in ${target.state}`,
+          name: `${machine.key} in ${target.state}`,
           facts: factsOfMachine(machine),
           run: (session) => tryAll(session, model, machine, passing),
         };
@@ -61,14 +59,17 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
   const isShort = timed.after !== undefined && timed.after.ms <= waitMsMax;
   session.need(clock.advance !== undefined || isShort, `the clock cannot be moved, and ${sourceOf(timed)} is long`);
   session.need(!endsWithin(model, session, 2 * (timed.after?.ms ?? 0)), 'the tokens that were given end before that');
-  const own = [...fireable(model)].filter((one) => one.machine.resource === resource).map(({ transition }) => transition);
+  const own = [...fireable(model)].filter((one) => one.machine === machine).map(({ transition }) => transition);
   const changes = ['update', 'replace', 'delete']
     .flatMap((verb) => model.endpointsThat(verb, resource))
-    .filter((endpoint) => endpoint.in !== undefined && !endpoint.in.includes(state));
+    .filter((endpoint) => {
+      const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+      return allowed.length > 0 && !allowed.includes(state);
+    });
   const fired: { readonly transition: Transition; readonly row: TrialRow }[] = [];
-  for (const transition of own) fired.push({ transition, row: await dueRow(session, resource, from, timed) });
+  for (const transition of own) fired.push({ transition, row: await dueRow(session, machine, from, timed) });
   const changed: { readonly endpoint: Endpoint; readonly row: TrialRow }[] = [];
-  for (const endpoint of changes) changed.push({ endpoint, row: await dueRow(session, resource, from, timed) });
+  for (const endpoint of changes) changed.push({ endpoint, row: await dueRow(session, machine, from, timed) });
   const due = [...fired, ...changed].map(({ row }) => dueIn(session, row, timed));
   session.need(
     due.every((ms) => ms !== undefined),
@@ -81,5 +82,5 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
     const isLegal = transition.from === '*' || transition.from.includes(state);
     await (isLegal ? carryOut : refuseFiring)(session, row, { machine, transition, state });
   }
-  for (const { endpoint, row } of changed) await attempt(session, endpoint, { row, state });
+  for (const { endpoint, row } of changed) await attempt(session, endpoint, { row, machine, state });
 }

@@ -1,14 +1,15 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Machine, Transition } from '../../parts/states.ts';
+import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { referredTo } from '../make/referred-to.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
-import { fireOnRow } from '../make/walk.ts';
+import { fireOnRow, statesOf, walkTo } from '../make/walk.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { followedIn } from '../model/followed.ts';
+import type { Model } from '../model/model.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -16,7 +17,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { Untestable } from '../untestable.ts';
+import { ifTestable, Untestable } from '../untestable.ts';
 import { outcomeFor } from './outcome-for.ts';
 import { claimUnchanged, factsOfMachine, fireable } from './transitions.ts';
 
@@ -48,12 +49,17 @@ async function block(session: Session, machine: Machine, transition: Transition)
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [state] = transition.from === '*' ? [] : transition.from;
-  for (let at = 0; at < rowsMax; at++) {
+  // What it asks of another machine is brought about by moving that one.
+  const asked = statesAsked(session.model, machine, transition);
+  for (let at = 0; at < rowsMax + asked.length; at++) {
     const row = await session.make(machine.resource, {
       style: 'full',
       blocking: transition.name,
+      machine,
       ...(state !== undefined && { state }),
     });
+    const other = asked[at];
+    if (other) await ifTestable(walkTo(session, row, other.state, { machine: other.machine }));
     for (let fires = 0; fires < firesMax; fires++) {
       const [caller] = callersFor(session, endpoint, row);
       const before = (await lookAt(session, row)).done;
@@ -64,6 +70,22 @@ async function block(session: Session, machine: Machine, transition: Transition)
     }
   }
   throw new Untestable(`nothing was drawn for which the condition of ${transition.name} fails`);
+}
+
+/** The states of other machines of the row that a transition's conditions read. */
+function statesAsked(
+  { spec, expressions }: Model,
+  machine: Machine,
+  { if: condition, to }: Transition,
+): readonly { readonly machine: Machine; readonly state: string }[] {
+  const read = new Set(
+    [condition, ...to.map((target) => target.if)]
+      .flatMap((one) => (one ? expressions.readsOf(one, undefined) : []))
+      .map(({ path }) => path[0]),
+  );
+  return machinesOf(spec.states, machine.resource)
+    .filter((other) => other !== machine && read.has(other.field))
+    .flatMap((other) => statesOf(other).map((state) => ({ machine: other, state })));
 }
 
 async function blockedRequest(
@@ -107,7 +129,7 @@ export async function claimBlocked(
   { machine, transition, before, done }: Blocked,
 ): Promise<void> {
   const { model } = session;
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
     was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was, beside }) === 'blocked';
   claimRefused(session, done, {

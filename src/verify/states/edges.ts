@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { refusingActs } from '../../parts/possible-errors.ts';
-import type { Machine, Transition } from '../../parts/states.ts';
+import { type Machine, machineOn, type Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { imagine } from '../errors/imagined.ts';
 import type { ConditionSubject, Scene } from '../errors/scene.ts';
@@ -41,6 +41,8 @@ function isChosen(model: Model, { resource, field }: Machine, { name, if: condit
   const reads = condition ? model.expressions.readsOf(condition, operation) : [];
   return reads.every(({ root, path, follows }) => {
     const [member = ''] = path;
+    // What another machine writes is moved by that one.
+    if (member !== field && machineOn(model.spec.states, resource, member)) return false;
     return root !== 'resource' || follows !== undefined || member === field || isSendable(model, resource, member);
   });
 }
@@ -90,7 +92,7 @@ async function inside(session: Session, edge: Edge): Promise<void> {
     transition.else ??
     model.refusals.of('transition.illegal.condition', model.operationOf(endpoint))?.code.name;
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} at its edge`,
     at: transition.if?.at ?? transition.at,
     of: [done, before, ...staged.beside.slice(1)] as const,
@@ -112,7 +114,7 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
   const [before] = staged.beside;
   session.need(before !== undefined && staged.row !== undefined, `a ${machine.resource} is not shown`);
   const done = await session.send(staged.request);
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
     fact,

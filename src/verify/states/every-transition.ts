@@ -1,3 +1,4 @@
+import type { Machine } from '../../parts/states.ts';
 import type { TrialRow } from '../make/row.ts';
 import { statesOf } from '../make/walk.ts';
 import type { Session } from '../script/session.ts';
@@ -20,7 +21,7 @@ export const transitions: Trial = {
         const isLegal = transition.from === '*' || transition.from.includes(state);
         const name = `${transition.name} ${machine.resource} from ${state}`;
         const make = (session: Session) =>
-          isLegal ? fullest(session, machine.resource, state) : session.make(machine.resource, { state });
+          isLegal ? fullest(session, machine, state) : session.make(machine.resource, { machine, state });
         if (!isLegal) {
           yield {
             name,
@@ -45,11 +46,11 @@ export const transitions: Trial = {
 };
 
 /** A row with all that it can have, or with less where that is more than the service's own rules allow. @throws {Untestable} */
-async function fullest(session: Session, resource: string, state: string): Promise<TrialRow> {
+async function fullest(session: Session, machine: Machine, state: string): Promise<TrialRow> {
   try {
-    return await session.make(resource, { state, style: 'full' });
+    return await session.make(machine.resource, { machine, state, style: 'full' });
   } catch (error) {
     if (!(error instanceof Untestable)) throw error;
-    return session.make(resource, { state });
+    return session.make(machine.resource, { machine, state });
   }
 }

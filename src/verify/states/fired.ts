@@ -71,7 +71,7 @@ async function firingOf(session: Session, row: TrialRow, firing: FiredTransition
 async function legal(session: Session, firing: FiredTransition): Promise<RequestPlan> {
   const { machine, transition } = firing;
   const [state] = transition.from === '*' ? [] : transition.from;
-  const row = await session.make(machine.resource, { style: 'full', ...(state !== undefined && { state }) });
+  const row = await session.make(machine.resource, { machine, style: 'full', ...(state !== undefined && { state }) });
   return firingOf(session, row, firing);
 }
 
@@ -84,7 +84,7 @@ function claimTaken(
   const { model } = session;
   const { machine, transition, state, target, update } = firing;
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} from ${state}`,
     at: transition.at,
     of: [
@@ -141,7 +141,7 @@ async function claimKept(
   const { machine, transition } = firing;
   const after = (await lookAt(session, row)).done;
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} is kept`,
     at: transition.at,
     of: [done, after, before] as const,
@@ -181,7 +181,7 @@ function claimMoved(
   const { model } = session;
   const targets = transition.to.map(({ state }) => state);
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} leads`,
     at: transition.at,
     of: [done, after, before] as const,
@@ -203,7 +203,7 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
   const { model } = session;
   const before = (await lookAt(session, row)).done;
   const done = await session.send(await firingOf(session, row, firing));
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   claimRefused(session, done, {
     by: transition.else === undefined ? { when: 'transition.illegal.state' } : { code: transition.else },
     fact,

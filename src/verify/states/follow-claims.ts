@@ -4,7 +4,7 @@ import { type Expression, entriesOf } from '../../parts/fact.ts';
 import { comingOf, type Followed, followingName, transitionOf } from '../../parts/followed.ts';
 import type { Following, FollowingEffect } from '../../parts/following.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineWith } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { hasNextPage, widest } from '../make/pages.ts';
 import type { TrialRow } from '../make/row.ts';
@@ -105,7 +105,7 @@ export function claimMoved(
 ): void {
   const { model, does, act, fact, reason } = named;
   const transition = transitionOf(model.spec, does);
-  const machine = machineOf(model.spec.states, does.resource);
+  const machine = transition && machineWith(model.spec.states, does.resource, transition.name);
   session.need(does.verb === 'delete' || (transition !== undefined && machine !== undefined), 'what is changed is not told');
   session.claim({
     fact,

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf } from '../../parts/fact.ts';
 import { type Followed, followedOf, followingName, referringRows, transitionOf } from '../../parts/followed.ts';
 import type { Following, FollowingEffect } from '../../parts/following.ts';
-import { machineOf, type Transition } from '../../parts/states.ts';
+import { type Machine, machineWith, type Transition } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -154,7 +154,7 @@ async function claimTarget(
 ): Promise<void> {
   const { model } = session;
   const transition = transitionOf(model.spec, does);
-  const machine = machineOf(model.spec.states, does.resource);
+  const machine = transition && machineWith(model.spec.states, does.resource, transition.name);
   session.need(transition !== undefined && machine !== undefined && act.if === undefined, 'whether it is done cannot be told');
   const after = (await lookAt(session, target)).done;
   const targets = transition.to.map(({ state }) => state);
@@ -186,12 +186,12 @@ async function refused(session: Session, chain: Chain): Promise<void> {
   const { followed, does, endpoint, act } = chain;
   const { model } = session;
   const transition = transitionOf(model.spec, does);
-  const machine = machineOf(model.spec.states, does.resource);
+  const machine = transition && machineWith(model.spec.states, does.resource, transition.name);
   session.need(transition !== undefined && machine !== undefined && followed.change !== 'created', 'it is made by the change');
   const row = await changing(session, followed);
   const target = await targetOf(session, chain, row);
   const wrong = statesOf(machine).filter((state) => transition.from !== '*' && !transition.from.includes(state));
-  await walkToAny(session, target, wrong);
+  await walkToAny(session, target, machine, wrong);
   const before = (await lookAt(session, row)).done;
   const [seen] = [(await lookAt(session, target)).done];
   const done = await session.send(await asking(session, row, chain));
@@ -220,13 +220,13 @@ async function nothingMade(session: Session, chain: Chain): Promise<void> {
   const { followed, act, does, endpoint } = chain;
   const { model } = session;
   const { change, resource } = followed;
-  const machine = machineOf(model.spec.states, resource);
+  const machine = typeof change === 'string' ? undefined : machineWith(model.spec.states, resource, change.transition.name);
   const field = tieOf(model, chain);
   session.need(typeof change !== 'string' && machine !== undefined && field !== undefined, 'it is in no state');
   const { from } = change.transition;
   const wrong = statesOf(machine).filter((state) => from !== '*' && !from.includes(state));
   const row = await session.make(resource);
-  if (from === '*' || from.includes(String(row.fields?.[machine.field]))) await walkToAny(session, row, wrong);
+  if (from === '*' || from.includes(String(row.fields?.[machine.field]))) await walkToAny(session, row, machine, wrong);
   const before = await listReferring(session, does.resource, field, row);
   const done = await session.send(await asking(session, row, chain));
   const after = await listReferring(session, does.resource, field, row);
@@ -251,11 +251,11 @@ async function nothingMade(session: Session, chain: Chain): Promise<void> {
 }
 
 /** @throws {Untestable} where nobody can bring it into any of the states. */
-async function walkToAny(session: Session, target: TrialRow, states: readonly string[]): Promise<void> {
+async function walkToAny(session: Session, target: TrialRow, machine: Machine, states: readonly string[]): Promise<void> {
   let why: unknown = new Untestable(`a ${target.resource} is in no other state`);
   for (const state of states) {
     try {
-      await walkTo(session, target, state);
+      await walkTo(session, target, state, { machine });
       return;
     } catch (error) {
       if (!(error instanceof Untestable)) throw error;

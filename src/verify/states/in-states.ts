@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
+import { type Machine, machinesOf, statesNamed } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
@@ -24,16 +24,20 @@ export const inStates: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const resource = resourceOfEffect(statedValue(endpoint.does));
-      const machine = resource === undefined ? undefined : machineOf(model.spec.states, resource);
-      if (!machine || !endpoint.in) continue;
-      const facts = [{ kind: 'states', subject: machine.resource }];
-      for (const state of statesOf(machine)) {
-        if (!endpoint.in.includes(state))
-          yield {
-            name: `${endpoint.key} in ${state}`,
-            facts,
-            run: async (session) => attempt(session, endpoint, { row: await session.make(machine.resource, { state }), state }),
-          };
+      for (const machine of machinesOf(model.spec.states, resource ?? '')) {
+        const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+        const facts = [{ kind: 'states', subject: machine.key }];
+        for (const state of allowed.length === 0 ? [] : statesOf(machine)) {
+          if (!allowed.includes(state))
+            yield {
+              name: `${endpoint.key} in ${state}`,
+              facts,
+              run: async (session) => {
+                const row = await session.make(machine.resource, { machine, state });
+                await attempt(session, endpoint, { row, machine, state });
+              },
+            };
+        }
       }
     }
   },
@@ -43,11 +47,10 @@ export const inStates: Trial = {
 export async function attempt(
   session: Session,
   endpoint: Endpoint,
-  { row, state }: { readonly row: TrialRow; readonly state: string },
+  { row, machine, state }: { readonly row: TrialRow; readonly machine: Machine; readonly state: string },
 ): Promise<void> {
   const { model } = session;
   const { resource } = row;
-  const machine = machineOf(model.spec.states, resource);
   const before = (await lookAt(session, row)).done;
   const asking = async (one: TrialRow): Promise<RequestPlan> => {
     const [caller] = callersFor(session, endpoint, one);
@@ -56,9 +59,9 @@ export async function attempt(
     return requestAbout(session, one, endpoint, { caller, headers, style: 'full' });
   };
   const done = await session.send(await asking(row));
-  const fact = { kind: 'states', subject: resource };
+  const fact = { kind: 'states', subject: machine.key };
   const isSo = (exchange: TrialExchange, was?: TrialExchange) =>
-    was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine?.field ?? ''] === state;
+    was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state;
   const what = `${endpoint.key} in ${state}`;
   claimRefused(session, done, {
     by: { when: 'transition.illegal.state' },
@@ -66,7 +69,10 @@ export async function attempt(
     reason: `${endpoint.key} refused`,
     what,
     isSo,
-    control: async () => asking(await session.make(resource, { state: endpoint.in?.[0] ?? state })),
+    control: async () =>
+      asking(
+        await session.make(resource, { machine, state: statesNamed(model.spec.states, machine, endpoint.in ?? [])[0] ?? state }),
+      ),
     beside: [before],
     at: `${endpoint.at}/in`,
   });

@@ -1,5 +1,4 @@
-import { entriesOf } from '../../parts/fact.ts';
-import { machineOf } from '../../parts/states.ts';
+import { allMachines, type Machine } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -15,30 +14,28 @@ export const initial: Trial = {
   about: 'What is created begins in an initial state, whatever state was sent.',
   noise: 'quiet',
   *cases(model) {
-    for (const [resource] of entriesOf(model.spec.resources.all)) {
-      const machine = machineOf(model.spec.states, resource);
-      if (!machine || machine.initial.length === 0) continue;
+    for (const machine of allMachines(model.spec.states)) {
+      if (machine.initial.length === 0) continue;
       for (const style of ['plain', 'full'] as const) {
         yield {
-          name: `${resource}, ${style}`,
-          facts: [{ kind: 'states', subject: resource }],
-          run: (session) => begin(session, model, resource, style),
+          name: `${machine.key}, ${style}`,
+          facts: [{ kind: 'states', subject: machine.key }],
+          run: (session) => begin(session, model, machine, style),
         };
       }
     }
   },
 };
 
-async function begin(session: Session, model: Model, resource: string, style: 'plain' | 'full'): Promise<void> {
-  const machine = machineOf(model.spec.states, resource);
-  session.need(machine !== undefined, 'it has no machine');
+async function begin(session: Session, model: Model, machine: Machine, style: 'plain' | 'full'): Promise<void> {
+  const { resource } = machine;
   const row = await session.make(resource, { style });
   const { made } = row;
   session.need(made !== undefined, `rows of ${resource} are given, not made`);
   const after = await lookAt(session, row);
   const states = machine.initial.map(({ state }) => state);
   session.claim({
-    fact: { kind: 'states', subject: resource },
+    fact: { kind: 'states', subject: machine.key },
     reason: 'initial',
     at: `${machine.at}/initial`,
     of: [made, after.done] as const,

@@ -36,7 +36,7 @@ export async function leaveInTime(session: Session, machine: Machine, { timed, s
   const { model } = session;
   const endpoint = model.endpointOfTransition(machine.resource, by.name);
   session.need(endpoint !== undefined && session.run.clock.advance !== undefined, 'it takes a clock that can be moved');
-  const row = await session.make(machine.resource, { state });
+  const row = await session.make(machine.resource, { machine, state });
   const { made } = row;
   session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
   await lookAt(session, row);
@@ -51,7 +51,7 @@ export async function leaveInTime(session: Session, machine: Machine, { timed, s
   const after = (await lookAt(session, row)).done;
   const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${timed.name} left behind`,
     at: timed.at,
     of: [made, before, after] as const,
@@ -70,7 +70,7 @@ export async function stayBehind(session: Session, machine: Machine, { timed, st
   const { model } = session;
   const condition = timed.if;
   session.need(condition !== undefined && session.run.clock.advance !== undefined, 'it takes a clock that can be moved');
-  const row = await makeWhere(session, machine.resource, { state }, condition, false);
+  const row = await makeWhere(session, machine.resource, { machine, state }, condition, false);
   const { made } = row;
   session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
   const before = (await lookAt(session, row)).done;
@@ -81,7 +81,7 @@ export async function stayBehind(session: Session, machine: Machine, { timed, st
   const after = (await lookAt(session, row)).done;
   const rowOf = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation));
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${timed.name} held back`,
     at: condition.at,
     of: [made, before, after] as const,

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { allMachines, type Machine, type Transition } from '../../parts/states.ts';
 import { statesOf } from '../make/walk.ts';
 import type { Trial } from '../trial.ts';
 import { carryOut, refuseFiring } from './fired.ts';
@@ -13,22 +13,22 @@ export const movedByUpdate: Trial = {
   about: 'An update that sends a state is the transition that leads there; where none does, it is refused and changes nothing.',
   noise: 'quiet',
   *cases(model) {
-    for (const [resource] of entriesOf(model.spec.resources.all)) {
-      const machine = machineOf(model.spec.states, resource);
-      for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-        for (const update of machine ? model.updatesOf(resource, transition) : []) {
-          const facts = factsOfFiring(model, machine!, transition);
-          for (const state of statesOf(machine!)) {
+    for (const machine of allMachines(model.spec.states)) {
+      const { resource } = machine;
+      for (const [, transition] of entriesOf(machine.transitions)) {
+        for (const update of model.updatesOf(resource, transition)) {
+          const facts = factsOfFiring(model, machine, transition);
+          for (const state of statesOf(machine)) {
             const isLegal = transition.from === '*' || transition.from.includes(state);
             for (const { state: target } of transition.to) {
               // What is in the state already stays as it is, and another one may lead there.
-              if (target === state || leadingTo(machine!, update, state, target) !== transition) continue;
-              const firing = { machine: machine!, transition, state, target, update };
+              if (target === state || leadingTo(machine, update, state, target) !== transition) continue;
+              const firing = { machine: machine, transition, state, target, update };
               yield {
                 name: `${transition.name} ${resource} from ${state} to ${target} by ${update.key}`,
                 facts,
                 run: async (session) => {
-                  const row = await session.make(resource, { state });
+                  const row = await session.make(resource, { machine, state });
                   await (isLegal ? carryOut(session, row, firing) : refuseFiring(session, row, firing));
                 },
               };

@@ -23,8 +23,7 @@ export const races: Trial = {
         run: (session) => race(session, machine, [transition, transition, transition, transition]),
       };
       for (const { machine: other, transition: rival } of fireable(model)) {
-        const isRival =
-          other.resource === machine.resource && transition.name < rival.name && excludeEachOther(transition, rival);
+        const isRival = other === machine && transition.name < rival.name && excludeEachOther(transition, rival);
         if (!isRival) continue;
         yield {
           name: `${transition.name} and ${rival.name} ${machine.resource}`,
@@ -53,7 +52,7 @@ async function race(session: Session, machine: Machine, rivals: readonly Transit
   const [first] = rivals;
   const [state] = first === undefined || first.from === '*' ? [] : first.from;
   session.need(first !== undefined && state !== undefined, 'it cannot be fired several times at once');
-  const row = await session.make(machine.resource, { state });
+  const row = await session.make(machine.resource, { machine, state });
   const requests: RequestPlan[] = [];
   for (const transition of rivals) {
     const endpoint = model.endpointOfTransition(machine.resource, transition.name);
@@ -65,7 +64,7 @@ async function race(session: Session, machine: Machine, rivals: readonly Transit
   const fired = await session.together(requests);
   const names = [...new Set(rivals.map(({ name }) => name))].join(' and ');
   session.claim({
-    fact: { kind: 'transitions', subject: machine.resource },
+    fact: { kind: 'transitions', subject: machine.key },
     reason: `${names} at once`,
     at: first.at,
     of: fired,

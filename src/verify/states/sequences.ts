@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { allMachines, type Machine, type Transition } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
@@ -47,14 +47,13 @@ export const timedSequences: Trial = {
 };
 
 function* casesOf(model: Model, withClock: boolean) {
-  for (const [resource] of entriesOf(model.spec.resources.all)) {
-    const machine = machineOf(model.spec.states, resource);
-    const acts = machine ? actsOn(model, machine, withClock) : [];
-    if (!machine || acts.length < 2 || (withClock && !acts.some((act) => 'isClocks' in act && act.isClocks))) continue;
+  for (const machine of allMachines(model.spec.states)) {
+    const acts = actsOn(model, machine, withClock);
+    if (acts.length < 2 || (withClock && !acts.some((act) => 'isClocks' in act && act.isClocks))) continue;
     for (let first = 0; first < Math.min(acts.length, rowsMost); first++) {
       // Each row begins with another of them, and prefers others after that.
       const own = [...acts.slice(first), ...acts.slice(0, first)];
-      const name = `${resource}, ${own[0]?.name} first`;
+      const name = `${machine.key}, ${own[0]?.name} first`;
       yield { name, facts: factsOfMachine(machine), run: (session: Session) => actOn(session, machine, own) };
     }
     yield* emptied(model, machine, acts, withClock);
@@ -63,7 +62,7 @@ function* casesOf(model: Model, withClock: boolean) {
 
 function actsOn(model: Model, machine: Machine, withClock: boolean): Act[] {
   const resource = model.resource(machine.resource);
-  const moves = [...fireable(model)].filter((one) => one.machine.resource === machine.resource);
+  const moves = [...fireable(model)].filter((one) => one.machine === machine);
   const conditions = moves.flatMap(({ transition }) => transition.if?.source ?? '').join(' ');
   const changes = ['update', 'replace']
     .flatMap((verb) => model.endpointsThat(verb, machine.resource))
@@ -122,7 +121,7 @@ function* emptied(model: Model, machine: Machine, acts: readonly Act[], withCloc
       const run = async (session: Session) => {
         const row = await session.make(machine.resource, { style: 'whole' });
         session.need(await carryOutAct(session, machine, row, act), `${act.name} was refused`);
-        await walkTo(session, row, from, withClock);
+        await walkTo(session, row, from, { byClock: withClock, machine });
         await carryOutAct(session, machine, row, other);
       };
       yield { name: `${machine.resource}, ${act.name}, then ${other.name}`, facts: factsOfMachine(machine), run };

@@ -2,7 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { allMachines, type Machine, statesNamed, type Transition } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { dueAt, dueIn } from '../make/due.ts';
 import { endsWithin } from '../make/ends.ts';
@@ -18,7 +18,8 @@ import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import type { Trial } from '../trial.ts';
+import type { Case, Trial } from '../trial.ts';
+import { moveAside, waysAside } from './aside.ts';
 import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
 import { factsOfMachine } from './transitions.ts';
 
@@ -30,69 +31,84 @@ export const timed: Trial = {
   noise: 'loud',
   movesClock: true,
   *cases(model) {
-    for (const [resource] of entriesOf(model.spec.resources.all)) {
-      const machine = machineOf(model.spec.states, resource);
-      for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-        if (!machine || !(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
-        for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
-          if (rivals(machine, transition, state)) continue;
-          const name = `${transition.name} ${resource} from ${state}`;
-          const times = timesSet(model, machine, transition).map(([field]) => ({
-            kind: 'allowed values',
-            subject: `${resource}.${field}`,
-          }));
-          const facts = [...factsOfMachine(machine), ...times];
-          const make = (session: Session) => dueRow(session, resource, state, transition);
-          yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
-          if (transition.if) {
-            yield {
-              name: `${name}, held back`,
-              facts,
-              run: (session) => stayBehind(session, machine, { timed: transition, state }),
-            };
-            continue;
-          }
-          const [update] = model
-            .endpointsThat('update', resource)
-            .filter((one) => one.in === undefined || one.in.includes(state));
-          // A change may put off what is due at a time of the row.
-          if (update && transition.after) {
-            const changing = {
-              transition,
-              state,
-              make,
-              meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
-            };
-            yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
-          }
-          for (const leaving of waysOut(model, machine, transition, state)) {
-            const left = `${name}, left by ${leaving.by.name}`;
-            yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
-          }
-          for (const again of waysBack(model, machine, transition, state)) {
-            const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
-            const by = `${name}, begun anew by ${again.name}`;
-            const reason = begunAnew(transition, again);
-            yield {
-              name: by,
-              facts,
-              run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
-            };
-          }
-          for (const entering of waysInto(model, machine, state)) {
-            const enter = (session: Session) => entered(session, machine, entering);
-            const by = `${name} by ${entering.name}`;
-            yield { name: by, facts, run: (session) => letTimePass(session, machine, { transition, state, make: enter }) };
-          }
-        }
+    for (const machine of allMachines(model.spec.states)) {
+      for (const [, transition] of entriesOf(machine.transitions)) {
+        if (!(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
+        for (const state of transition.from === '*' ? statesOf(machine) : transition.from)
+          if (!rivals(machine, transition, state)) yield* casesFrom(model, machine, transition, state);
       }
     }
   },
 };
 
+/** What there is to look at of a transition of the clock from a state. */
+function* casesFrom(model: Model, machine: Machine, transition: Transition, state: string): Iterable<Case> {
+  const { resource } = machine;
+  const name = `${transition.name} ${resource} from ${state}`;
+  const times = timesSet(model, machine, transition).map(([field]) => ({
+    kind: 'allowed values',
+    subject: `${resource}.${field}`,
+  }));
+  const facts = [...factsOfMachine(machine), ...times];
+  const make = (session: Session) => dueRow(session, machine, state, transition);
+  yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
+  if (transition.if) {
+    yield {
+      name: `${name}, held back`,
+      facts,
+      run: (session) => stayBehind(session, machine, { timed: transition, state }),
+    };
+    return;
+  }
+  const [update] = model.endpointsThat('update', resource).filter((one) => {
+    const allowed = statesNamed(model.spec.states, machine, one.in ?? []);
+    return allowed.length === 0 || allowed.includes(state);
+  });
+  // A change may put off what is due at a time of the row.
+  if (update && transition.after) {
+    const changing = {
+      transition,
+      state,
+      make,
+      meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
+    };
+    yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
+  }
+  for (const aside of transition.after ? waysAside(model, machine) : []) {
+    const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
+    const between = `${name}, ${aside.name} in between`;
+    yield {
+      name: between,
+      facts,
+      run: (session) => letTimePass(session, machine, { transition, state, make, meanwhile }),
+    };
+  }
+  for (const leaving of waysOut(model, machine, transition, state)) {
+    const left = `${name}, left by ${leaving.by.name}`;
+    yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
+  }
+  for (const again of waysBack(model, machine, transition, state)) {
+    const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
+    const by = `${name}, begun anew by ${again.name}`;
+    const reason = begunAnew(transition, again);
+    yield {
+      name: by,
+      facts,
+      run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
+    };
+  }
+  for (const entering of waysInto(model, machine, state)) {
+    const enter = (session: Session) => entered(session, machine, entering);
+    const by = `${name} by ${entering.name}`;
+    yield { name: by, facts, run: (session) => letTimePass(session, machine, { transition, state, make: enter }) };
+  }
+}
+
 /** A row that the clock moves: one for which the condition of that holds, where it has one. */
-export function dueRow(session: Session, resource: string, state: string, transition: Transition): Promise<TrialRow> {
-  return transition.if ? makeWhere(session, resource, { state }, transition.if, true) : session.make(resource, { state });
+export function dueRow(session: Session, machine: Machine, state: string, transition: Transition): Promise<TrialRow> {
+  const { resource } = machine;
+  const wanted = { machine, state };
+  return transition.if ? makeWhere(session, resource, wanted, transition.if, true) : session.make(resource, wanted);
 }
 
 /** Whether the clock may have done something else to the row by then. */
@@ -114,7 +130,7 @@ function waysInto(model: Model, machine: Machine, state: string): Transition[] {
 async function entered(session: Session, machine: Machine, transition: Transition): Promise<TrialRow> {
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined && transition.from !== '*', 'no caller can fire it');
-  const row = await session.make(machine.resource, { state: transition.from[0] ?? '' });
+  const row = await session.make(machine.resource, { machine, state: transition.from[0] ?? '' });
   const done = await fireOnRow(session, row, endpoint, transition);
   session.need(isDone(done.value), `${transition.name} was answered ${done.value.status}`);
   return row;
@@ -144,7 +160,7 @@ async function enteredAgain(
 ): Promise<TrialRow> {
   const endpoint = session.model.endpointOfTransition(machine.resource, again.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
-  const row = await session.make(machine.resource, { state });
+  const row = await session.make(machine.resource, { machine, state });
   await session.wait((timed.after?.ms ?? 0) / 2);
   const done = await fireOnRow(session, row, endpoint, again);
   session.need(isDone(done.value), `${again.name} was answered ${done.value.status}`);
@@ -203,7 +219,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
   const whenDue = transition.after ? `${source} have gone by` : `it is ${source}`;
   const targets = transition.to.map((target) => target.state);
   const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
-  const fact = { kind: 'transitions', subject: machine.resource };
+  const fact = { kind: 'transitions', subject: machine.key };
   session.claim({
     fact,
     reason,

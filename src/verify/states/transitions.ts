@@ -1,5 +1,5 @@
 import { entriesOf } from '../../parts/fact.ts';
-import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { allMachines, type Machine, type Transition } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { FactName } from '../model/facts.ts';
@@ -22,16 +22,15 @@ export function factsOfFiring(model: Model, machine: Machine, { name }: Transiti
 
 /** The transitions that have an endpoint. */
 export function* fireable(model: Model): Iterable<{ readonly machine: Machine; readonly transition: Transition }> {
-  for (const [resource] of entriesOf(model.spec.resources.all)) {
-    const machine = machineOf(model.spec.states, resource);
-    for (const [name, transition] of machine ? entriesOf(machine.transitions) : []) {
-      if (machine && model.endpointOfTransition(resource, name)) yield { machine, transition };
+  for (const machine of allMachines(model.spec.states)) {
+    for (const [name, transition] of entriesOf(machine.transitions)) {
+      if (model.endpointOfTransition(machine.resource, name)) yield { machine, transition };
     }
   }
 }
 
-export function factsOfMachine({ resource }: Machine): FactName[] {
-  return ['transitions', 'states'].map((kind) => ({ kind, subject: resource }));
+export function factsOfMachine({ key }: Machine): FactName[] {
+  return ['transitions', 'states'].map((kind) => ({ kind, subject: key }));
 }
 
 /** Claims that a row is as it was, since what was asked was refused. */

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import { endOf, type Version } from '../../parts/versioning.ts';
 import { Carries } from '../../parts/versions/carries.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
@@ -117,7 +117,7 @@ export function bodiesFor(
 
 function isSent(model: Model, resource: string, name: string): boolean {
   const field = entryOf(model.resource(resource)?.fields, name);
-  return field !== undefined && !field.readOnly && machineOf(model.spec.states, resource)?.field !== name;
+  return field !== undefined && !field.readOnly && machineOn(model.spec.states, resource, name) === undefined;
 }
 
 /** A whole number whose older value, multiplied back, comes out a little less: who cuts it off instead of rounding is one short. */

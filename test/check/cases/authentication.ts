@@ -132,4 +132,13 @@ export const authenticationCases: readonly Case[] = [
     snippets: ['authentication: { public: [handler count, list hook] }'],
     finds: ['authentication/public-and-permitted @ /authentication/permissions/2/allow/1'],
   },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events], to: [writer, reader] }, { allow: [read note], to: reader, fields: [id, titel] }, { allow: [create note], to: reader, fields: [id] }] }',
+    ],
+    finds: [
+      'authentication/unknown-shown-field @ /authentication/permissions/1/fields/1',
+      'authentication/fields-of-nothing @ /authentication/permissions/2/fields',
+    ],
+  },
 ];

@@ -131,6 +131,14 @@ export const resourcesCases: readonly Case[] = [
     finds: ['resources/on-delete-without-ref @ /resources/note/fields/title/onDelete'],
   },
   {
+    snippets: ['resources: { book: { identifier: { generate: client }, fields: { id: { type: string, ignore_case: true } } } }'],
+    finds: ['resources/identifier-case @ /resources/book/fields/id/ignore_case'],
+  },
+  {
+    snippets: ['resources: { note: { fields: { book: { set: { write: "\'b\'" } } } } }'],
+    finds: ['resources/clear-set @ /resources/note/fields/book/onDelete'],
+  },
+  {
     snippets: ['resources: { note: { fields: { title: { show: expand } } } }'],
     finds: ['resources/show-without-ref @ /resources/note/fields/title/show'],
   },

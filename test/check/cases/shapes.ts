@@ -135,4 +135,13 @@ export const shapesCases: readonly Case[] = [
       'shapes/slow-pattern @ /resources/note/fields/extra/patternProperties/^(([a-z]+)+)\\2$',
     ],
   },
+  {
+    snippets: [
+      'resources: { note: { fields: { books: { type: array, maxItems: 3, items: { ref: book, show: expand } }, mark: { type: object, properties: { by: { type: string, set: { create: caller.id } } } } } } }',
+    ],
+    finds: [
+      'shapes/field-word @ /resources/note/fields/books/items/show',
+      'shapes/field-word @ /resources/note/fields/mark/properties/by/set',
+    ],
+  },
 ];

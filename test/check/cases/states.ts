@@ -180,4 +180,37 @@ export const statesCases: readonly Case[] = [
     snippets: ['resources: { hook: { created: { then: { create: book, each: next.kinds, set: { name: item } } } } }'],
     finds: ['states/then-unbounded @ /resources/hook/created/then/each'],
   },
+  {
+    snippets: [
+      'resources: { note: { fields: { flag: { type: string, readOnly: true } } } }',
+      'states: { note.flag: { initial: off, states: [off, on], transitions: { publish: "off -> on", raise: { from: off, to: on, by: service } } } }',
+    ],
+    finds: [
+      'states/transition-twice @ /states/note.flag/transitions/publish',
+      'states/never-fired @ /states/note.flag/transitions/publish',
+    ],
+  },
+  {
+    snippets: [
+      'states: { note.status: { initial: draft, states: [draft, archived], transitions: { raise: { from: draft, to: archived, by: service } } }, note.flg: { initial: on, states: [on], transitions: {} }, nott.flag: { initial: on, states: [on], transitions: {} } }',
+    ],
+    finds: [
+      'states/field-twice @ /states/note.status',
+      'states/unknown-field @ /states/note.flg',
+      'states/unknown-resource @ /states/nott.flag',
+      'endpoints/in-several @ /endpoints/PATCH ~1notes~1{id}/in/0',
+    ],
+  },
+  {
+    snippets: [
+      'resources: { note: { fields: { flag: { type: string, readOnly: true } } } }',
+      'states: { note: none, note.flag: { initial: draft, states: [draft, on], transitions: { raise: { from: draft, to: on, by: service } } } }',
+    ],
+    finds: [
+      'resources/required-unset @ /resources/note/fields/status',
+      'states/none-and-some @ /states/note.flag',
+      'endpoints/unknown-transition @ /endpoints/POST ~1notes~1{id}~1publish/does',
+      'events/unknown-operation @ /events/kinds/note.changed/on/3',
+    ],
+  },
 ];

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { pushKind } from '../../../kinds/deliveries/all.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
 import type { EventKind, Push } from '../../../parts/events.ts';
@@ -76,8 +77,10 @@ export function posted({ bare }: Message, push: Push): JsonMap {
   const headers = headersOf(push);
   const { correlationId: _id, ...rest } = bare;
   const idHeader = push.signature && signatureKind(push.signature)?.idHeader;
+  const { mediaType, read } = pushKind(push.word);
   return {
     ...rest,
+    ...(read && { contentType: mediaType }),
     ...(headers && { headers }),
     ...(idHeader !== undefined
       ? { correlationId: correlationId(`$message.header#${below('', idHeader)}`) }
@@ -135,7 +138,7 @@ function shown(value: Json, shape: JsonMap, spec: Spec, seed: string): Json | un
   const out: OpenMap = newMap();
   for (const [name, inner] of Object.entries(value)) {
     const field = resource && entryOf(resource.fields, name);
-    if (field && !isAlwaysShown(field)) continue;
+    if (field && !isAlwaysShown(spec, field)) continue;
     const own =
       resource && statedValue(resource.identifier)?.field === name ? identifierLike(spec, resource.name, seed) : undefined;
     const stated = field ? statedValue(field.shape) : isMap(shape.properties) ? shape.properties[name] : undefined;

@@ -10,7 +10,7 @@ import type { Shape } from '../../../parts/shape.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { machineOf } from '../../../parts/states.ts';
+import { machineOn } from '../../../parts/states.ts';
 import { expandableFields } from '../../spec/expansion.ts';
 import { proseOf, unsettledLine } from '../../spec/prose.ts';
 import { extensible, innerSchema, namesIn, nullableSchema, shapeSchema } from './shape-schema.ts';
@@ -200,7 +200,7 @@ interface Chosen {
 function fieldsOf(resource: Resource, { spec, view }: Writing, optional: readonly string[]): Chosen {
   if (view === 'answer') {
     const shown = entriesOf(resource.fields).filter(([, field]) => isEverShown(field));
-    const always = shown.filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(field));
+    const always = shown.filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(spec, field));
     return { names: new Set(shown.map(([name]) => name)), required: always.map(([name]) => name) };
   }
   const { properties, required }: Shape = writableShape(spec, resource, view === 'update' ? 'all' : optional);
@@ -224,8 +224,7 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): JsonMa
 /** The schema of a field's value: its shape, the states where it holds the state, what a reference is shown as. */
 function valueSchema(resource: Resource, field: Field, writing: Writing): JsonMap {
   const { spec, view } = writing;
-  const machine = machineOf(spec.states, resource.name);
-  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
   const shape = view !== 'answer' && field.children ? sentShape(spec, field) : statedValue(field.shape);
   if (!shape && statedValue(resource.identifier)?.field === field.name) return { type: identifierType(spec, resource.name) };
   const schema = shape ? shapeSchema(shape, writing) : states ? {} : commented(`the type of ${field.name}`, field.shape);

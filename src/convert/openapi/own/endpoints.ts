@@ -261,8 +261,11 @@ function readKind(sent: JsonMap, reading: OperationReading): Json {
 /** What an event carries, alone or inside its envelope: what says so of itself. */
 function payloadIn(body: Json | undefined, reading: OperationReading): JsonMap | undefined {
   const content = isMap(body) ? body.content : undefined;
-  const [first] = isMap(content) ? Object.values(content) : [];
-  const schema = isMap(first) && first.schema !== undefined ? reading.resolve(first.schema) : undefined;
+  const [[type, first] = []] = isMap(content) ? Object.entries(content) : [];
+  const sent = isMap(first) && first.schema !== undefined ? reading.resolve(first.schema) : undefined;
+  const isForm = pushKinds.some(({ mediaType, read }) => read && mediaType === type);
+  const inForm = isForm && isMap(sent) && isMap(sent.properties) ? sent.properties.payload : undefined;
+  const schema = inForm === undefined ? sent : reading.resolve(inForm);
   const properties = isMap(schema) && isMap(schema.properties) ? Object.values(schema.properties) : [];
   const isPayload = (one: Json | undefined) => isMap(one) && one['x-ninefold-payload'] !== undefined;
   const found = isPayload(schema) ? schema : properties.find(isPayload);

@@ -72,7 +72,9 @@ function writeParameter({ in: place, map, schema, style, explode }: SourceParame
   written.in = place;
   const isRequired = reader.flag(map, 'required');
   if (isRequired && place !== 'path') written.required = true;
-  if (style !== undefined && styles[place].includes(style)) written.style = style;
+  // The cookie style of 3.2 is a form that is not encoded by percents.
+  if (place === 'cookie' && style === 'cookie') reader.leave(below(map.at, 'style'), 'a cookie is read as a form');
+  else if (style !== undefined && styles[place].includes(style)) written.style = style;
   else if (style !== undefined) {
     reader.find('import/contradiction', below(map.at, 'style'), `There is no style \`${style}\` in the ${place}.`);
     reader.leave(below(map.at, 'style'), 'its place has no such style');
@@ -196,19 +198,24 @@ function examplesOf(map: MapAt, at: Pointer, { reader }: Shapes, trail: Trail): 
     trail.from(below(below(at, 'examples'), name), origin);
   };
   for (const [name, one] of reader.maps(map, 'examples')) {
-    if (!Object.hasOwn(one.value, 'value')) continue;
+    const key = valueKeys.find((word) => Object.hasOwn(one.value, word));
+    if (key === undefined) continue;
     reader.mark(map.value, 'examples');
-    keep(name, reader.get(one, 'value'));
+    keep(name, reader.get(one, key));
   }
   if (Object.hasOwn(map.value, 'example') && examples.example === undefined) keep('example', reader.get(map, 'example'));
   return examples;
 }
 
+/** An example as it is written, and since 3.2 as data. */
+const valueKeys = ['value', 'dataValue'] as const;
+
 /** The first example of a media type that has no schema: all that is known of such an answer. */
 function exampleOf(map: MapAt, reader: SourceReader): At | undefined {
   if (Object.hasOwn(map.value, 'example')) return reader.get(map, 'example');
   const [[, first] = []] = reader.maps(map, 'examples');
-  return first && Object.hasOwn(first.value, 'value') ? reader.get(first, 'value') : undefined;
+  const key = first && valueKeys.find((word) => Object.hasOwn(first.value, word));
+  return first && key !== undefined ? reader.get(first, key) : undefined;
 }
 
 function withDescription(shape: Json, description: string | undefined): Json {

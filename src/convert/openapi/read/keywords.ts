@@ -1,3 +1,4 @@
+import { addressWords } from '../../../document/addresses.ts';
 import type { Json } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import { keywords as all, type Keyword } from '../../../parts/shapes/keywords.ts';
@@ -6,7 +7,15 @@ import { keywords as all, type Keyword } from '../../../parts/shapes/keywords.ts
 export type KeywordKind = Keyword['takes'];
 
 /** What has another form in older versions (`nullable`, `exclusiveMinimum: true`, `type: file`), and what names schemas, is read apart. */
-const readApart: ReadonlySet<string> = new Set(['type', 'exclusiveMinimum', 'exclusiveMaximum', '$ref', '$defs', '$schema']);
+const readApart: ReadonlySet<string> = new Set([
+  'type',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  '$ref',
+  '$defs',
+  '$schema',
+  ...addressWords,
+]);
 
 /** The keywords of a schema that this language has too, each with what its value is. */
 export const keywords: ReadonlyMap<string, KeywordKind> = new Map(

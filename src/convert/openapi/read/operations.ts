@@ -52,7 +52,7 @@ function operationOf(method: string, path: string, item: MapAt, map: MapAt, read
     path,
     map,
     id: reader.text(map, 'operationId'),
-    parameters: parameters.flatMap((parameter) => parameterOf(parameter, reader) ?? []),
+    parameters: parameters.flatMap((parameter) => parametersFrom(parameter, reader)),
     body: isSwagger ? swaggerBody(map, parameters, reader) : bodyOf(map, reader),
     responses: responsesOf(map, reader),
   };
@@ -65,14 +65,35 @@ function parametersOf(item: MapAt, map: MapAt, reader: SourceReader): MapAt[] {
   return [...reader.list(item, 'parameters').filter(({ value }) => !known.has(`${value.in} ${value.name}`)), ...own];
 }
 
+function parametersFrom(map: MapAt, reader: SourceReader): readonly SourceParameter[] {
+  if (map.value.in === 'querystring') return queryMembers(map, reader);
+  const parameter = parameterOf(map, reader);
+  return parameter === undefined ? [] : [parameter];
+}
+
+/** The members of a whole query that is written as a form (OpenAPI 3.2): each is a parameter of the query. */
+function queryMembers(map: MapAt, reader: SourceReader): SourceParameter[] {
+  const form = reader.maps(map, 'content').find(([type]) => /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type))?.[1];
+  const schema = form && reader.follow(reader.get(form, 'schema'));
+  const properties = schema && reader.map(schema, 'properties');
+  if (!properties) {
+    reader.leave(map.at, 'a parameter that is the whole query');
+    return [];
+  }
+  for (const key of ['name', 'in', 'content']) reader.mark(map.value, key);
+  for (const key of ['type', 'properties']) reader.mark(schema.value, key);
+  const required = reader.take(schema.value, 'required');
+  return Object.keys(properties.value).map((name) => {
+    const member = reader.get(properties, name);
+    const own: JsonMap = Object.assign(newMap(), { required: Array.isArray(required) && required.includes(name) });
+    return { name, in: 'query', map: { value: own, at: member.at }, schema: member, style: undefined, explode: undefined };
+  });
+}
+
 function parameterOf(map: MapAt, reader: SourceReader): SourceParameter | undefined {
   const name = map.value.name;
   const place = map.value.in;
   if (place === 'body' || place === 'formData') return undefined;
-  if (place === 'querystring') {
-    reader.leave(map.at, 'a parameter that is the whole query');
-    return undefined;
-  }
   if (typeof name !== 'string' || (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie')) {
     reader.find('import/invalid', map.at, 'A parameter has a name, and stands in the path, the query, a header or a cookie.');
     return undefined;

@@ -85,6 +85,8 @@ const sayable: ReadonlySet<string> = new Set([
     'definitions',
     '$schema',
     '$id',
+    '$anchor',
+    '$dynamicAnchor',
   ],
 ]);
 

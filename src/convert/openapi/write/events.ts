@@ -47,14 +47,16 @@ function sentOperation(kind: EventKind, push: Push, writing: ExportWriting, isOw
       if (word !== 'payload' || !isStated(kind.payload)) carried[prefix + word] = value;
   if (isOwn && !isPlainMap(stated) && stated !== undefined) carried[`${prefix}stated`] = stated;
   const description = writing.prose(kind.at).join('\n\n');
-  const { method, mediaType } = pushKind(push.word);
+  const { method, mediaType, read } = pushKind(push.word);
+  const event = eventBody(kind, writing);
+  const body = read ? inForm(event) : event;
   const sent = present({
     operationId: isOwn ? operationIdOf(`on ${kind.name}`) : undefined,
     summary: titleOf(kind.name.replaceAll('.', ' ')),
     description: description === '' ? undefined : description,
     tags: ['Events'],
     parameters: signatureHeaders(push),
-    requestBody: { required: true, content: { [mediaType]: eventBody(kind, writing) } },
+    requestBody: { required: true, content: { [mediaType]: body } },
     responses: {
       '2XX': { description: 'It is accepted.' },
       default: { description: 'It is tried again later.' },
@@ -64,6 +66,14 @@ function sentOperation(kind: EventKind, push: Push, writing: ExportWriting, isOw
     [followsKey]: isOwn ? undefined : true,
   });
   return { [method.toLowerCase()]: sent };
+}
+
+/** Of a form one member is the event, as JSON (OpenAPI 3.1, Encoding Object). */
+function inForm({ schema = {} }: JsonMap): JsonMap {
+  return {
+    schema: { type: 'object', properties: { payload: schema }, required: ['payload'] },
+    encoding: { payload: { contentType: 'application/json' } },
+  };
 }
 
 function eventBody(kind: EventKind, writing: ExportWriting): JsonMap {

@@ -12,7 +12,7 @@ import { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { type Union, unionOf } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { machineOf } from '../../../parts/states.ts';
+import { type Machine, machineOn } from '../../../parts/states.ts';
 import type { SchemaView } from '../../json-schema/write/view.ts';
 import { titleOf } from '../../spec/operation-names.ts';
 
@@ -139,8 +139,8 @@ export class Examples {
   }
 
   #field(resource: Resource, field: Field, subject: Subject): Json | undefined {
-    const machine = machineOf(this.#spec.states, resource.name);
-    if (machine?.field === field.name) return subject.after?.state ?? machine.initial[0]?.state;
+    const machine = machineOn(this.#spec.states, resource.name, field.name);
+    if (machine) return stateAfter(machine, subject.after?.state) ?? machine.initial[0]?.state;
     const identifier = statedValue(resource.identifier);
     if (identifier?.field === field.name) return this.identifier(resource.name);
     const shape = field.children && subject.view !== 'answer' ? sentShape(this.#spec, field) : statedValue(field.shape);
@@ -220,4 +220,9 @@ function constantsOf(branch: Json, { resources }: Spec): ReadonlyMap<string, str
       return constant === undefined ? [] : [[name, JSON.stringify(constant)] as const];
     }),
   );
+}
+
+/** The state that an act leads to, where it is one of this machine. */
+function stateAfter({ states }: Machine, state: string | undefined): string | undefined {
+  return state === undefined || statedValue(states)?.includes(state) === false ? undefined : state;
 }

@@ -7,7 +7,7 @@ import { callableOperations, type Operation, resourceOfEffect } from '../../../p
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { machineOf } from '../../../parts/states.ts';
+import { machinesOf } from '../../../parts/states.ts';
 import { titleOf } from '../../spec/operation-names.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import { answerResponses } from './answers.ts';
@@ -150,7 +150,7 @@ function linksOf(endpoint: Endpoint, writing: ExportWriting): JsonMap | undefine
   const identifier = resource && statedValue(resource.identifier);
   if (!resource || !identifier) return undefined;
   const fields = new Set(entriesOf(resource.fields).map(([name]) => name));
-  const first = machineOf(writing.spec.states, resource.name)?.initial.map(({ state }) => state) ?? [];
+  const first = machinesOf(writing.spec.states, resource.name).flatMap(({ initial }) => initial.map(({ state }) => state));
   const links = newMap();
   for (const operation of callableOperations(writing.spec)) {
     const { endpoint: target } = operation;

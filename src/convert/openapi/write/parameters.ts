@@ -7,7 +7,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.t
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import type { Shape } from '../../../parts/shape.ts';
-import { machineOf } from '../../../parts/states.ts';
+import { machineOn } from '../../../parts/states.ts';
 import { componentName } from '../../spec/operation-names.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { followingParameters } from './following-parameters.ts';
@@ -93,8 +93,7 @@ function followingShape(parameter: Parameter, endpoint: Endpoint, { spec }: Expo
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const resource = entryOf(spec.resources.all, name);
   const field = resource && entryOf(resource.fields, filters);
-  const machine = machineOf(spec.states, name);
-  const states = machine?.field === filters ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, name, filters)?.states);
   const one: Shape = states ? { type: 'string', enum: [...states] } : ((field && statedValue(field.shape)) ?? {});
   return op === 'in' ? { type: 'array', items: one } : one;
 }

@@ -7,7 +7,8 @@ import { identifierType } from '../../../parts/schemas.ts';
 import { hasMeaning } from '../../../parts/shapes/branches.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
-import { machineOf } from '../../../parts/states.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { machineOn } from '../../../parts/states.ts';
 import { followsKey, prefix, resourceKey, valueKey } from '../own/words.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
 import { type ExportWriting, statedAt } from './writing.ts';
@@ -42,7 +43,7 @@ export function resourceSchema(resource: Resource, writing: ExportWriting): Json
     else out[`${prefix}${key}`] = value;
   }
   if (whole === undefined && isStated(resource.fields)) {
-    writeRequired(out, stated, resource);
+    writeRequired(out, stated, resource, writing.spec);
     out.additionalProperties = resource.additionalProperties;
   }
   const machine = statedAt(tree, 'states', name);
@@ -69,8 +70,8 @@ function writeFields(out: OpenMap, stated: Json, resource: Resource, writing: Ex
 }
 
 /** The required properties: of a list as far as every answer has them, of the fields' own flags those that say so. */
-function writeRequired(out: OpenMap, stated: JsonMap, { fields }: Resource): void {
-  const required = entriesOf(fields).filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(field));
+function writeRequired(out: OpenMap, stated: JsonMap, { fields }: Resource, spec: Spec): void {
+  const required = entriesOf(fields).filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(spec, field));
   const list: readonly Json[] = Array.isArray(stated.required) ? stated.required : [];
   const names = required.map(([name]) => name).sort((one, other) => list.indexOf(one) - list.indexOf(other));
   if (stated.required === undefined) out[`${prefix}flags`] = 'own';
@@ -93,8 +94,7 @@ function propertyOf(stated: Json, resource: Resource, field: Field, writing: Exp
   Object.assign(property, written);
   if (field.children && isStated(field.shape))
     for (const [word, value] of Object.entries(writing.schemas.shape(field.shape.value, 'answer'))) add(word, value);
-  const machine = machineOf(spec.states, resource.name);
-  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
   if (states && !hasMeaning(written, 'alternatives')) {
     add('type', 'string');
     add('enum', [...states]);

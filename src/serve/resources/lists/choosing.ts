@@ -1,3 +1,4 @@
+import { leftOutOf } from '../../../parts/left-out.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import { allFilters, type RowFilter } from '../../callers/list-access.ts';
 import type { Bindings } from '../../callers/rules.ts';
@@ -15,12 +16,13 @@ interface Chosen {
 }
 
 /** Compiles it. Through other rows the caller is shown what it may read of them, and no more. */
-export function compileChosen(operation: string, models: Models, { access, user }: ViewCompilation): Chosen {
+export function compileChosen(operation: string, models: Models, { access, user, spec }: ViewCompilation): Chosen {
   const choices = access.choices(operation);
   if (choices.length === 0) return { unseen: [], filter: (_exchange, _scope, shown) => shown };
+  const reader = { user, reveals: false, leftOut: leftOutOf(spec, { user }) };
   const hides = ([resource, name]: readonly [string, string]) => {
     const field = models.get(resource)?.fields.get(name);
-    return field !== undefined && isHidden(field, { user, reveals: false });
+    return field !== undefined && isHidden(field, reader);
   };
   return {
     unseen: choices.flatMap(({ parameter, reads }) => (reads.some(hides) ? [parameter] : [])),

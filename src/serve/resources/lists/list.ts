@@ -56,7 +56,7 @@ export function compileList(
   const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
   const usual = spoken(fixedOrder);
-  const hidden = hiddenFields(model, compilation.user);
+  const hidden = hiddenFields(compilation.spec, model, compilation.user);
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const chosen = compileChosen(operationAt(endpoint).name, models, compilation);

@@ -1,6 +1,8 @@
 import { isSame } from '../../../document/values.ts';
+import { leftOutOf } from '../../../parts/left-out.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import { isTurning, sortKeyOf } from '../../../parts/sorting.ts';
+import type { Spec } from '../../../parts/spec.ts';
 import type { Exchange, Refusal } from '../../exchange/exchange.ts';
 import { isHidden } from '../../exchange/visibility.ts';
 import { describeValue, type Violation } from '../../http/violation.ts';
@@ -49,8 +51,10 @@ function turned({ column, descending }: SortKey): SortKey {
   return { column, descending: !descending };
 }
 
-export function hiddenFields(model: RowModel, user: string | undefined): ReadonlySet<string> {
-  const fields = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false }));
+/** The fields that a user does not see, or not of every row that it sees. */
+export function hiddenFields(spec: Spec, model: RowModel, user: string | undefined): ReadonlySet<string> {
+  const reader = { user, reveals: false, leftOut: leftOutOf(spec, { user }) };
+  const fields = [...model.fields.values()].filter((field) => isHidden(field, reader));
   return new Set(fields.map(({ name }) => name));
 }
 

@@ -1,5 +1,6 @@
 import { pathOf } from '../../../document/pointer.ts';
-import { type Exchange, type Fields, type Value, warn } from '../../exchange/exchange.ts';
+import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
+import { warn } from '../../exchange/warn.ts';
 import { emptyText, type Violation } from '../../http/violation.ts';
 import type { Forgive, WithoutNulls } from '../stand-in.ts';
 import { isPatch } from './json-patch.ts';

@@ -37,12 +37,12 @@ export class Likeness {
   }
 
   /** A new row of which some fields are given, with those that the service alone sets; told are those made up. */
-  of({ name, identifier, machine, fields }: RowModel, given: Fields, ground: Ground): Fields {
+  of({ name, identifier, machines, fields }: RowModel, given: Fields, ground: Ground): Fields {
     const example = this.exampleOf(name) ?? {};
     const out: Fields = { ...given };
     for (const [field, entry] of fields) {
       if (given[field] !== undefined || field === identifier.field || entry.ref !== undefined) continue;
-      if (field === machine?.field && machine.hasInitial) continue;
+      if (machines.some((machine) => machine.hasInitial && machine.field === field)) continue;
       const value = this.#valueOf(entry, name, example[field], ground);
       if (value === undefined) continue;
       out[field] = value;

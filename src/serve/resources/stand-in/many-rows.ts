@@ -54,7 +54,7 @@ function changed(sampling: Sampling, work: Work, model: RowModel, row: Row, sent
   const next = mergeJson(before, { ...sent, [model.identifier.field]: before[model.identifier.field] }) as Fields;
   const { whole, names } = mendRow(sampling, work, model, row.id, next, before);
   keepNames(work.rows, model.name, row.id, names);
-  return updateRow(work, model, row, before, whole, row.entered, 'change many').fields;
+  return updateRow(work, model, row, before, whole, 'change many').fields;
 }
 
 function made(sampling: Sampling, work: Work, model: RowModel, named: string | undefined, sent: Fields): Fields {

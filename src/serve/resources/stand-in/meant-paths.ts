@@ -51,7 +51,10 @@ function withBody(call: Call): Call {
 
 /** A path without its query, its fragment and a slash at its end. */
 function plainPath(path: string): string {
-  return path.replace(/[?#].*$/, '').replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, '');
+  return path
+    .replace(/[?#].*$/, '')
+    .replaceAll(/\/+/g, '/')
+    .replace(/(?<=.)\/$/, '');
 }
 
 /** A template whose literal texts are in lower case. */
@@ -61,6 +64,9 @@ function lowered(template: string): string {
 
 /** What was sent, with the segments of a template that have no parameter as the template has them. */
 function inCaseOf(template: string, sent: readonly string[]): string[] {
-  const segments = template.replace(/[?#].*$/, '').split('/').slice(1);
+  const segments = template
+    .replace(/[?#].*$/, '')
+    .split('/')
+    .slice(1);
   return segments.map((segment, at) => (segment.includes('{') ? (sent[at] ?? '') : segment));
 }

@@ -29,7 +29,7 @@ export function showInOwners(sampling: Sampling, work: Work, model: RowModel, ro
     const shown = isGone ? [] : [shownOf(model, row)];
     const next = at < 0 ? [...known, ...shown] : [...known.slice(0, at), ...shown, ...known.slice(at + 1)];
     if (next.length > shownMost || (isGone && at < 0)) continue;
-    updateRow(work, owner, there, before, { ...before, [list]: next }, there.entered, `show ${model.name}`);
+    updateRow(work, owner, there, before, { ...before, [list]: next }, `show ${model.name}`);
   }
 }
 

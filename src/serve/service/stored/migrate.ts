@@ -155,8 +155,8 @@ async function prepared({ store, models, options }: Migrating, renewal: Renewal)
 function fingerprintOf(models: Models, { spec }: Compilation): string {
   const hash = createHash('sha256');
   for (const [name] of entriesOf(spec.resources.all)) hash.update(JSON.stringify([name, namedSchema(spec, `stored/${name}`)]));
-  for (const { name, machine, resource } of models.values()) {
-    hash.update(JSON.stringify([name, ...(machine?.states ?? [])]));
+  for (const { name, machines, resource } of models.values()) {
+    hash.update(JSON.stringify([name, ...machines.flatMap(({ states }) => [...states])]));
     const rules = [
       ...Object.values(resource.rules).map((rule) => rule.if.source),
       ...resource.choices.map(({ fields }) => fields),

@@ -44,9 +44,10 @@ export class MisfitCount {
 export function misfitOf(model: RowModel, fields: Fields): string | undefined {
   const violation = model.validateStored(fields)[0];
   if (violation) return `${violation.path === '' ? 'it' : violation.path} is ${violation.found}, not ${violation.expected}`;
-  const state = model.machine && fields[model.machine.field];
-  if (model.machine && model.machine.states.size > 0 && !(typeof state === 'string' && model.machine.states.has(state))) {
-    return `its state ${String(state)} is none of ${[...model.machine.states].join(', ')}`;
+  for (const { field, states } of model.machines) {
+    const state = fields[field];
+    if (states.size > 0 && !(typeof state === 'string' && states.has(state)))
+      return `its state ${String(state)} is none of ${[...states].join(', ')}`;
   }
   return undefined;
 }

@@ -1,0 +1,73 @@
+import type { Permission } from './authentication.ts';
+import { entriesOf, entryOf, statedValue } from './fact.ts';
+import { namesOperation, type Operation, resourceOfEffect } from './operations.ts';
+import type { Field } from './resources.ts';
+import type { Spec } from './spec.ts';
+
+/** A user, nobody who is known, or whoever it may be. */
+export type Who = { readonly user: string | undefined } | 'anybody';
+
+/** The operations that show rows of a resource: those that read one, and its lists. */
+export function showingOperations(spec: Spec, resource: string): Operation[] {
+  return entriesOf(spec.endpoints.all).flatMap(([, endpoint]) => {
+    const effect = statedValue(endpoint.does);
+    const isShowing = effect?.verb === 'read' || effect?.verb === 'list';
+    return isShowing && resourceOfEffect(effect) === resource ? [{ name: endpoint.operation, resource, endpoint }] : [];
+  });
+}
+
+/** The rules that show rows of a resource to somebody. */
+export function showingRules(spec: Spec, resource: string, who: Who): Permission[] {
+  const operations = showingOperations(spec, resource);
+  return (statedValue(spec.authentication.permissions) ?? []).filter(
+    ({ allow, to }) =>
+      operations.some((operation) => namesOperation(allow, operation)) &&
+      (who === 'anybody' || to === 'anyone' || (who.user !== undefined && to.includes(who.user))),
+  );
+}
+
+/** The fields, of any resource, that some rule which shows rows to somebody leaves out (`fields: [id, amount]`). */
+export function leftOutOf(spec: Spec, who: Who): ReadonlySet<Field> {
+  return remembered(spec, who, 'some');
+}
+
+/** The fields, of any resource, that every rule which shows rows to somebody leaves out. */
+export function neverShownTo(spec: Spec, who: Who): ReadonlySet<Field> {
+  return remembered(spec, who, 'every');
+}
+
+function remembered(spec: Spec, who: Who, by: 'some' | 'every'): ReadonlySet<Field> {
+  const known = bySpec.get(spec) ?? new Map<string, ReadonlySet<Field>>();
+  bySpec.set(spec, known);
+  const key = JSON.stringify([who, by]);
+  const found = known.get(key) ?? leftOut(spec, who, by);
+  known.set(key, found);
+  return found;
+}
+
+const bySpec = new WeakMap<Spec, Map<string, ReadonlySet<Field>>>();
+const nothing: ReadonlySet<Field> = new Set();
+
+function leftOut(spec: Spec, who: Who, by: 'some' | 'every'): ReadonlySet<Field> {
+  const rules = statedValue(spec.authentication.permissions) ?? [];
+  if (rules.every(({ fields }) => fields === undefined)) return nothing;
+  const out = new Set<Field>();
+  for (const [resource, { fields, identifier }] of entriesOf(spec.resources.all)) {
+    const showing = showingRules(spec, resource, who);
+    const own = statedValue(identifier)?.field;
+    if (own === undefined || showing.every((rule) => rule.fields === undefined)) continue;
+    // A resource that whoever asks may look at is shown whole.
+    if (showingOperations(spec, resource).some((operation) => namesOperation(spec.authentication.public, operation))) continue;
+    for (const [name, field] of entriesOf(fields)) {
+      const leaves = ({ fields: shown }: Permission) => shown !== undefined && !shown.includes(name);
+      if (name !== own && (by === 'some' ? showing.some(leaves) : showing.every(leaves))) out.add(field);
+    }
+  }
+  return out;
+}
+
+/** Whether some rule which shows rows to somebody leaves out a field of a resource. */
+export function isLeftOut(spec: Spec, resource: string, name: string, who: Who): boolean {
+  const field = entryOf(entryOf(spec.resources.all, resource)?.fields, name);
+  return field !== undefined && leftOutOf(spec, who).has(field);
+}
