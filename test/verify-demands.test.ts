@@ -104,7 +104,7 @@ const brokenIn = async (only: readonly string[], options: StandOptions) =>
   (await told(only, options)).breaches.map(({ kind, subject, reason }) => `${kind}: ${subject}, ${reason}`);
 
 test('what a new row refers to is one that its maker may read, and whose transitions are open', async () => {
-  const { breaches, facts } = await told(['resources/stored', 'states/transitions', 'states/conditions']);
+  const { breaches, facts } = await told(['resources/stored', 'endpoints/locations', 'states/transitions', 'states/conditions']);
   assert.deepEqual(breaches, []);
   const wanted = ['transitions: batch', 'response payload shapes: POST /orders', 'response payload shapes: POST /batches'];
   const verdicts = facts.filter(({ kind, subject }) => wanted.includes(`${kind}: ${subject}`));

@@ -59,7 +59,7 @@ class Asking implements Dispatcher.DispatchHandler {
 
   /** Time counts while one listens: what came while this machine did something else is read before anything is said to be late. */
   #tick(): NodeJS.Timeout {
-    const ms = Math.min(tickMs, this.#leftMs);
+    const ms = Math.max(1, Math.min(tickMs, this.#leftMs));
     return setTimeout(() => {
       this.#leftMs -= ms;
       if (this.#leftMs <= 0) this.#fail(new Late('no answer came in time'));

@@ -86,7 +86,9 @@ async function told(url: string, answerMs: number, advanceMs?: number): Promise<
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ advance: `PT${advanceMs / 1000}S` }),
   };
-  const response = await fetch(url, { ...moving, redirect: 'error', signal: AbortSignal.timeout(answerMs) });
+  const ask = () => fetch(url, { ...moving, redirect: 'error', signal: AbortSignal.timeout(answerMs) });
+  // A connection that was kept may have been ended meanwhile; what moves nothing can be asked again.
+  const response = await (moving ? ask() : ask().catch(ask));
   const body: unknown = JSON.parse(await readBounded(response, answerLengthMax));
   const now = typeof body === 'object' && body !== null && 'now' in body ? Date.parse(String(body.now)) : Number.NaN;
   if (!response.ok || !Number.isFinite(now)) throw new Error(`the clock at ${url} does not say what time it is`);

@@ -15,6 +15,7 @@ import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { choosingEndpoints, leftNone } from '../resources/choices.ts';
 import { wordsRead } from '../resources/derived.ts';
+import { hiddenAt, hidingEndpoints } from '../resources/shown-to.ts';
 import { closedPlaces, unstatedRefused } from '../resources/unstated.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { breaksOf } from '../values/variants.ts';
@@ -60,7 +61,9 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
   const at = subject.lastIndexOf('.');
   const resource = model.resource(subject.slice(0, at));
   const field = resource && entryOf(resource.fields, subject.slice(at + 1));
-  if (!resource || !field || !isTaken(model, resource, field)) return [];
+  if (!resource || !field) return [];
+  const hidden = hidingEndpoints(model, resource, field).map(({ key }) => looksFor(hiddenAt(key)));
+  if (!isTaken(model, resource, field)) return hidden;
   const choices = resource.choices.filter(({ fields }) => fields.includes(field.name));
   const chosen = choices.flatMap(({ fields }) => choosingEndpoints(model, resource.name, fields));
   const taken = model.endpointsThat('update', resource.name).flatMap((endpoint) =>
@@ -76,7 +79,7 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
         ]
       : [],
   );
-  return [...taken, ...chosen.map(({ key }) => looksFor(leftNone(key)))];
+  return [...hidden, ...taken, ...chosen.map(({ key }) => looksFor(leftNone(key)))];
 }
 
 function isWritableIn(model: Model, endpoint: Endpoint, { name }: Field): boolean {

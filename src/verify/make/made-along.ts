@@ -1,8 +1,13 @@
-import { entryOf } from '../../parts/fact.ts';
+import { entriesOf, entryOf } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
+import type { Following } from '../../parts/following.ts';
+import { takesChildren } from '../../parts/payload.ts';
+import type { Resource } from '../../parts/resources.ts';
 import { machinesOf } from '../../parts/states.ts';
+import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
 import { ifTestable } from '../untestable.ts';
+import { draftChildren } from './children.ts';
 import { findRow } from './found.ts';
 import type { TrialRow, WantedRow } from './row.ts';
 import { walkTo } from './walk.ts';
@@ -13,8 +18,8 @@ type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;
 const targetsMost = 3;
 
 /**
- * A row that is made with another, or by a transition of another: that is done, and the row is found in a list. Nothing where no
- * change makes one.
+ * A row that is made with another, as one of its children, by its creation or by a transition of it: that is done, and the row is found
+ * in a list. Nothing where no change makes one.
  */
 export async function madeAlong(
   session: Session,
@@ -25,27 +30,78 @@ export async function madeAlong(
   const { model } = session;
   const stated = model.resource(resource);
   const [first] = machinesOf(model.spec.states, resource)[0]?.initial ?? [];
+  const findBelow = (parents: Readonly<Record<string, TrialRow>>) =>
+    findRow(session, resource, { parents: { ...wanted.parents, ...parents }, ...(first && { state: first.state }) });
   for (const { resource: other, change, acts } of followedOf(model.spec)) {
     if (change === 'updated' || change === 'deleted' || other === resource || !stated) continue;
-    const own = `next.${model.identifierField(other)}`;
     for (const { does, set } of acts) {
       if (does?.verb !== 'create' || does.resource !== resource) continue;
-      const tie = Object.keys(set).find(
-        (name) => set[name]?.source.trim() === own && entryOf(stated.fields, name)?.ref === other,
-      );
+      const handed = handedOn(model, other, stated, set);
+      const tie = handed.find(([, from]) => from === model.identifierField(other))?.[0];
       if (tie === undefined) continue;
       const begun = wanted.parents?.[tie];
-      const find = (parent: TrialRow) =>
-        findRow(session, resource, { parents: { ...wanted.parents, [tie]: parent }, ...(first && { state: first.state }) });
-      if (change === 'created') return find(begun ?? (await make(other, {})));
+      const find = (parent: TrialRow) => findBelow({ ...throughParent(handed, parent), ...wanted.parents, [tie]: parent });
+      const parents = Object.fromEntries(
+        handed.flatMap(([name, from]) => (name !== tie && wanted.parents?.[name] ? [[from, wanted.parents[name]]] : [])),
+      );
+      if (change === 'created') return find(begun ?? (await make(other, { parents, for: wanted.for })));
       for (const { state } of change.transition.to.slice(0, targetsMost)) {
-        const moved = await ifTestable(begun ? moving(session, begun, state) : make(other, { state, for: wanted.for }));
+        const moved = await ifTestable(begun ? moving(session, begun, state) : make(other, { parents, state, for: wanted.for }));
         const found = moved && (await ifTestable(find(moved)));
         if (found) return found;
       }
     }
   }
+  return childOf(session, resource, wanted, make, findBelow);
+}
+
+/** A row that its parent is made with: the parent is made with one at least. */
+async function childOf(
+  session: Session,
+  name: string,
+  wanted: WantedRow,
+  make: Make,
+  findBelow: (parents: Readonly<Record<string, TrialRow>>) => Promise<TrialRow>,
+): Promise<TrialRow | undefined> {
+  const { model } = session;
+  const child = model.resource(name);
+  for (const [other, { fields }] of child ? entriesOf(model.spec.resources.all) : []) {
+    for (const [at, field] of entriesOf(fields)) {
+      const { children } = field;
+      if (!child || children?.resource !== name || !takesChildren(field)) continue;
+      const known = wanted.parents?.[children.field];
+      const list = known ? [] : await draftChildren(session, { field, children, child }, 1);
+      return findBelow({ [children.field]: known ?? (await make(other, { for: wanted.for, body: { [at]: [...list] } })) });
+    }
+  }
   return undefined;
+}
+
+/** The references of what is made that are handed on from what makes it: by which field of that. */
+function handedOn(
+  model: Model,
+  other: string,
+  { fields }: Resource,
+  set: Following['set'],
+): readonly (readonly [name: string, from: string])[] {
+  return Object.entries(set).flatMap(([name, { source }]) => {
+    const from = /^next\.(\w+)$/.exec(source.trim())?.[1];
+    const ref = entryOf(fields, name)?.ref;
+    if (from === undefined || ref === undefined) return [];
+    const isSame =
+      from === model.identifierField(other) ? ref === other : entryOf(model.resource(other)?.fields, from)?.ref === ref;
+    return isSame ? [[name, from] as const] : [];
+  });
+}
+
+/** What is handed on, as the row that makes the other one has it. */
+function throughParent(handed: ReturnType<typeof handedOn>, { known, caller }: TrialRow): Record<string, TrialRow> {
+  return Object.fromEntries(
+    handed.flatMap(([name, from]) => {
+      const id = known[from];
+      return id === undefined ? [] : [[name, { resource: name, id, known: {}, caller, shown: undefined, fields: undefined }]];
+    }),
+  );
 }
 
 async function moving(session: Session, row: TrialRow, state: string): Promise<TrialRow> {

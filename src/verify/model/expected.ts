@@ -24,7 +24,7 @@ import { movedIn } from './moved.ts';
 import { mayHold } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
-import { isJsonMap, sentFields } from './sent-fields.ts';
+import { isJsonMap, sentFields, unset } from './sent-fields.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
@@ -56,18 +56,21 @@ export function expectedAfter(
     change.endpoint.counts === undefined &&
     before !== undefined &&
     isUnchanged(resource, next, before);
+  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : [];
+  const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const mayBeIdle =
-    isIdle &&
     before !== undefined &&
-    // Null and nothing are one to read; whether putting the one for the other is a change is not said.
-    Object.entries(sentFields(model, resource, change) ?? {}).some(
-      ([name, value]) => before.unseen.has(name) || value === null || before.fields[name] === null,
-    );
+    (isIdle
+      ? // Null and nothing are one to read; whether putting the one for the other is a change is not said.
+        Object.entries(sentFields(model, resource, change) ?? {}).some(
+          ([name, value]) => before.unseen.has(name) || value === null || before.fields[name] === null,
+        )
+      : effect.verb !== 'transition' &&
+        change.endpoint.counts === undefined &&
+        isUnchanged(resource, unset(resource, words, next), { ...before, fields: unset(resource, words, before.fields) }));
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
-  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : [];
-  const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const out = new Map(plain);
   for (const [name, field] of entriesOf(resource.fields)) {
     const expression = words.map((word) => field.set[word]).find((one) => one !== undefined);

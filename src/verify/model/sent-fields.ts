@@ -31,6 +31,16 @@ export function sentFields(
   return bareMap(Object.fromEntries(fields));
 }
 
+/** What no expression sets: what is sent of the rest need not be what comes to be. */
+export function unset(
+  { fields }: Resource,
+  words: readonly string[],
+  row: Readonly<Record<string, Json>>,
+): Readonly<Record<string, Json>> {
+  const isSet = (name: string) => words.some((word) => entryOf(fields, name)?.set[word] !== undefined);
+  return bareMap(Object.fromEntries(Object.entries(row).filter(([name]) => !isSet(name))));
+}
+
 /** What is taken of a body of JSON is JSON. */
 export function isJsonMap(taken: unknown): taken is JsonMap {
   return isMap(taken as Json);

@@ -2,6 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { leftOutOf, showingOperations } from '../../parts/left-out.ts';
+import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookInList, showsWhole } from '../make/look.ts';
@@ -16,8 +17,12 @@ import { moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
+import { ifTestable } from '../untestable.ts';
 import { oneLine } from '../values/difference.ts';
+import { NoValue } from '../values/no-value.ts';
+import { arbitraryValuesOf } from '../values/values.ts';
 
 /** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */
 export const shownTo: Trial = {
@@ -29,7 +34,7 @@ export const shownTo: Trial = {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       if (!statedValue(resource.identifier)) continue;
       for (const user of usersOf(model)) {
-        const readers = [...model.endpointsThat('read', name).filter(showsWhole), ...model.endpointsThat('list', name)];
+        const readers = readersOf(model, name);
         const leftOut = leftOutOf(model.spec, { user });
         const hidden = entriesOf(resource.fields).filter(
           ([, field]) => leftOut.has(field) || isNeverShown(model.spec, field, { name: user, user }),
@@ -42,6 +47,24 @@ export const shownTo: Trial = {
   },
 };
 
+/** The operations that show rows whole, or in lists. */
+function readersOf(model: Model, resource: string): readonly Endpoint[] {
+  return [...model.endpointsThat('read', resource).filter(showsWhole), ...model.endpointsThat('list', resource)];
+}
+
+/** The reason of a claim that a field is hidden at an endpoint from somebody who may call it. */
+export const hiddenAt = (key: string): string => `hidden from a user at ${key}`;
+
+/** The endpoints at which a field that some users write is hidden from others who may call them. */
+export function hidingEndpoints(model: Model, resource: Resource, field: Field): readonly Endpoint[] {
+  if (field.visible === undefined || field.writeOnly || !isWritable(model.spec, resource, field)) return [];
+  return readersOf(model, resource.name).filter((endpoint) =>
+    model.callers.some(
+      (caller) => isNeverShown(model.spec, field, caller) && model.access.allows(model.operationOf(endpoint), caller) !== 'no',
+    ),
+  );
+}
+
 function usersOf(model: Model): string[] {
   return [...new Set(model.callers.map(({ user }) => user))];
 }
@@ -51,6 +74,7 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
   const row = await session.make(resource.name, { style: 'whole', ...(maker && { caller: maker }) });
   const { made } = row;
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
+  const filled = await fill(session, resource, row, user);
   let read: Done<TrialExchange> | undefined;
   for (const endpoint of readers) {
     const reader = callersFor(session, endpoint, row).find((one) => one.user === user);
@@ -59,12 +83,54 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
     const seen = isList ? (await lookInList(session, row, endpoint, reader))?.done : await readBy(session, row, endpoint, reader);
     if (!seen) continue;
     for (const [name, field] of entriesOf(resource.fields)) {
-      if (isNeverShown(session.model.spec, field, reader)) claimHidden(session, resource.name, field, { made, seen });
+      if (isNeverShown(session.model.spec, field, reader)) claimHidden(session, resource.name, field, { made, seen, filled });
       else if (leftOutOf(session.model.spec, { user }).has(field))
         claimByRule(session, row, field, endpoint, reader, { made, seen });
       else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
     }
     if (!isList) read = seen;
+  }
+}
+
+/** Writes what is hidden from a user and was not sent by whoever made the row, as somebody who may. */
+async function fill(
+  session: Session,
+  resource: Resource,
+  row: TrialRow,
+  user: string,
+): Promise<ReadonlyMap<string, Done<TrialExchange>>> {
+  const { model } = session;
+  const filled = new Map<string, Done<TrialExchange>>();
+  for (const [name, field] of entriesOf(resource.fields)) {
+    const isSent = bodyFields({ body: row.made?.value.sent.json })?.[name] !== undefined;
+    if (isSent || !isNeverShown(model.spec, field, { name: user, user }) || !isWritable(model.spec, resource, field)) continue;
+    for (const endpoint of model.endpointsThat('update', resource.name)) {
+      const writer = callersFor(session, endpoint, row).find(
+        (one) => field.writable === undefined || field.writable.includes(one.user),
+      );
+      const value = writer && (model.freshValue(resource.name, name) ?? drawn(session, field));
+      if (!writer || value === undefined) continue;
+      const headers = await ifTestable(session.preconditions(endpoint, row, writer));
+      if (!headers) continue;
+      const plan = await requestAbout(session, row, endpoint, { caller: writer, headers, json: { [name]: value } });
+      const done = await session.send(plan);
+      if (isDone(done.value)) filled.set(name, done);
+      break;
+    }
+  }
+  return filled;
+}
+
+/** Any value of a field that is no reference; nothing where there is none. */
+function drawn({ model, chance }: Session, { shape }: Field): Symbolic | undefined {
+  const stated = statedValue(shape);
+  try {
+    const value = stated && chance.value(arbitraryValuesOf(model.spec, stated, 'plain'));
+    // The cast holds: what is no reference, and has none in it, is a value.
+    return value === null || JSON.stringify(stated).includes('"resource"') ? undefined : (value as Symbolic | undefined);
+  } catch (error) {
+    if (error instanceof NoValue) return undefined;
+    throw error;
   }
 }
 
@@ -90,15 +156,21 @@ interface Looked {
 }
 
 /** Claims that an answer does not show what was sent for a field, or made by the service, since it is hidden from its reader. */
-function claimHidden(session: Session, resource: string, { name, generate }: Field, { made, seen }: Looked): void {
+function claimHidden(
+  session: Session,
+  resource: string,
+  { name, generate }: Field,
+  { made, seen, filled }: Looked & { readonly filled: ReadonlyMap<string, Done<TrialExchange>> },
+): void {
   const { model } = session;
+  const change = filled.get(name) ?? made;
   session.claim({
     fact: { kind: 'required flags', subject: `${resource}.${name}` },
-    reason: 'hidden from a user',
-    of: [made, seen] as const,
-    judge(creation: TrialExchange, exchange: TrialExchange) {
-      const row = isDone(creation) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
-      const sent = bodyFields({ body: creation.sent.json })?.[name];
+    reason: hiddenAt(seen.value.endpoint?.key ?? ''),
+    of: [made, change, seen] as const,
+    judge(creation: TrialExchange, writing: TrialExchange, exchange: TrialExchange) {
+      const row = isDone(creation) && isDone(writing) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
+      const sent = bodyFields({ body: writing.sent.json })?.[name];
       if (!row || ((sent === undefined || sent === null) && generate === undefined)) return moot('there is nothing to be hidden');
       const reader = model.readerOf(exchange)?.user ?? 'whoever asks';
       return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: oneLine(row[name]) };

@@ -27,6 +27,8 @@ export interface OlderWords {
   readonly version: string;
   readonly resource: string;
   readonly carry: ResourceCarry;
+  /** The same where references may be shown whole. */
+  readonly shown: ResourceCarry;
 }
 
 /** The same request in the version; its shapes are of the newest, so that nothing is held to them. */
@@ -53,7 +55,8 @@ function ownList(
 /** A list shows in the older version each row as the stated changes make it. */
 export async function listedIn(session: Session, endpoint: Endpoint, older: OlderWords): Promise<void> {
   const { model } = session;
-  const { carry, resource, version } = older;
+  // What a row shows of others is of the older version as well.
+  const { shown: carry, resource, version } = older;
   const list = await ownList(session, endpoint, older, {});
   const plan = list.plan(widest(model, endpoint));
   const newest = await session.send(plan);

@@ -49,9 +49,11 @@ export function* usesOf(model: Model): Iterable<OlderUse> {
   if (!versions) return;
   for (const { name } of versions.all) {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
-      const carry = carriesTo(model, versions, name)?.resource(resource);
-      if (!carry) continue;
-      const older = { versions, version: name, resource, carry };
+      const carries = carriesTo(model, versions, name);
+      const carry = carries?.resource(resource);
+      if (!carries || !carry) continue;
+      const shown = carries.expanding.resource(resource) ?? carry;
+      const older = { versions, version: name, resource, carry, shown };
       for (const endpoint of model.endpoints.filter(({ key }) => isServed(versions.history, name, key)))
         yield* usesAt(model, endpoint, older);
     }
