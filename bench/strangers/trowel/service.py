@@ -894,7 +894,7 @@ def routes():
 
 
 QUERY = {
-    'list dig': {'status': None, 'season': whole(1990, 2100), 'q': None, 'person': text(1, 40), 'sort': ('opened', '-opened', 'code', '-code')},
+    'list dig': {'status': ('open', 'closed'), 'season': whole(1990, 2100), 'q': None, 'person': text(1, 40), 'sort': ('opened', '-opened', 'code', '-code')},
     'list artefact': {'material': ('bone', 'ceramic', 'flint', 'metal'), 'min_mass': whole(-2**53, 2**53), 'dig_code': text(pattern=r'^[A-Z]{3}[0-9]{2}\Z'), 'tag': None,
                       'sort': ('mass_g', '-mass_g', 'label', '-label')},
 }
