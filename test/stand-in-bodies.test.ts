@@ -51,7 +51,9 @@ test('of XML a stand-in writes JSON and says so, reads none, takes it as bytes w
   const paths = {
     '/only': { get: gives([xml], thing) },
     '/both': { post: { ...takes(both, thing), ...gives(both, thing) } },
-    '/text': { post: { ...takes([xml], { type: 'string', format: 'binary' }), ...gives([xml], { type: 'string', example: '<a/>' }) } },
+    '/text': {
+      post: { ...takes([xml], { type: 'string', format: 'binary' }), ...gives([xml], { type: 'string', example: '<a/>' }) },
+    },
   };
   const source = JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths });
   const service = await serve(parseDocument(source, 'things.json'), { sample: true });

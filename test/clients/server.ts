@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Server } from './example.ts';
 import { type Place, type PrintedHeader, statusOf } from './kit.ts';
 
 const root = join(import.meta.dirname, '../..');
+
+/** Where flows go, until it is stopped. */
+export interface Server {
+  readonly place: Place;
+  readonly stop: () => Promise<void>;
+}
 
 /** How long a step may take, in milliseconds. */
 export const stepLimit = 20_000;

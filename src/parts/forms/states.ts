@@ -38,4 +38,7 @@ const MachineForm = keys({
   transitions: fact(listing(value(TransitionForm)), 'What leads from state to state.'),
 });
 
-export const StatesForm = fact(listing(fact(MachineForm)), 'Part 3: states and transitions, by resource, or by resource and field where one has several machines: issue.locked.');
+export const StatesForm = fact(
+  listing(fact(MachineForm)),
+  'Part 3: states and transitions, by resource, or by resource and field where one has several machines: issue.locked.',
+);
