@@ -40,6 +40,10 @@ const made: Readonly<Record<string, Snippet>> = {
   'include-bound': yaml('include: [a.yaml, b.yaml]', { files: { 'a.yaml': '', 'b.yaml': '' }, bounds: { files: 2 } }),
   'ref-outside': foreign('{ "openapi": "3.1.0", "paths": { "$ref": "https://api.example/paths.json" } }'),
   'ref-unreadable': foreign('{ "openapi": "3.1.0", "paths": { "$ref": "paths.json" } }'),
+  overlay: {
+    ...foreign('{ "openapi": "3.1.0" }'),
+    overlay: "overlay: 1.0.0\nactions: [{ target: $.paths['/a'], remove: true }]",
+  },
   'fence-open': markdown('## Limits\n```yaml\na: 1'),
   'fence-ignored': markdown('## Limit\n```yaml\na: 1\n```'),
   'table-ignored': markdown('## Errors\n| CODES |\n|---|\n| a |'),

@@ -210,7 +210,14 @@ function givenCaller(path: string, user: string, given: unknown): GivenCaller {
     ...text('scheme'),
     ...text('bad'),
     ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
+    ...('attributes' in given && { attributes: attributesOf(path, user, given.attributes) }),
   };
+}
+
+function attributesOf(path: string, user: string, given: unknown): Record<string, string> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw wrong(path, `the attributes of ${user} are no map from name to value`);
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
 }
 
 function wrong(path: string, why: string): Misuse {

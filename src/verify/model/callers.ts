@@ -17,6 +17,8 @@ export interface GivenCaller {
   /** The caller's identifier, as `caller.id` has it; unknown unless said. */
   readonly id?: string;
   readonly scopes?: readonly string[];
+  /** What the service knows of the caller besides, by the names of the document's attributes. */
+  readonly attributes?: Readonly<Record<string, string>>;
   /** The scheme that the credential is of; the first accepted one that it can be of, unless said. */
   readonly scheme?: string;
   /** The key, token, or `user:password`, without the scheme's prefix. */
@@ -34,7 +36,7 @@ export interface TrialCaller {
   readonly scopes?: readonly string[];
   /** What its token says of it, where it is one. */
   readonly claims?: JsonMap;
-  /** What it says of its bearer's attributes. */
+  /** What it says of its bearer's attributes, or what was given with it. */
   readonly attributes?: Readonly<Record<string, string>>;
   readonly credential?: Credential;
   /** Credentials of other schemes that the same person was given. */
@@ -80,7 +82,7 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): TrialCalle
     return [{ name: user === '' ? 'anyone' : user, user }];
   }
   const accepts = acceptedSets(spec.authentication);
-  const all = given.map(({ user, id, scopes, scheme, credential, bad }): TrialCaller => {
+  const all = given.map(({ user, id, scopes, attributes, scheme, credential, bad }): TrialCaller => {
     if (bad === undefined) checkUser(spec, user);
     const sent = credentialOf(spec, scheme, credential);
     return {
@@ -90,6 +92,7 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): TrialCalle
       ...saidBy(spec, sent.scheme, credential),
       ...(id !== undefined && { id }),
       ...(scopes && { scopes }),
+      ...(attributes && { attributes }),
       ...(bad !== undefined && { bad }),
       accepts,
     };
