@@ -278,3 +278,24 @@ test('a reader and a subscriber are told in the version that they came with', as
     before,
   );
 });
+
+test('a payload that is a reference is the identifier in every version', async (context) => {
+  const document = things('', 'thing.named: { on: create thing, payload: { ref: thing } }').replace(
+    'versioning: { versions: none }\n',
+    `versioning:
+  versions: { "1": {}, "2": { current: true } }
+  select: { header: X-Version, default: current }
+  guarantee: additive
+  changes: { "2": [{ rename: thing.title, to: name }] }
+`,
+  );
+  const { trial, listen } = await streaming(context, document);
+  const [newest, oldest] = [await listen('clerk/c1'), await listen('clerk/c1', undefined, { 'x-version': '1' })];
+  const id = await make(trial);
+  const told = async (listener: typeof newest) => {
+    await listener.until(2);
+    return listener.heard.find(({ event }) => event === 'thing.named')?.data.data;
+  };
+  assert.equal(await told(newest), id);
+  assert.equal(await told(oldest), id);
+});

@@ -12,7 +12,7 @@ import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
-import { parseStored, toJson } from '../http/json.ts';
+import { parseStoredValue, toJson } from '../http/json.ts';
 import { pushOf } from './event-kinds.ts';
 import type { Post } from './posts.ts';
 import { compilePublishing } from './publishing.ts';
@@ -75,16 +75,16 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
       const prune = pruneFor(event.kind, audience);
       const down = downFor(event.kind, audience);
       if (!prune && !down && envelope.ofText) return envelope.ofText(event, event.payload);
-      const whole: Value = parseStored(event.payload);
+      const whole: Value = parseStoredValue(event.payload);
       prune?.(whole);
       const payload = down ? carried(down, whole) : whole;
       if (payload instanceof EvaluationFailure) return { wrong: payload.reason };
       return envelope.ofText ? envelope.ofText(event, toJson(payload)) : envelope.of(event, payload);
     },
-    whole: (event) => (envelope.ofText ? envelope.ofText(event, event.payload) : envelope.of(event, parseStored(event.payload))),
+    whole: (event) => (envelope.ofText ? envelope.ofText(event, event.payload) : envelope.of(event, parseStoredValue(event.payload))),
     headers(event, { fields: subscriber }) {
       if (fields.length === 0) return {};
-      const scope = { ...scopeOf(event, parseStored(event.payload), told), subscriber };
+      const scope = { ...scopeOf(event, parseStoredValue(event.payload), told), subscriber };
       const out: Record<string, string> = {};
       for (const [name, evaluate] of fields) {
         const value = evaluate(scope);

@@ -9,7 +9,7 @@ import { type Evaluate, isFailed } from '../exchange/compilation.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { compileUnseen, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
-import { parseStored, toJson } from '../http/json.ts';
+import { parseStoredValue, toJson } from '../http/json.ts';
 import type { StoredChange } from '../resources/act.ts';
 import { keptFields } from '../resources/kept-row.ts';
 import { type Asked, askedBy, nothingAsked, readsBefore } from './asked-fields.ts';
@@ -150,7 +150,7 @@ function isOne(data: NonNullable<EventKind['data']>): data is Expression {
 function compileSeen(unseen: Prune | undefined): (value: Value) => Value {
   if (!unseen) return (value) => value;
   return (value) => {
-    const own: Value = parseStored(toJson(value));
+    const own: Value = parseStoredValue(toJson(value));
     unseen(own);
     return own;
   };

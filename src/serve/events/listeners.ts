@@ -5,7 +5,7 @@ import type { Reader } from '../../store/store.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import { isFailed } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import { parseStored } from '../http/json.ts';
+import { parseStoredValue } from '../http/json.ts';
 import type { Audience, Wrapping } from './envelope.ts';
 import type { Recording } from './recording.ts';
 import { type Image, readImage } from './row-image.ts';
@@ -98,7 +98,7 @@ class EventForReaders {
     this.#image ??= readImage(event);
     if (!kind.to) return event.resource !== null && mayRead(caller, event.resource, this.#image, this.#rows, event.atMs);
     const { id, atMs, operation } = event;
-    const told = { id, ...kind.told, at: new Date(atMs).toISOString(), payload: parseStored(event.payload) };
+    const told = { id, ...kind.told, at: new Date(atMs).toISOString(), payload: parseStoredValue(event.payload) };
     const value = kind.to(operation)({ ...this.#image.scope, now: atMs, operation, version: '', event: told, caller });
     return !isFailed(value) && value === true;
   }

@@ -11,6 +11,13 @@ export function parseStored(text: string): Record<string, unknown> {
   return withoutPrototype(('value' in parsed ? parsed.value : JSON.parse(text)) as Record<string, unknown>);
 }
 
+/** The same of any value: what an event tells may be a text, a number or a list. */
+export function parseStoredValue(text: string): unknown {
+  if (text.startsWith('{')) return parseStored(text);
+  const parsed = parseJson(Buffer.from(text), { depth: 1000 });
+  return 'value' in parsed ? parsed.value : (JSON.parse(text) as unknown);
+}
+
 /** The same fields in an object that inherits nothing: one that is named `constructor` is absent unless it is there. */
 export function withoutPrototype(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.assign(new Bare(), fields);
