@@ -81,7 +81,8 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
       if (payload instanceof EvaluationFailure) return { wrong: payload.reason };
       return envelope.ofText ? envelope.ofText(event, toJson(payload)) : envelope.of(event, payload);
     },
-    whole: (event) => (envelope.ofText ? envelope.ofText(event, event.payload) : envelope.of(event, parseStoredValue(event.payload))),
+    whole: (event) =>
+      envelope.ofText ? envelope.ofText(event, event.payload) : envelope.of(event, parseStoredValue(event.payload)),
     headers(event, { fields: subscriber }) {
       if (fields.length === 0) return {};
       const scope = { ...scopeOf(event, parseStoredValue(event.payload), told), subscriber };
