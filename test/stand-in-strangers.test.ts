@@ -248,3 +248,52 @@ test('below a parameter stands the list of things that a second one tells apart'
     assert.deepEqual((await ask('GET', '/flags/p/f')).json, sent);
   });
 });
+
+test('an answer that says which thing was made within an envelope says the one that was, and its own status', async () => {
+  const id = { type: 'string', example: '12345' };
+  const envelope = (data: unknown) =>
+    object({ status_code: { type: 'integer', example: 200 }, service: { type: 'string', example: 'crm' }, data }, [
+      'status_code',
+      'data',
+    ]);
+  const one = within('id');
+  const paths = {
+    '/contacts': {
+      get: answers(envelope(list(ref('Contact')))),
+      post: { ...sends(ref('Contact')), ...answers(ref('Made'), {}, '201') },
+    },
+    '/contacts/{id}': {
+      ...one,
+      get: answers(envelope(ref('Contact'))),
+      patch: { ...sends(object({ name: string })), ...answers(envelope(ref('Named'))) },
+    },
+    // What holds more than the name of one thing tells of something else.
+    '/leads': {
+      post: { ...sends(ref('Lead')), ...answers(object({ meta: object({ id, took: string }, ['id']) }, ['meta']), {}, '201') },
+    },
+    '/leads/{id}': { ...one, get: answers(ref('Lead')) },
+  };
+  const shapes = {
+    Named: object({ id }, ['id']),
+    Made: envelope(ref('Named')),
+    Contact: object({ id, name: string }, ['id', 'name']),
+    Lead: object({ id, name: string }, ['id']),
+  };
+  await standIn(paths, shapes, async (ask) => {
+    const made = await Promise.all(['a', 'b'].map((name) => ask('POST', '/contacts', { name })));
+    assert.deepEqual(
+      made.map(({ status, json: { status_code } }) => [status, status_code]),
+      [
+        [201, 201],
+        [201, 201],
+      ],
+    );
+    const ids = made.map(({ json: { data } }) => data.id);
+    assert.equal(new Set(ids).size, 2);
+    for (const [index, name] of ['a', 'b'].entries())
+      assert.deepEqual((await ask('GET', `/contacts/${ids[index]}`)).json.data, { id: ids[index], name });
+    assert.equal((await ask('PATCH', `/contacts/${ids[1]}`, { name: 'c' })).json.data.id, ids[1]);
+    const { json: lead } = await ask('POST', '/leads', { name: 'l' });
+    assert.equal((await ask('GET', `/leads/${lead.meta.id}`)).status, 404);
+  });
+});

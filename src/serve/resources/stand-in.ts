@@ -87,7 +87,7 @@ export interface StandIn {
   /** Compiles what narrows and orders a list by parameters that no fact explains, but for those of `paging`; nothing where there are none. */
   compileNarrowing(endpoint: Endpoint, model: RowModel, paging: readonly string[]): Narrow | undefined;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
-  compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data'>, does: Effect | undefined): CompleteAnswer;
+  compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data' | 'status'>, does: Effect | undefined): CompleteAnswer;
   /** Compiles the answering as a stream, where an answer is stated in one and the request asks for it; nothing where it is in none. */
   compileStream(answer: Answer, produces: readonly string[]): AnswerStream | undefined;
   /** The example that a request asks for by its name; nothing where it names none of them. */

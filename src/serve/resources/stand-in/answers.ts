@@ -23,7 +23,7 @@ import type { Sampling } from './sampling.ts';
 /** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
 export function compileCompletion(
   shape: Shape,
-  { examples, data }: Pick<Answer, 'examples' | 'data'>,
+  { examples, data, status }: Pick<Answer, 'examples' | 'data' | 'status'>,
   does: Effect | undefined,
   sampling: Sampling,
   lend: (token: string) => void,
@@ -34,13 +34,18 @@ export function compileCompletion(
   const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
   const place =
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
-  // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
-  const isOther =
-    (does?.verb === 'delete' && !data) ||
-    (does !== undefined && shape.properties !== undefined && !place && !data && does.verb !== 'list');
   const isSaid = identifier !== undefined && Object.hasOwn(members, identifier);
-  const said = (row: Fields): Fields =>
-    does?.verb === 'delete' ? remainsOf(row, members, samples) : isSaid ? ownFields(new Map(Object.entries(members)), row) : {};
+  const tellsOfRow = does !== undefined && !place && !data && does.verb !== 'list';
+  const within = tellsOfRow && !isSaid ? identifiedWithin(members, identifier, samples, sampling) : undefined;
+  // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
+  const isOther = within !== undefined || (does?.verb === 'delete' && !data) || (tellsOfRow && shape.properties !== undefined);
+  const said = (row: Fields): Fields => {
+    if (within) return { [within.member]: ownFields(within.names, row) };
+    if (does?.verb === 'delete') return remainsOf(row, members, samples);
+    return isSaid ? ownFields(new Map(Object.entries(members)), row) : {};
+  };
+  const own = Number(status);
+  const statusMember = Number.isInteger(own) ? statusMemberOf(members) : undefined;
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (value: Value): Value => {
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
@@ -61,12 +66,45 @@ export function compileCompletion(
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
+    if (statusMember !== undefined && isFields(whole) && typeof whole[statusMember] === 'number') whole[statusMember] = own;
     if (isOpen && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
     // Who is given a token shows it from then on.
     if (isOpen) for (const token of tokensIn(whole)) lend(token);
     return whole;
   };
+}
+
+/**
+ * The one member that says which row is meant, where the answer says it within an envelope and shows nothing else of it: `data: { id }`. What
+ * holds members besides, or is a thing of its own, tells of something else.
+ */
+function identifiedWithin(
+  members: Readonly<Record<string, Json>>,
+  identifier: string | undefined,
+  samples: Samples,
+  sampling: Sampling,
+): { readonly member: string; readonly names: ReadonlyMap<string, Json> } | undefined {
+  if (identifier === undefined) return undefined;
+  const holding = Object.entries(members).flatMap(([member, inner]) => {
+    if (!isPlainMap(inner)) return [];
+    const names = new Map(Object.entries(samples.membersOf(inner)));
+    const isThing = typeof inner.resource === 'string' && sampling.identifierOf(inner.resource) !== undefined;
+    return names.size === 1 && names.has(identifier) && !isThing ? [{ member, names }] : [];
+  });
+  return holding.length === 1 ? holding[0] : undefined;
+}
+
+/** The member that says the answer's own status, where its example is one: `status_code: 200`. */
+function statusMemberOf(members: Readonly<Record<string, Json>>): string | undefined {
+  const found = Object.entries(members).find(
+    ([name, inner]) => /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default),
+  );
+  return found?.[0];
+}
+
+function isStatus(value: Json | undefined): boolean {
+  return typeof value === 'number' && value >= 100 && value < 600;
 }
 
 /** Whether a request asks for a page after the first, by one of the usual parameters. */
