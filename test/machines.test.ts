@@ -5,7 +5,7 @@ import { check, parseDocument } from '../src/index.ts';
 import { times } from './long.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { tryService } from './serving/tried.ts';
-import { tracker } from './values/tracker.ts';
+import { twoMachines as tracker } from './values/two-machines.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

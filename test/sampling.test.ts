@@ -337,7 +337,7 @@ test('another media type than those asked for is answered with a warning, and re
     { strict: true },
     async ({ send }) => {
       const { status, json } = await send('POST', '/people', { headers, body: {} });
-      assert.deepEqual([status, json], [406, { ok: false, error: 'request_accept' }]);
+      assert.deepEqual([status, json], [406, { ok: false, error: 'not_acceptable' }]);
       const unstated = await send('GET', '/people?x=1', { headers });
       assert.equal(unstated.headers['content-type'], 'application/problem+json');
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
-import { tracker } from './values/tracker.ts';
+import { twoMachines as tracker } from './values/two-machines.ts';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { openStand } from './verify/stand.ts';
 

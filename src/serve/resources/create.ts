@@ -108,7 +108,9 @@ export function compileCreate(
     take(work, exchange) {
       const taken = sent(exchange);
       if (children) return withChildren(work, exchange, children, taken, maker);
-      return 'refusal' in taken ? taken : maker.take(work, { ...copied?.(work, exchange), ...taken.fields });
+      if ('refusal' in taken) return taken;
+      const usual = copied?.(work, exchange);
+      return maker.take(work, usual ? Object.assign(withoutPrototype(usual), taken.fields) : taken.fields);
     },
     change: endpoint.exists ? orFound(maker.change, compilation) : maker.change,
   };
