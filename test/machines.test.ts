@@ -40,6 +40,14 @@ test('each machine of a resource begins, is moved by endpoints, and is asked abo
   await close();
 });
 
+test('a list is filtered by states, and by no word that is none', async () => {
+  const { ask, close } = await open();
+  await ask('POST', '/issues', { id: 'a', title: 'one' });
+  assert.equal((await ask('GET', '/issues?state=open&locked=no')).status, 200);
+  assert.equal((await ask('GET', '/issues?state=lost')).status, 400);
+  await close();
+});
+
 test('an update that sends two states is both transitions, or neither', async () => {
   const { ask, close } = await open();
   await ask('POST', '/issues', { id: 'a', title: 'one' });

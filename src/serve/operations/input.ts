@@ -10,6 +10,7 @@ import { toNamingSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { machineOn } from '../../parts/states.ts';
 import { credentialQueries } from '../callers/vary.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Input, Value } from '../exchange/exchange.ts';
@@ -166,12 +167,14 @@ interface StatedParameters {
   readonly schema: Shape;
 }
 
-/** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's. */
+/** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's, whose values may be states. */
 function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spec): StatedParameters {
   const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const fieldShape = (name: string): Shape => {
     const field = resource && entryOf(resource.fields, name);
-    return (field && statedValue(field.shape)) ?? {};
+    const shape: Shape = (field && statedValue(field.shape)) ?? {};
+    const states = resource && statedValue(machineOn(spec.states, resource.name, name)?.states);
+    return states && shape.enum === undefined ? { ...shape, enum: [...states] } : shape;
   };
   const stated = entriesOf(endpoint.parameters).map(([, parameter]) =>
     specOf(parameter, fieldShape, parameter.chooses && choosingShape(spec, endpoint, parameter)),
