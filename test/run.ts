@@ -118,7 +118,7 @@ for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
     // More than there are cores: many wait for what does not come.
-    processes: isLong ? availableParallelism() + 2 : 2 * availableParallelism() + 1,
+    processes: isLong ? availableParallelism() + 1 : 2 * availableParallelism() + 1,
     counted,
     unsteady: (files) => unsteady.push(...files),
   });

@@ -116,9 +116,15 @@ function requestOf(
 ): JsonMap {
   if (verb === 'create' && oneIn(draw, 4)) {
     const fields = Object.entries(mapAt(document, 'resources', name, 'fields'));
+    // Nobody could make a row whose identifier nobody can send.
+    const isNamedByClient = mapAt(document, 'resources', name, 'identifier').generate === 'client';
     const sent = fields.filter(
       ([field, stated]) =>
-        field !== 'id' && isMap(stated) && stated.readOnly !== true && !('visible' in stated) && !('writable' in stated),
+        (field !== 'id' || isNamedByClient) &&
+        isMap(stated) &&
+        stated.readOnly !== true &&
+        !('visible' in stated) &&
+        !('writable' in stated),
     );
     told.add('create request stated');
     return {
