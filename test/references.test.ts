@@ -109,3 +109,25 @@ test('a rule finds a row by the reference to it, whatever the type of its identi
   );
   await close();
 });
+
+test('who asks and has no row yet is told that it refers to nothing, and nothing failed', async () => {
+  const { service, send, close, failures } = await tryService(`
+resources:
+  person: { identifier: { field: id, generate: client }, fields: { id: string }, required: [id] }
+  note: { identifier: { field: id, generate: uuid }, fields: { id: string, by: { ref: person, readOnly: true, set: { create: caller.id } } }, required: [id] }
+endpoints: { "POST /people": { does: create person }, "POST /notes": { does: create note } }
+purpose: { users: { writer: Writes. } }
+authentication:
+  schemes: { key: { type: api_key, header: X-Key } }
+  permissions: [{ allow: [create person, create note], to: writer }]
+errors: { payload: problem, codes: { nobody: { status: 409, when: reference.missing } } }
+`);
+  const { secret } = (await service.administer('keys add', { user: 'writer', id: 'w1' })) as { secret: string };
+  const headers = { 'x-key': secret };
+  const { status, json } = await send('POST', '/notes', { headers, body: {} });
+  assert.deepEqual([status, (json as { code?: string }).code], [409, 'nobody']);
+  await send('POST', '/people', { headers, body: { id: 'w1' } });
+  assert.equal((await send('POST', '/notes', { headers, body: {} })).status, 201);
+  assert.deepEqual(failures, []);
+  await close();
+});

@@ -20,6 +20,8 @@ export interface Setter {
   readonly validate: Validate;
   /** What in a value of it refers to nothing that is there; nothing where it refers to nothing. */
   readonly dangling?: Dangling | undefined;
+  /** Whether it is reckoned of who asks. */
+  readonly isOfCaller?: boolean;
   /** What is answered where it fails or does not fit. */
   readonly refuse: (names: Readonly<Record<string, Value>>, message: string) => Refusal;
 }
@@ -56,7 +58,8 @@ export function rememberSetters(
         unfit(compilation.spec, { expression: prepared, operation, names }, message, `a value by which ${field.name} can be set`);
       const dangling = compilation.standIn ? undefined : compileDangling(resource, field, compilation.spec);
       const { evaluate } = prepared;
-      return [{ field: field.name, keepsNull: field.keepsNull, expression, evaluate, validate, dangling, refuse }];
+      const isOfCaller = prepared.reads().some(({ root }) => root === 'caller');
+      return [{ field: field.name, keepsNull: field.keepsNull, expression, evaluate, validate, dangling, isOfCaller, refuse }];
     });
     known.set(key, setters);
     return setters;
@@ -104,12 +107,14 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
     if (value === undefined || (value === null && !keepsNull)) delete next[field];
     else next[field] = value;
   }
-  for (const [index, { field, expression, dangling, refuse }] of setters.entries()) {
+  for (const [index, { field, expression, dangling, isOfCaller, refuse }] of setters.entries()) {
     const value = values[index];
     const missing = dangling && value !== undefined && value !== null ? dangling(value, scope) : undefined;
     if (!missing) continue;
     const message = `What sets ${field} (${expression.source}) gave ${describeValue(missing.id)}, and there is no such ${missing.target}.`;
-    throw new RefusedSet(refuse(scope, message), next);
+    const refusal = refuse(scope, message);
+    // Who asks and has no row yet is no failure of the service.
+    throw new RefusedSet(refusal.when === 'internal' && isOfCaller ? { when: 'reference.missing', message } : refusal, next);
   }
   return next;
 }
