@@ -72,10 +72,7 @@ const commands: readonly Stage[] = [
 /** Files that take long share a process with fewer others, so that none of them is left over at the end. */
 const few = isLong ? { neighbours: 4 } : {};
 
-/**
- * What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. The long run has
- * two lanes, for the stages of the second wait for what does not come, while those of the first reckon.
- */
+/** What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. */
 const rounds: readonly (readonly Stage[])[] = [
   [...(isLong ? [] : commands), { title: 'walls', files: takes(apart.walls) }],
   [
@@ -83,25 +80,26 @@ const rounds: readonly (readonly Stage[])[] = [
     { title: 'stories', files: takes(apart.stories) },
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
-    ...(isLong ? lanes() : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
+    ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
     ...(isLong ? [] : [{ title: 'on PGlite', files: takes(dialect), store: 'pglite' as const }]),
   ],
+  // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
+  // Nothing is run beside it: what has no time to wait for what does not come sees less.
+  ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few }]] : []),
+  // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
+  ...(isLong
+    ? [
+        [
+          {
+            title: 'on a reluctant store',
+            files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
+            store: 'reluctant' as const,
+          },
+        ],
+        [{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...few }],
+      ]
+    : []),
 ];
-
-function lanes(): readonly Stage[] {
-  return [
-    // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
-    { title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few },
-    // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
-    {
-      title: 'on a reluctant store',
-      files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
-      store: 'reluctant',
-      after: 'unit tests',
-    },
-    { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres', after: 'verify', ...few },
-  ];
-}
 
 const totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 const started = performance.now();
@@ -118,7 +116,7 @@ for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
     // More than there are cores: many wait for what does not come.
-    processes: isLong ? availableParallelism() + 1 : 2 * availableParallelism() + 1,
+    processes: 2 * availableParallelism() + 1,
     counted,
     unsteady: (files) => unsteady.push(...files),
   });

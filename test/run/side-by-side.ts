@@ -24,8 +24,6 @@ interface TestStage {
   readonly isShort?: boolean;
   /** How many files share a process, whose start takes a second: 15 unless stated. */
   readonly neighbours?: number;
-  /** The title of the stage that has to have passed before this one is begun. */
-  readonly after?: string;
 }
 
 export interface RunOptions {
@@ -57,22 +55,14 @@ export async function runSideBySide(stages: readonly Stage[], options: RunOption
     files: alike.flatMap(({ files }) => files),
   }));
   const turns = new Turns();
-  const passed = new Map<string, Promise<boolean>>();
   const failed = await Promise.all(
     [...together, ...stages.filter((stage) => 'command' in stage)].map(async (stage) => {
-      const over = Promise.withResolvers<boolean>();
-      for (const title of stage.title.split(', ')) passed.set(title, over.promise);
-      if ('after' in stage && stage.after !== undefined && (await passed.get(stage.after)) === false) {
-        over.resolve(false);
-        return [];
-      }
       const { write, end } = turns.take();
       const from = performance.now();
       write(`\n== ${stage.title}\n`);
       const ok = 'command' in stage ? await runCommand(stage, write) : await runTests(stage, options, write);
       write(`== ${stage.title}: ${ok ? 'passed' : 'FAILED'} in ${((performance.now() - from) / 1000).toFixed(1)} s\n`);
       end();
-      over.resolve(ok);
       return ok ? [] : [stage.title];
     }),
   );
