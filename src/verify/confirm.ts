@@ -3,7 +3,7 @@ import { Spent } from './client/budget.ts';
 import { crashKind } from './model/facts.ts';
 import type { Model } from './model/model.ts';
 import type { Breach, Reproduced, Unsteady } from './report.ts';
-import { type Flaw, isFlaw } from './script/claim.ts';
+import { type Flaw, isFlaw, Moot } from './script/claim.ts';
 import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './script/replay.ts';
 import type { ScriptRun } from './script/run.ts';
 import { shellScript, tellSteps } from './script/scripted.ts';
@@ -97,9 +97,13 @@ export async function proved(
   return shown[0] ? tell(suspect, shown[0], confirming, reproduced) : { ...breach, reproduced };
 }
 
+/** A replay that does not bear on the claim, as where a drawn name was taken, says neither yes nor no: another stands in its place, once for each. */
 async function replayedTimes(suspect: Suspect, times: number, confirming: Confirming): Promise<Replayed[]> {
   const replays: Replayed[] = [];
-  for (let at = 0; at < times; at++) replays.push(await replayed(suspect, confirming));
+  for (let at = 0; at < times; at++) {
+    const one = await replayed(suspect, confirming);
+    replays.push(one.judgement instanceof Moot ? await replayed(suspect, confirming) : one);
+  }
   return replays;
 }
 
