@@ -538,7 +538,7 @@ test('whatever a document holds, its module can be read and is the same again', 
       assert.equal(moduleOf(tree), module);
       assert.doesNotMatch(module.replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u);
     }),
-    { numRuns: times(60, 250) },
+    { numRuns: times(60, 120) },
   );
 });
 

@@ -9,7 +9,7 @@ import { type Tried, tryService } from './serving/tried.ts';
 import { reluctant } from './stores/reluctant.ts';
 import { shop } from './values/shop.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(20, 50)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(20, 30)) };
 
 /** One thing that somebody does; what it is about may be there or not. */
 type Deed = readonly [method: string, path: string, body?: Readonly<Record<string, unknown>>] | 'a while';

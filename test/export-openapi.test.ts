@@ -87,7 +87,7 @@ test('whatever document is exported, the export is valid, its examples fit, and 
       assert.deepEqual(await flaws(openapi), []);
       if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 40)) },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
   );
 });
 
@@ -104,7 +104,7 @@ test('whatever is changed in a document, as long as it is sound its export is va
       assert.deepEqual(await flaws(openapi), []);
     }),
     // What is not changed is sound; of few changes none may be.
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(8, 40)) * 2, examples: [[parcels.tree, 'openapi']] },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(8, 16)) * 2, examples: [[parcels.tree, 'openapi']] },
   );
   assert.ok(sound > 0, 'nothing sound was tried');
 });

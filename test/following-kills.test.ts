@@ -41,7 +41,7 @@ const document = {
   limits: { pagination: 'none' },
 };
 
-const kills = times(2, 10);
+const kills = times(2, 6);
 
 test(`through ${kills} kills of the server, what follows from a change is there whole, or not at all`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-following-'));

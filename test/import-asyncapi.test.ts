@@ -335,7 +335,7 @@ test('whatever is changed in a document of AsyncAPI, it is taken over with findi
           for (const { code, message } of check(document).findings) assert.ok(code.includes('/') && message.length > 3);
       },
     ),
-    { numRuns: times(50, 1000) },
+    { numRuns: times(50, 300) },
   );
 });
 

@@ -114,7 +114,7 @@ test('all ways at once find what JavaScript’s own engine finds, whatever stand
     assert.equal(run(text), expected, `${pattern} in ${JSON.stringify(text)}, once more`);
     assert.equal(compilePattern(pattern)?.test(text), expected, pattern);
   });
-  fc.assert(property, { numRuns: times(1500, 40_000) });
+  fc.assert(property, { numRuns: times(1500, 15_000) });
   assert.ok(tried > times(1_000, 3_000));
 });
 

@@ -12,7 +12,7 @@ import { times } from './long.ts';
 import { type GeneratedHistory, generatedHistory, valueIn } from './versioning/generated-history.ts';
 import { serveText } from './versioning/service.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(6, 100)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(6, 40)) };
 
 function read(history: GeneratedHistory) {
   const spec = readSpec(parseDocument(history.text, 'document.json', { isKey }));
@@ -104,7 +104,7 @@ test('a row made in any version is read in every version, in that version’s sh
         }
       },
     ),
-    { numRuns: Number(process.env.FC_RUNS ?? times(2, 20)) },
+    { numRuns: Number(process.env.FC_RUNS ?? times(2, 10)) },
   );
 });
 
