@@ -95,8 +95,9 @@ const rounds: readonly (readonly Stage[])[] = [
             files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
             store: 'reluctant' as const,
           },
+          // Most of these wait: for processes that are killed, for leases that run out.
+          { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...few },
         ],
-        [{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...few }],
       ]
     : []),
 ];

@@ -40,7 +40,7 @@ export interface RunOptions {
 type Counts = Readonly<Record<'tests' | 'suites' | 'passed' | 'cancelled' | 'skipped' | 'todo', number>>;
 type Write = (text: string) => void;
 
-/** So many files are run once more, alone, when they fail: where more do, something is broken. */
+/** So many files, or processes of them, are run once more, each file alone, when they fail: where more do, something is broken. */
 const againMost = 3;
 
 /** Runs stages side by side, those in one environment as one, and gives the titles of those that fail. */
@@ -129,9 +129,9 @@ const countLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) 
  */
 async function runTests(stage: TestStage, options: RunOptions, write: Write): Promise<boolean> {
   const first = await runFiles(stage, options, write);
-  const { failed } = first;
+  const failed = first.failed.flat();
   // What is looked for by its name is looked at by somebody.
-  if (options.names.length > 0 || failed.length === 0 || failed.length > againMost) {
+  if (options.names.length > 0 || failed.length === 0 || first.failed.length > againMost) {
     options.counted(first.counts);
     return first.ok;
   }
@@ -150,8 +150,8 @@ async function runTests(stage: TestStage, options: RunOptions, write: Write): Pr
 interface Outcome {
   readonly ok: boolean;
   readonly counts: Counts;
-  /** The files, from the project's root, in which a test failed. */
-  readonly failed: readonly string[];
+  /** For each file in which a test failed it alone, from the project's root; all of a process, where it is not known which. */
+  readonly failed: readonly (readonly string[])[];
 }
 
 async function runFiles(stage: TestStage, { names, processes }: RunOptions, write: Write): Promise<Outcome> {
@@ -166,18 +166,17 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   let ok = true;
   let counts: Counts = { tests: 0, suites: 0, passed: 0, cancelled: 0, skipped: 0, todo: 0 };
   const failed = new Set<string>();
+  const broken: (readonly string[])[] = [];
+  const fromRoot = (file: string) => relative('', file).replaceAll(sep, '/');
   stream.on('test:summary', ({ file, counts: found, success }) => {
-    if (file !== undefined) return;
-    ok &&= success;
-    counts = found;
+    if (file === undefined) {
+      ok &&= success;
+      counts = found;
+    } else if (!success) broken.push(filesOf(file) ?? filesOf(fromRoot(file)) ?? []);
   });
-  stream.on('test:fail', ({ file, name }) => {
+  stream.on('test:fail', ({ file }) => {
     ok = false;
-    // A process that fails for what its tests did goes by the name of its module, and its tests by theirs: some are written down in a file
-    // that several test files share, so that any of the process's files may be the one.
-    const own = filesOf(name);
-    if (own === undefined) failed.add(file === undefined ? name : relative('', file).replaceAll(sep, '/'));
-    else if (!own.some((one) => failed.has(one))) for (const one of own) failed.add(one);
+    if (file !== undefined) failed.add(fromRoot(file));
   });
   let named = patterns.length === 0;
   stream.on('test:pass', ({ name }) => {
@@ -186,7 +185,9 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
   close();
   if (ok && !named) write(`No test and no test file is named like ${names.join(' or ')}.\n`);
-  return { ok: ok && named, counts, failed: [...failed].filter((file) => stage.files.includes(file)) };
+  // A test that is written down in a file which several test files share says nothing of the one that it is of: any of its process may be.
+  const known = stage.files.filter((file) => failed.has(file)).map((file) => [file]);
+  return { ok: ok && named, counts, failed: [...known, ...broken.filter((files) => !files.some((file) => failed.has(file)))] };
 }
 
 async function* withoutCounts(events: AsyncIterable<{ type: string; data: { message?: string; nesting?: number } }>) {

@@ -39,10 +39,11 @@ export function compileCompletion(
   const within = tellsOfRow && !isSaid ? identifiedWithin(members, identifier, samples, sampling) : undefined;
   // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
   const isOther = within !== undefined || (does?.verb === 'delete' && !data) || (tellsOfRow && shape.properties !== undefined);
+  const names = new Map(Object.entries(members));
   const said = (row: Fields): Fields => {
     if (within) return { [within.member]: ownFields(within.names, row) };
     if (does?.verb === 'delete') return remainsOf(row, members, samples);
-    return isSaid ? ownFields(new Map(Object.entries(members)), row) : {};
+    return isSaid ? ownFields(names, row) : {};
   };
   const own = Number(status);
   const statusMember = Number.isInteger(own) ? statusMemberOf(members) : undefined;
