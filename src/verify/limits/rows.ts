@@ -1,6 +1,7 @@
+import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { RowLimit } from '../../parts/row-limits.ts';
+import { fieldCountedApart, type RowLimit } from '../../parts/row-limits.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -11,9 +12,12 @@ import type { Model } from '../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan, SentBody } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { membersOf, withMember } from '../values/at-path.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
 export const rowLimits: Trial = {
@@ -54,7 +58,10 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
         caller: other,
         made: await session.send((await ready(session, endpoint, { caller: other })).request),
       };
-      const made = await raced(session, endpoint, caller, rule.limit + rivals);
+      const field = fieldApart(model, rule);
+      const made = await raced(session, endpoint, { caller, field }, rule.limit + rivals);
+      const [first] = made;
+      session.need(first !== undefined && isApartOnce(made, field), `whether they count together is not told by ${rule.per}`);
       session.claim({
         fact,
         reason: 'kept, raced',
@@ -66,7 +73,8 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
           return succeeded > rule.limit ? { promised, seen: `${succeeded} of ${all.length} at once were made` } : undefined;
         },
       });
-      const last = await session.send((await ready(session, endpoint, { caller })).request);
+      const one = (await ready(session, endpoint, { caller })).request;
+      const last = await session.send(field === undefined ? one : within(one, field, first.value.sent));
       const refusal = refusalFor(model, 'limit.quota', operation);
       const isFull = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
       session.claim({
@@ -80,20 +88,54 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
       });
       if (!isFull(last.value)) return;
       claimRefusedAs(session, last, { by: { when: 'limit.quota' }, what: `one more than ${promised}`, beside: made, tries: 1 });
-      if (beside) await claimApart(session, { rule, endpoint, caller, isFull, promised }, beside, last);
-      await claimFreed(session, { rule, endpoint, caller, isFull, promised }, made, last);
+      if (beside) await claimApart(session, { rule, endpoint, caller, isFull, promised, field }, beside, last);
+      await claimFreed(session, { rule, endpoint, caller, isFull, promised, field }, made, last);
     },
   };
 }
 
-function raced(
+/** The field that rows are counted apart by, where it is not who makes them that does. */
+function fieldApart(model: Model, rule: RowLimit): string | undefined {
+  const stated = model.resource(rule.of);
+  return rule.per === undefined || rule.per.startsWith('caller.') || !stated ? undefined : fieldCountedApart(rule, stated);
+}
+
+/** So many are asked for at once, all of which count together. */
+async function raced(
   session: Session,
   endpoint: Endpoint,
-  caller: TrialCaller | undefined,
+  { caller, field }: Pick<Filled, 'caller' | 'field'>,
   count: number,
 ): Promise<Done<TrialExchange>[]> {
-  const plans = Array.from({ length: count }, () => ready(session, endpoint, { caller }));
-  return Promise.all(plans).then((readied) => session.together(readied.map(({ request }) => request)));
+  const readied = await Promise.all(Array.from({ length: count }, () => ready(session, endpoint, { caller })));
+  const [first, ...others] = readied.map(({ request }) => request);
+  if (!first || field === undefined) return session.together(readied.map(({ request }) => request));
+  return session.together([first, ...others.map((one) => within(one, field, first))]);
+}
+
+/** What a request says of a field, in its path or in its body. */
+interface Saying {
+  readonly path: Readonly<Record<string, Symbolic>>;
+  readonly body?: SentBody;
+  readonly json?: Json;
+}
+
+/** A request with the value that another one has of a field. */
+function within(plan: RequestPlan, field: string, other: Saying): RequestPlan {
+  if (field in plan.path) return { ...plan, path: { ...plan.path, [field]: other.path[field] ?? null } };
+  const sent = other.body && 'value' in other.body ? other.body.value : other.json;
+  const value = membersOf(sent ?? null)[field];
+  if (value === undefined || !plan.body || !('value' in plan.body)) return plan;
+  return { ...plan, body: { ...plan.body, value: withMember(plan.body.value, [field], value) } };
+}
+
+/** Whether all that were asked for count together. */
+function isApartOnce(made: readonly Done<TrialExchange>[], field: string | undefined): boolean {
+  if (field === undefined) return true;
+  const values = made.map(({ value: { sent } }) =>
+    JSON.stringify(sent.path[field] ?? membersOf(sent.json ?? null)[field] ?? null),
+  );
+  return new Set(values).size === 1 && values[0] !== 'null';
 }
 
 interface Filled {
@@ -102,12 +144,14 @@ interface Filled {
   readonly caller: TrialCaller | undefined;
   readonly isFull: (seen: TrialExchange) => boolean;
   readonly promised: string;
+  /** The field that rows are counted apart by. */
+  readonly field: string | undefined;
 }
 
 /** One that is removed makes room for one, however many are asked for at once. */
 async function claimFreed(
   session: Session,
-  { rule, endpoint, caller, isFull, promised }: Filled,
+  { rule, endpoint, caller, isFull, promised, field }: Filled,
   made: readonly Done<TrialExchange>[],
   full: Done<TrialExchange>,
 ): Promise<void> {
@@ -117,8 +161,10 @@ async function claimFreed(
   if (!remove || !first || model.access.allows(model.operationOf(remove), caller) === 'no') return;
   const row = rowFrom(session, rule.of, endpoint, first);
   const gone = await session.send(await requestAbout(session, row, remove, { caller }));
-  const again = await raced(session, endpoint, caller, rivals);
-  const more = await session.send((await ready(session, endpoint, { caller })).request);
+  const into = (plan: RequestPlan) => (field === undefined ? plan : within(plan, field, first.value.sent));
+  const readied = await Promise.all(Array.from({ length: rivals }, () => ready(session, endpoint, { caller })));
+  const again = await session.together(readied.map(({ request }) => into(request)));
+  const more = await session.send(into((await ready(session, endpoint, { caller })).request));
   const judged = (judge: (succeeded: number) => Judgement) => {
     return (before: TrialExchange, removed: TrialExchange, ...seen: readonly TrialExchange[]): Judgement => {
       if (!isFull(before) || !isDone(removed)) return moot('none was removed from a full house');
