@@ -14,8 +14,9 @@ import { Missing } from './script/symbol.ts';
 import { Untestable } from './untestable.ts';
 import { NoValue } from './values/no-value.ts';
 
-/** So much of what there may be is left to cases that are over, before theirs make room. */
+/** So much of what there may be is left to cases that are over, before theirs make room; nothing of what is little. */
 const shareMost = 0.5;
+const littleMost = 10;
 
 /** Rows of which there may be only so many: those of cases that are over make room for the others'. */
 export class Room {
@@ -40,7 +41,7 @@ export class Room {
   ended(owner: object): Promise<void> {
     if (this.#limits.length === 0) return Promise.resolve();
     this.#ended.add(owner);
-    this.#making = this.#making.then(() => this.#make(shareMost));
+    this.#making = this.#making.then(() => this.#make());
     return this.#making;
   }
 
@@ -55,9 +56,9 @@ export class Room {
     });
   }
 
-  async #make(share: number): Promise<void> {
+  async #make(): Promise<void> {
     for (const limit of this.#limits) {
-      const leaving = new Set(this.#crowded(limit, share));
+      const leaving = new Set(this.#crowded(limit));
       if (leaving.size === 0) continue;
       await cleanUp(this.#made, this.#start, { among: (row) => leaving.has(row) });
       for (const row of leaving) if (this.#made.has(row)) await this.#moveOn(limit, row);
@@ -65,13 +66,13 @@ export class Room {
   }
 
   /** The rows of cases that are over, where there are so many that count together. */
-  #crowded(limit: RowLimit, share: number): readonly MadeRow[] {
+  #crowded(limit: RowLimit): readonly MadeRow[] {
     const stated = this.#model.resource(limit.of);
     const field = stated && fieldCountedApart(limit, stated);
     const counted = this.#made.left.filter((row) => row.resource === limit.of && this.#counts(limit, row.fields));
     const apart = Map.groupBy(counted, (row) => JSON.stringify(field === undefined ? null : (row.fields?.[field] ?? null)));
     return [...apart.values()]
-      .filter(({ length }) => length >= limit.limit * share)
+      .filter(({ length }) => limit.limit <= littleMost || length >= limit.limit * shareMost)
       .flat()
       .filter((row) => this.#isOver(row) && !this.#stuck.has(row));
   }

@@ -80,7 +80,14 @@ export class Rounds {
     const bareSession = () => this.bareSession();
     this.#room = new Room(model, given.made, bareSession);
     const whyOf = (error: unknown, trial: string) => this.#whyOf(error, trial);
-    this.#suspects = new Suspects({ ...given, given: this.#kept, startRun: () => this.#startRun(), bareSession, whyOf });
+    this.#suspects = new Suspects({
+      ...given,
+      given: this.#kept,
+      room: this.#room,
+      startRun: () => this.#startRun(),
+      bareSession,
+      whyOf,
+    });
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {

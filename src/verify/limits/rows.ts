@@ -1,7 +1,6 @@
-import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { fieldCountedApart, type RowLimit } from '../../parts/row-limits.ts';
+import type { RowLimit } from '../../parts/row-limits.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -12,12 +11,10 @@ import type { Model } from '../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
-import type { RequestPlan, SentBody } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
-import { membersOf, withMember } from '../values/at-path.ts';
+import { type RowPlans, rowPlans } from './row-plans.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
 export const rowLimits: Trial = {
@@ -58,10 +55,8 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
         caller: other,
         made: await session.send((await ready(session, endpoint, { caller: other })).request),
       };
-      const field = fieldApart(model, rule);
-      const made = await raced(session, endpoint, { caller, field }, rule.limit + rivals);
-      const [first] = made;
-      session.need(first !== undefined && isApartOnce(made, field), `whether they count together is not told by ${rule.per}`);
+      const { plan, isFresh } = await rowPlans(session, rule, endpoint, caller);
+      const made = await raced(session, plan, rule.limit + rivals);
       session.claim({
         fact,
         reason: 'kept, raced',
@@ -73,8 +68,7 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
           return succeeded > rule.limit ? { promised, seen: `${succeeded} of ${all.length} at once were made` } : undefined;
         },
       });
-      const one = (await ready(session, endpoint, { caller })).request;
-      const last = await session.send(field === undefined ? one : within(one, field, first.value.sent));
+      const last = await session.send(await plan());
       const refusal = refusalFor(model, 'limit.quota', operation);
       const isFull = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
       session.claim({
@@ -86,72 +80,60 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
         judge: (...all: readonly TrialExchange[]): Judgement =>
           all.filter(isDone).length > rule.limit ? { promised, seen: `${all.filter(isDone).length} were made` } : undefined,
       });
+      if (isFresh) claimReached(session, rule, made, isFull);
       if (!isFull(last.value)) return;
       claimRefusedAs(session, last, { by: { when: 'limit.quota' }, what: `one more than ${promised}`, beside: made, tries: 1 });
-      if (beside) await claimApart(session, { rule, endpoint, caller, isFull, promised, field }, beside, last);
-      await claimFreed(session, { rule, endpoint, caller, isFull, promised, field }, made, last);
+      if (beside) await claimApart(session, { rule, plan, caller, isFull, promised }, beside, last);
+      await claimFreed(session, { rule, plan, caller, isFull, promised }, made, last);
     },
   };
 }
 
-/** The field that rows are counted apart by, where it is not who makes them that does. */
-function fieldApart(model: Model, rule: RowLimit): string | undefined {
-  const stated = model.resource(rule.of);
-  return rule.per === undefined || rule.per.startsWith('caller.') || !stated ? undefined : fieldCountedApart(rule, stated);
-}
-
-/** So many are asked for at once, all of which count together. */
-async function raced(
-  session: Session,
-  endpoint: Endpoint,
-  { caller, field }: Pick<Filled, 'caller' | 'field'>,
-  count: number,
-): Promise<Done<TrialExchange>[]> {
-  const readied = await Promise.all(Array.from({ length: count }, () => ready(session, endpoint, { caller })));
-  const [first, ...others] = readied.map(({ request }) => request);
-  if (!first || field === undefined) return session.together(readied.map(({ request }) => request));
-  return session.together([first, ...others.map((one) => within(one, field, first))]);
-}
-
-/** What a request says of a field, in its path or in its body. */
-interface Saying {
-  readonly path: Readonly<Record<string, Symbolic>>;
-  readonly body?: SentBody;
-  readonly json?: Json;
-}
-
-/** A request with the value that another one has of a field. */
-function within(plan: RequestPlan, field: string, other: Saying): RequestPlan {
-  if (field in plan.path) return { ...plan, path: { ...plan.path, [field]: other.path[field] ?? null } };
-  const sent = other.body && 'value' in other.body ? other.body.value : other.json;
-  const value = membersOf(sent ?? null)[field];
-  if (value === undefined || !plan.body || !('value' in plan.body)) return plan;
-  return { ...plan, body: { ...plan.body, value: withMember(plan.body.value, [field], value) } };
-}
-
-/** Whether all that were asked for count together. */
-function isApartOnce(made: readonly Done<TrialExchange>[], field: string | undefined): boolean {
-  if (field === undefined) return true;
-  const values = made.map(({ value: { sent } }) =>
-    JSON.stringify(sent.path[field] ?? membersOf(sent.json ?? null)[field] ?? null),
-  );
-  return new Set(values).size === 1 && values[0] !== 'null';
-}
-
 interface Filled {
   readonly rule: RowLimit;
-  readonly endpoint: Endpoint;
+  /** Asks for one more of those that count together. */
+  readonly plan: RowPlans['plan'];
   readonly caller: TrialCaller | undefined;
   readonly isFull: (seen: TrialExchange) => boolean;
   readonly promised: string;
-  /** The field that rows are counted apart by. */
-  readonly field: string | undefined;
+}
+
+/** So many are asked for at once, all of which count together. */
+async function raced(session: Session, plan: RowPlans['plan'], count: number): Promise<Done<TrialExchange>[]> {
+  return session.together(await Promise.all(Array.from({ length: count }, plan)));
+}
+
+/** As many as are allowed can be made where there was none before. */
+function claimReached(session: Session, rule: RowLimit, made: readonly Done<TrialExchange>[], isFull: Filled['isFull']): void {
+  session.claim({
+    fact: rowLimitFact(rule),
+    reason: 'reached',
+    at: rule.at,
+    of: made,
+    tries: 2,
+    judge: (...all: readonly TrialExchange[]): Judgement => {
+      if (!all.every((one) => isDone(one) || isFull(one))) return moot('something else stood in its way');
+      const succeeded = all.filter(isDone).length;
+      return succeeded < rule.limit
+        ? {
+            promised: `${rule.limit} rows of ${rule.of}${rule.per === undefined ? '' : ` per ${rule.per}`}`,
+            seen: `${succeeded}`,
+          }
+        : undefined;
+    },
+  });
+}
+
+function creating({ model }: Session, { of }: RowLimit): Endpoint {
+  const [endpoint] = model.endpointsThat('create', of);
+  // The case is planned of it.
+  return endpoint!;
 }
 
 /** One that is removed makes room for one, however many are asked for at once. */
 async function claimFreed(
   session: Session,
-  { rule, endpoint, caller, isFull, promised, field }: Filled,
+  { rule, plan, caller, isFull, promised }: Filled,
   made: readonly Done<TrialExchange>[],
   full: Done<TrialExchange>,
 ): Promise<void> {
@@ -159,12 +141,10 @@ async function claimFreed(
   const [remove] = model.endpointsThat('delete', rule.of);
   const first = made.find(({ value }) => isDone(value));
   if (!remove || !first || model.access.allows(model.operationOf(remove), caller) === 'no') return;
-  const row = rowFrom(session, rule.of, endpoint, first);
+  const row = rowFrom(session, rule.of, creating(session, rule), first);
   const gone = await session.send(await requestAbout(session, row, remove, { caller }));
-  const into = (plan: RequestPlan) => (field === undefined ? plan : within(plan, field, first.value.sent));
-  const readied = await Promise.all(Array.from({ length: rivals }, () => ready(session, endpoint, { caller })));
-  const again = await session.together(readied.map(({ request }) => into(request)));
-  const more = await session.send(into((await ready(session, endpoint, { caller })).request));
+  const again = await raced(session, plan, rivals);
+  const more = await session.send(await plan());
   const judged = (judge: (succeeded: number) => Judgement) => {
     return (before: TrialExchange, removed: TrialExchange, ...seen: readonly TrialExchange[]): Judgement => {
       if (!isFull(before) || !isDone(removed)) return moot('none was removed from a full house');
@@ -191,16 +171,16 @@ async function claimFreed(
 /** What another caller's row that goes makes no room for, where callers are counted apart. */
 async function claimApart(
   session: Session,
-  { rule, endpoint, caller, isFull, promised }: Filled,
+  { rule, plan, isFull, promised }: Filled,
   other: { readonly caller: TrialCaller; readonly made: Done<TrialExchange> },
   full: Done<TrialExchange>,
 ): Promise<void> {
   const { model } = session;
   const [remove] = model.endpointsThat('delete', rule.of);
   if (!remove || !isDone(other.made.value)) return;
-  const row = rowFrom(session, rule.of, endpoint, other.made);
+  const row = rowFrom(session, rule.of, creating(session, rule), other.made);
   const gone = await session.send(await requestAbout(session, row, remove, { caller: other.caller }));
-  const again = await session.send((await ready(session, endpoint, { caller })).request);
+  const again = await session.send(await plan());
   session.claim({
     fact: rowLimitFact(rule),
     reason: 'apart',
