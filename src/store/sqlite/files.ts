@@ -34,7 +34,7 @@ export function headOf(path: string, bytes: number): Buffer | undefined {
   return head;
 }
 
-export function remove(path: string): void {
+export function removeFile(path: string): void {
   rmSync(path, { force: true });
 }
 

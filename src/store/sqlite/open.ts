@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Damaged, Locked } from '../failures.ts';
 import type { LongReadOptions } from './budget.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
-import { headOf, makePrivate, remove, sizeOf } from './files.ts';
+import { headOf, makePrivate, removeFile, sizeOf } from './files.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, errorNumber, NOT_A_DATABASE, quote, READ_ONLY, statement } from './statement.ts';
 
@@ -60,7 +60,7 @@ export function openDatabase(path: string, options: SqliteOptions): OpenDatabase
   } catch (error) {
     database?.close();
     release();
-    if (isNew && error instanceof Foreign) remove(`${path}-lock`);
+    if (isNew && error instanceof Foreign) removeFile(`${path}-lock`);
     throw openingError(path, error);
   }
 }
