@@ -51,7 +51,9 @@ const apart = {
 const isOfStore = (file: string) =>
   (!isApart(file) || apart.stories.test(file)) &&
   !isLeft(file) &&
-  !/^test\/(?:verify|faults|import|export|convert|document)\b/.test(file);
+  !/^test\/(?:verify|faults|import|export|convert|document|check|expressions|kinds-(?!toys)\w+|form|mistake|nine-parts|shapes?|parts|mutants|untold|run)[-.]/.test(
+    file,
+  );
 
 /** Of the store's contract, what is run on PGlite at once: PostgreSQL's dialect and the engine over it, with nothing to install. */
 const dialect = /^test\/store(?:-outbox)?\.test\./;
@@ -86,7 +88,7 @@ const rounds: readonly (readonly Stage[])[] = [
   // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
   // Nothing is run beside it: what has no time to wait for what does not come sees less.
   ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few }]] : []),
-  // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
+  // What `verify` asks of a service, and what documents are read, checked and written as, is the same whatever a store does.
   ...(isLong
     ? [
         [
