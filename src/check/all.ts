@@ -6,6 +6,7 @@ import { answerRules } from './endpoints/answers.ts';
 import { changeRules } from './endpoints/changes.ts';
 import { choosingRules } from './endpoints/choosing.ts';
 import { effectRules } from './endpoints/effects.ts';
+import { sentIdentifierRules } from './endpoints/identifiers.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
@@ -79,6 +80,7 @@ const endpointsRules: readonly Rule[] = [
   ...choosingRules,
   ...listRules,
   ...changeRules,
+  ...sentIdentifierRules,
   ...answerRules,
 ];
 

@@ -309,6 +309,32 @@ export const endpointsCases: readonly Case[] = [
     ],
     finds: ['endpoints/exists @ /endpoints/GET ~1notes~1{id}/exists', 'endpoints/exists @ /endpoints/POST ~1books/exists'],
   },
+  ...[
+    [
+      '{ type: object, properties: { name: string }, required: [name], additionalProperties: false }',
+      'endpoints/identifier-unsent',
+    ],
+    ['label', 'endpoints/identifier-unsent'],
+    ['none', 'endpoints/identifier-unsent'],
+    ['{ type: object, properties: { name: string } }', 'endpoints/identifier-unnamed'],
+  ].map(([request, code]) => ({
+    snippets: [
+      `{ resources: { book: { identifier: { generate: client } } }, endpoints: { POST /books: { request: ${request} } } }`,
+    ],
+    finds: [`${code} @ /endpoints/POST ~1books/request`],
+  })),
+  {
+    snippets: [
+      `{ resources: { book: { identifier: { generate: client } } }, endpoints: { POST /books: { takes: data.book, request: { type: object, properties: {
+        data: { type: object, properties: { book: { type: object, properties: { name: string }, additionalProperties: false } } } } } } } }`,
+      'endpoints: { PUT /books: { does: create book, as: put book, takes: { Nr: id }, request: { type: object, properties: { Id: string, name: string }, additionalProperties: false } } }',
+    ],
+    finds: [
+      'endpoints/identifier-unsent @ /endpoints/POST ~1books/request',
+      'endpoints/takes @ /endpoints/PUT ~1books/takes/Nr',
+      'endpoints/identifier-unsent @ /endpoints/PUT ~1books/request',
+    ],
+  },
   {
     snippets: ['endpoints: { GET /count: { headers: { X Request: request_id, Date: path } } }'],
     finds: [
