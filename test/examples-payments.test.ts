@@ -18,6 +18,8 @@ type Form = Readonly<Record<string, string | number | boolean>>;
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Body = any;
 
+const withoutNulls = (value: Body): Body => JSON.parse(JSON.stringify(value, (_key, inner) => inner ?? undefined));
+
 /** The example, served over a store, with forms for bodies and the clock moved by hand. */
 async function open(context: TestContext) {
   const trial = await startTrial(context, await readDocument(file));
@@ -324,18 +326,19 @@ test('webhooks tell of the rows of the log, signed so that the library of anothe
     currency: 'eur',
     payment_method: customer.invoice_settings.default_payment_method,
   });
-  await post(`/payment_intents/${id}/confirm`, {}, 200);
+  const confirmed = await post(`/payment_intents/${id}/confirm`, {}, 200);
   await post('/refunds', { payment_intent: id, amount: 500 });
   await trial.service.settled();
   assert.deepEqual(receiver.received.map(({ json }) => json.type).sort(), ['payment_intent.succeeded', 'refund.created']);
   for (const { body, headers } of receiver.received) {
     const signature = String(headers['stripe-signature']);
     const event = webhooks.constructEvent(body, signature, hook.secret, 300, undefined, trial.clock.now()) as Body;
-    assert.deepEqual(await get(`/events/${event.id}`), event);
+    // What an expression makes of a row has no members that are null.
+    assert.deepEqual(withoutNulls(await get(`/events/${event.id}`)), withoutNulls(event));
     assert.throws(() => webhooks.constructEvent(`${body} `, signature, hook.secret, 300, undefined, trial.clock.now()));
   }
   const [paid] = (await get('/events?type=payment_intent.succeeded')).data;
-  assert.deepEqual(paid.data, { object: { id, object: 'payment_intent', status: 'succeeded' } });
+  assert.deepEqual(withoutNulls(paid.data), withoutNulls({ object: confirmed }));
 });
 
 test('a payment is confirmed as it is made, by a card of trials too, and held to be captured later', async (context) => {

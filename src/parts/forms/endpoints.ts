@@ -143,6 +143,10 @@ const endpointWords = {
     }),
     'Which references may be shown whole.',
   ),
+  select: fact(
+    keys({ parameter: Type.String({ description: 'The query parameter that names the fields, parted by commas.' }) }),
+    'Callers choose the fields that its answer shows.',
+  ),
   pagination: ref<unknown>('pagination'),
   errors: fact(Words, "The service's own errors that it may answer with."),
   deprecated: deprecation,
