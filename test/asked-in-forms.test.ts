@@ -65,7 +65,7 @@ test('an empty text takes its member away in an update, and is not sent in anyth
   assert.deepEqual([changed.note, changed.title, changed.marks], [undefined, null, { b: '2' }]);
   // In JSON an empty text is one.
   const headers = { 'content-type': 'application/json' };
-  assert.equal(((await send('POST', path, { headers, body: '{"note":""}' })).json as Body).note, '');
+  assert.equal(((await send('POST', '/charges', { headers, body: '{"amount":5,"note":""}' })).json as Body).note, '');
   // Where nothing is said of them, so it is in forms.
   const other = await open(context, ledgerOfCards.replace('empty: removes, ', ''));
   assert.equal((await other.post('/charges', 'amount=5&note=')).json.note, '');
@@ -88,20 +88,22 @@ test('references are shown whole where a body asks for it, and in lists below th
 });
 
 test('a list says its own path, and the newest of what is alike comes first, through all pages', async (context) => {
-  const { get, post } = await open(context);
-  const made: string[] = [];
-  for (let amount = 1; amount <= 7; amount++) made.unshift((await post('/charges', `amount=${amount}`)).json.id);
-  const { json: first } = await get('/charges?limit=4');
-  assert.deepEqual([first.object, first.url, first.more], ['list', '/charges', true]);
-  assert.deepEqual(
-    first.data.map(({ id }: Body) => id),
-    made.slice(0, 4),
-  );
-  const { json: second } = await get(`/charges?limit=4&from=${made[4]}`);
-  assert.deepEqual(
-    second.data.map(({ id }: Body) => id),
-    made.slice(4),
-  );
+  const startingAt = ledgerOfCards.replace('style: after, after: from', 'style: starting_at, starting_at: from');
+  for (const [text, from] of [
+    [ledgerOfCards, 3],
+    [startingAt, 4],
+  ] as const) {
+    const { get, post } = await open(context, text);
+    const made: string[] = [];
+    for (let time = 1; time <= 7; time++) made.unshift((await post('/charges', 'amount=5')).json.id);
+    const { json: first } = await get('/charges?limit=4');
+    assert.deepEqual([first.object, first.url, first.more], ['list', '/charges', true]);
+    const { json: second } = await get(`/charges?limit=4&from=${made[from]}`);
+    assert.deepEqual(
+      [...first.data, ...second.data].map(({ id }: Body) => id),
+      made,
+    );
+  }
 });
 
 test('what is wrong in a body is told at its place, with dots or brackets', async (context) => {

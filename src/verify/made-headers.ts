@@ -17,7 +17,7 @@ export function* observeMadeHeaders(
     const reason = `header ${name}`;
     if (typeof meant === 'string' && seen === undefined && comesToSomething(model, expression, { context, operation })) {
       const promised = `a ${name}, which is ${expression.source}, whatever that is`;
-      yield { fact, reason, judgement: isAtTheDoor(status) ? undefined : { promised, seen: 'none' } };
+      yield { fact, reason, judgement: isAtTheDoor(status, model) ? undefined : { promised, seen: 'none' } };
       continue;
     }
     if (typeof meant === 'string' || meant.value === null) {
@@ -40,9 +40,9 @@ function comesToSomething(
   return typeof meant === 'object' && meant.value !== null;
 }
 
-/** What a server answers by itself before it has read a request knows nothing of fields. */
-function isAtTheDoor(status: number): boolean {
-  return status === 408 || status === 431;
+/** What a server answers before it has read what a request is about, such as that its head is too large, knows nothing of fields. */
+function isAtTheDoor(status: number, { refusals }: Model): boolean {
+  return status === 408 || status === 431 || refusals.of('limit.size', undefined)?.status === status;
 }
 
 interface MadeHeaders {

@@ -53,6 +53,7 @@ import { uniqueRaced, uniqueRacedLater } from './resources/raced.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { shownTo } from './resources/shown-to.ts';
+import { statedRows } from './resources/stated-rows.ts';
 import { stored } from './resources/stored.ts';
 import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
@@ -92,6 +93,7 @@ export const trials: readonly Trial[] = [
   missingRows,
   there,
   initial,
+  statedRows,
   transitions,
   movedByUpdate,
   inStates,

@@ -37,14 +37,14 @@ states:
     transitions: {}
 endpoints:
   defaults:
-    POST: { consumes: [application/x-www-form-urlencoded, application/json], empty: removes, idempotency: { header: Idempotency-Key, keep: 1h } }
+    POST: { consumes: [application/x-www-form-urlencoded], empty: removes, idempotency: { header: Idempotency-Key, keep: 1h } }
     all: { expand: { parameter: "expand[]", member: expand, below: data, depth: 2 } }
   POST /cards: { does: create card, expand: none }
   GET /cards: { does: list card, expand: none }
   GET /cards/{id}: { does: read card, expand: none }
   DELETE /cards/{id}: { does: delete card, expand: none }
-  POST /charges: { does: create charge }
-  GET /charges: { does: list charge, ties: newest, parameters: { amount: { in: query } } }
+  POST /charges: { does: create charge, consumes: [application/x-www-form-urlencoded, application/json] }
+  GET /charges: { does: list charge, order: amount, ties: newest, parameters: { amount: { in: query } } }
   GET /charges/{id}: { does: read charge }
   POST /charges/{id}: { does: update charge }
 authentication: none
@@ -62,5 +62,5 @@ errors:
     again: { status: 409, when: [idempotency.reused, idempotency.busy, write.conflict] }
 limits:
   rate: none
-  pagination: { style: starting_at, starting_at: from, size: limit, default: 3, max: 10, items: data, has_more: more, self: url, data: { object: list } }
+  pagination: { style: after, after: from, size: limit, default: 3, max: 10, items: data, has_more: more, self: url, data: { object: list } }
 `;

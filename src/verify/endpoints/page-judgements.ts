@@ -1,3 +1,4 @@
+import { isMap } from '../../document/values.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { hasNextPage, paginationOf, tellsNextPage, totalOf } from '../make/pages.ts';
@@ -82,4 +83,15 @@ function idsOf(session: Session, pages: readonly TrialExchange[]): readonly stri
   const field = model.identifierField(resourceOfEffect(effect) ?? '');
   if (!last || pages.some((one) => !isDone(one) || !rowsOf(session, one)) || hasNextPage(model, last)) return undefined;
   return pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));
+}
+
+/** Each page says the path that it was asked for under, where an envelope has a member for that. */
+export function judgeSelf({ model }: Session, pages: readonly TrialExchange[]): Judgement {
+  for (const { endpoint, status, body = null, sent } of pages) {
+    const self = endpoint?.response.standing === 'open' ? paginationOf(model, endpoint)?.self : undefined;
+    if (self === undefined || status !== 200 || !isMap(body)) return moot('no page tells its path');
+    const path = sent.target.split('?')[0];
+    if (body[self] !== path) return { promised: `${self}: ${path}`, seen: JSON.stringify(body[self] ?? null) };
+  }
+  return undefined;
 }

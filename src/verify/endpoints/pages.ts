@@ -18,7 +18,7 @@ import { Untestable } from '../untestable.ts';
 import { valuesApart } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
 import { pagesOf } from './order.ts';
-import { judgeLast, judgeLinks, judgeOnce, judgeShown, judgeSize, judgeTotal } from './page-judgements.ts';
+import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal } from './page-judgements.ts';
 import { sortWords } from './sorted.ts';
 import { totalCases } from './totals.ts';
 
@@ -86,6 +86,7 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
   session.claim({ fact, reason: 'link', of, judge: (seen: readonly TrialExchange[]) => judgeLinks(session, seen) });
   session.claim({ fact, reason: 'total', of, judge: (seen: readonly TrialExchange[]) => judgeTotal(session, seen) });
   session.claim({ fact, reason: 'size', of, judge: (seen: readonly TrialExchange[]) => judgeSize(session, seen) });
+  session.claim({ fact, reason: 'its own path', of, judge: (seen: readonly TrialExchange[]) => judgeSelf(session, seen) });
 }
 
 /** Pages between which a row is added, before those that were shown where the list has an order in which that can be. */

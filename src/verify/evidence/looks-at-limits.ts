@@ -39,6 +39,7 @@ export function looksAtPages(model: Model, { subject }: LedgerFact): Obligation[
     ...(stated.default === undefined ? [] : [looksFor('a page of the usual size', 'default')]),
     ...(isSized ? [looksFor('the largest page', 'at the most')] : []),
     ...(isSized && stated.overMax !== undefined ? [looksFor('a larger one', 'above the most')] : []),
+    ...(stated.self === undefined || endpoint?.response.standing !== 'open' ? [] : [looksFor('its own path')]),
     ...(stated.total === undefined || endpoint?.response.standing !== 'open' ? [] : looksAtTotal(model, endpoint)),
   ];
 }

@@ -3,11 +3,12 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
+import { fromTheStart } from '../resources/stated-rows.ts';
 import { isDone } from '../script/exchange.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
 import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
-import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeouts } from './looks-at-limits.ts';
+import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeouts, looksFor } from './looks-at-limits.ts';
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
 import { looksAtTokens } from './looks-at-tokens.ts';
 import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
@@ -31,6 +32,7 @@ const byKind: Readonly<Record<string, Obligations>> = {
   users: looksAtUsers,
   'base address': looksAtBaseAddress,
   resources: looksAtResources,
+  identifiers: looksAtIdentifiers,
   'field names': looksAtNames,
   types: looksAtValues,
   formats: looksAtValues,
@@ -62,6 +64,12 @@ const byKind: Readonly<Record<string, Obligations>> = {
   'version identifiers': looksAtVersions,
   'deprecation rules': looksAtDeprecation,
 };
+
+/** Where rows are there from the start, these; and whatever shows an identifier. */
+function looksAtIdentifiers(model: Model, { subject }: LedgerFact): Obligation[] {
+  if (!model.resource(subject)?.rows) return [];
+  return [{ name: 'an identifier', isMetBy: ({ claim }) => claim.reason !== fromTheStart }, looksFor(fromTheStart)];
+}
 
 /** Each operation of each function was done. */
 function looksAtFunctions(model: Model): Obligation[] {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundRows } from '../../parts/path-keys.ts';
-import { pathParameters } from '../../parts/payload.ts';
+import { isWritable, pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
@@ -61,6 +61,8 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
     const target = model.parentOf(endpoint, name);
     if (target !== undefined) parents[name] = await rowFor(session, resource, name, target);
   }
+  for (const name of Object.keys(parents))
+    session.need(isMadeBelow(model, resource, name), `no ${resource} is made below a row of its ${name}`);
   for (const { row, field } of boundRows(model.spec, endpoint)) parents[field] = await session.make(row.resource);
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
   const makers: TrialCaller[] = [];
@@ -95,6 +97,16 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   };
   const isOwn = isNarrowed || Object.keys(parents).length > 0;
   return { resource, rows, row, caller, isOwn, wanted, plan, ask, all };
+}
+
+/** Whether some creation says what a row refers to: in its body, by its path, or by what it sets. */
+function isMadeBelow(model: Model, resource: string, field: string): boolean {
+  const stated = model.resource(resource);
+  const own = stated && entryOf(stated.fields, field);
+  if (!stated || !own || isWritable(model.spec, stated, own) || own.set.create !== undefined || own.set.write !== undefined)
+    return true;
+  const creations = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
+  return creations.length === 0 || creations.some(({ path }) => pathParameters(path).includes(field));
 }
 
 async function makeRows(

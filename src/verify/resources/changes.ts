@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
@@ -36,7 +36,8 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
   // A subscriber may ask for nothing but kinds that there are.
   if (subscribers?.resource === resource.name && subscribers.events !== undefined) bound.add(subscribers.events);
   const shown = entriesOf(resource.fields).filter(([name, field]) => isShownToSomebody(field, model.callers) && !bound.has(name));
-  const own = shown.filter(([, field]) => isOurs(model, resource, field));
+  const taken = takenBy(endpoint);
+  const own = shown.filter(([name, field]) => isOurs(model, resource, field) && (!taken || taken.has(name)));
   const whole = own.filter(([, field]) => !isUpdate || !isUnion(model, field));
   const alone = whole.map(([name, field]) => ({
     says: `${name} alone`,
@@ -59,8 +60,16 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
   const foreign = shown.filter(
     ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name),
   );
-  const ignored = endpoint.readOnlySent ? [] : readOnly(foreign, alone);
+  const ignored = endpoint.readOnlySent || taken ? [] : readOnly(foreign, alone);
   return [...edges(resource, whole), ...alone, ...(endpoint.counts ? sameAgain(resource, whole) : []), ...ignored, ...removed];
+}
+
+/** The members that a stated request takes, where none of them has to be sent with each of the others; nothing where it follows from the fields. */
+function takenBy({ request, takes }: Endpoint): ReadonlySet<string> | undefined {
+  if (!isStated(request) || takes) return undefined;
+  const { properties, required } = request.value;
+  const isFree = !Array.isArray(required) || required.length === 0;
+  return new Set(isFree && isMap(properties) ? Object.keys(properties) : []);
 }
 
 function isOurs(model: Model, resource: Resource, field: Field): boolean {

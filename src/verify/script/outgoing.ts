@@ -79,7 +79,8 @@ function formPairs(prefix: string, value: Json): string[] {
     return Object.entries(value).flatMap(([name, item]) => formPairs(prefix === '' ? name : `${prefix}[${name}]`, item));
   }
   if (Array.isArray(value)) return value.flatMap((item: Json) => formPairs(`${prefix}[]`, item));
-  return [`${encodeURIComponent(prefix)}=${encodeURIComponent(textOf(value))}`];
+  // In a form null is said by a text that is empty.
+  return [`${encodeURIComponent(prefix)}=${encodeURIComponent(value === null ? '' : textOf(value))}`];
 }
 
 const boundary = 'ninefold-part-boundary';

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { shownAt } from '../model/callers.ts';
 import { Untestable } from '../untestable.ts';
@@ -68,7 +69,7 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
   const stated = resolve(plan.headers, run) as Readonly<Record<string, Json>>;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(stated)) headers[name.toLowerCase()] = String(value);
-  const json = plan.body && 'value' in plan.body ? resolve(plan.body.value, run) : undefined;
+  const json = plan.body && 'value' in plan.body ? saidInForm(resolve(plan.body.value, run), plan) : undefined;
   const body = plan.body && writeBody(plan.body, json);
   if (body?.type !== undefined) headers['content-type'] = body.type;
   const pairs = writeQuery(query, plan.endpoint);
@@ -91,6 +92,24 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
       ...(body && { text: body.text }),
     },
   };
+}
+
+/** What a form can say of a value, where an empty text takes its member away: null and the empty text are null in an update, and go unsaid in anything else. */
+function saidInForm(value: Json | undefined, { body, endpoint }: RequestPlan): Json | undefined {
+  const isForm =
+    body !== undefined && 'value' in body && /^(?:multipart\/form-data|application\/x-www-form-urlencoded)/.test(body.type);
+  if (!isForm || endpoint?.emptySent === undefined || value === undefined) return value;
+  return withEmpties(value, statedValue(endpoint.does)?.verb === 'update');
+}
+
+function withEmpties(value: Json, isUpdate: boolean): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => withEmpties(item, false));
+  if (!isMap(value)) return value;
+  const members = Object.entries(value).flatMap(([name, inner]): [string, Json][] => {
+    if (inner !== null && inner !== '') return [[name, withEmpties(inner, isUpdate)]];
+    return isUpdate ? [[name, null]] : [];
+  });
+  return Object.fromEntries(members);
 }
 
 /** The plan without one of its parts: a query parameter, a member of the body. */
