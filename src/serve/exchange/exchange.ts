@@ -162,9 +162,11 @@ export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { 
 
 /**
  * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
- * another site asks, with what its browser sends by itself.
+ * another site asks, with what its browser sends by itself. `warning`: what was let pass.
  */
-export type Identified = { readonly caller: Caller | undefined; readonly mayNotWrite?: true } | { readonly refusal: Refusal };
+export type Identified =
+  | { readonly caller: Caller | undefined; readonly mayNotWrite?: true; readonly warning?: string }
+  | { readonly refusal: Refusal };
 
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {

@@ -95,6 +95,7 @@ function asking(
       if (bad) return bad;
       exchange.caller = caller;
       exchange.mayNotWrite = 'mayNotWrite' in who;
+      if ('warning' in who && who.warning) warn(exchange, [who.warning]);
       return undefined;
     },
     ratesOfCaller: limits.second,
