@@ -6,10 +6,12 @@ import { answerRules } from './endpoints/answers.ts';
 import { changeRules } from './endpoints/changes.ts';
 import { choosingRules } from './endpoints/choosing.ts';
 import { effectRules } from './endpoints/effects.ts';
+import { sentIdentifierRules } from './endpoints/identifiers.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
+import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
@@ -77,7 +79,9 @@ const endpointsRules: readonly Rule[] = [
   ...parameterRules,
   ...choosingRules,
   ...listRules,
+  ...selectingRules,
   ...changeRules,
+  ...sentIdentifierRules,
   ...answerRules,
 ];
 

@@ -17,7 +17,7 @@ import { fetchJson } from './fetched.ts';
 import { compileIntrospection } from './introspection.ts';
 import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
 import type { ProofOutcome, Prove } from './proof.ts';
-import { compileSignedRequests, headOf } from './request-signatures.ts';
+import { compileSignedRequests, signedHead } from './request-signatures.ts';
 import { compileTokens, lifetimeMsOf } from './tokens.ts';
 
 /** What credentials are looked at with. */
@@ -199,7 +199,7 @@ function compileRelaxedProof(
   const signing = proof?.by === 'signing' ? proof.compile(placed(scheme)) : undefined;
   return (text, _nowMs, call) => {
     // Each request is signed otherwise: it is the key's identifier that is the same.
-    const shown = signing ? signing.read(headOf(call), text)?.keyId : text;
+    const shown = signing ? signing.read(signedHead(call), text)?.keyId : text;
     if (shown === undefined) return undefined;
     const id = proof?.by === 'password' ? proof.read(text)?.name : `${scheme.name}-${hash('sha256', shown, 'hex').slice(0, 12)}`;
     return id === undefined

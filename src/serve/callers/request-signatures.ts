@@ -36,7 +36,7 @@ export function compileSignedRequests({ scheme, signing, signers, bodyBytesMax }
   }
 
   return (text, nowMs, call) => {
-    const read = signing.read(headOf(call), text);
+    const read = signing.read(signedHead(call), text);
     if (!read) return undefined;
     if (read.atMs !== undefined && toleranceMs !== undefined && Math.abs(nowMs - read.atMs) > toleranceMs)
       return nowMs > read.atMs ? 'expired' : undefined;
@@ -51,7 +51,7 @@ const nothing = Buffer.alloc(0);
 const passed = new WeakSet<Call>();
 
 /** A request as its signature is read from it: a header field that came twice is one of which nobody knows which was meant. */
-export function headOf(call: Call): SignedHead {
+export function signedHead(call: Call): SignedHead {
   const { method, path, query, hasBody, headers } = call;
   return {
     method,
