@@ -174,12 +174,12 @@ function mayBeTooMany(spec: Spec, operation: Operation): boolean {
   });
 }
 
-/** Whether a credential that is shown at an operation may be one whose time is over: a key or a token. */
+/** Whether a credential that is shown at an operation may be one whose time is over: a key, a token or a signature. */
 function takesTimed({ authentication }: Spec, { endpoint }: Operation): boolean {
   const accepted = new Set(acceptedSets(authentication, endpoint).flat());
   return entriesOf(authentication.schemes).some(([name, scheme]) => {
     const by = kindOfScheme(scheme)?.proof?.by;
-    return accepted.has(name) && (by === 'key' || by === 'token');
+    return accepted.has(name) && (by === 'key' || by === 'token' || by === 'signing');
   });
 }
 

@@ -1,4 +1,3 @@
-import { isSame } from '../../document/values.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -9,13 +8,17 @@ import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller, Identified, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
+import { ClientGone } from '../http/disconnect.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { madeUpAttributes, withAttributes } from './attributes.ts';
 import { usersOf } from './callers.ts';
+import { compileCarriers, type Presented } from './carriers.ts';
 import { type Challenges, compileChallenges } from './challenges.ts';
 import { isGood, type Proven, withCompanions } from './companions.ts';
 import { isLedHere, isOnLoopback } from './loopback.ts';
-import { compileCarriers, compileProof, type Means, type Presented, type ProofOutcome, type Prove } from './proofs.ts';
+import { joinedCaller, oneCaller } from './one-caller.ts';
+import type { ProofOutcome, Prove } from './proof.ts';
+import { compileProof, type Means } from './proofs.ts';
 import { isCrossSite, isWrite, statedOrigins } from './sites.ts';
 
 /** Step 4: finds out who is calling. */
@@ -133,6 +136,8 @@ function withSchemes(engine: AuthenticationSetting): Identify {
       return Promise.all(outcomes).then(
         (settled) => conclude(call, asks, presented, settled),
         (failure: unknown): Identified => {
+          // Whoever sent what is signed is gone before all of it was there.
+          if (failure instanceof ClientGone) throw failure;
           engine.onFailure(failure, 'authentication');
           return { refusal: { when: 'internal' } };
         },
@@ -232,11 +237,12 @@ function compileConclusion(engine: Means): Conclude {
         engine,
       );
     if (outcomes.includes('hurried')) return hurried;
+    if (outcomes.includes('too large')) return tooLarge;
     if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
     const shown = new Set(proven.map(({ by }) => by?.scheme.name));
     if (!sets.some((set) => set.length > 0 && set.every((name) => shown.has(name)))) return missing;
     const callers = outcomes.map((outcome) => outcome.caller);
-    const caller = relaxesAuth ? joined(callers) : together(callers);
+    const caller = relaxesAuth ? joinedCaller(callers) : oneCaller(callers);
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
       return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
     if (presented.some(isAmbient) && isCrossSite(call, origins))
@@ -248,6 +254,9 @@ function compileConclusion(engine: Means): Conclude {
 function isBad(outcome: ProofOutcome): boolean {
   return outcome === undefined || outcome === 'expired';
 }
+
+/** Of a request that is larger than it may be nobody can tell who signed it. */
+const tooLarge: Identified = { refusal: { when: 'limit.size' } };
 
 const hurried: Identified = { refusal: { when: 'limit.rate', headers: { 'retry-after': '60' } } };
 
@@ -268,27 +277,6 @@ function isAmbient({ schemes }: Presented): boolean {
 
 /** How many credentials one request may carry. */
 const presentedMost = 8;
-
-/** Several credentials name one caller, with the scopes of all of them; or nobody. */
-function together(callers: readonly Caller[]): Caller | undefined {
-  const [first, ...others] = callers;
-  if (!first || others.length === 0) return first;
-  const { id, user } = first;
-  const { attributes } = first;
-  if (others.some((other) => other.id !== id || other.user !== user || !isSame(other.attributes, attributes))) return undefined;
-  const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
-  const claims = callers.find((caller) => caller.claims)?.claims;
-  const key = callers.find((caller) => caller.key !== undefined)?.key;
-  return withAttributes({ id, user, scopes, ...(claims && { claims }), ...(key !== undefined && { key }) }, attributes);
-}
-
-/** Where any credential is good, several of them are one caller: the one of the first that shows all of them. */
-function joined(callers: readonly Caller[]): Caller | undefined {
-  const [first, ...others] = callers;
-  if (!first || others.length === 0) return first;
-  const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
-  return { ...first, id: callers.map(({ id }) => id).join('+'), scopes };
-}
 
 function refuseUnsupported(schemes: readonly Accepted[], means: Means): { readonly refusal: Refusal } {
   const detail = schemes.flatMap((one) => unsupportedBy(one, means) ?? [])[0] ?? 'This scheme is not supported.';
