@@ -25,7 +25,8 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { compileMaker, type RowMaking, updateRow } from './create.ts';
+import { compileChildrenChanging } from './children-changed.ts';
+import { compileMaker, type RowMaking, updateRow, withChildren } from './create.ts';
 import { compileKeptNulls } from './kept-nulls.ts';
 import { keptFields } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
@@ -35,6 +36,7 @@ import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
+import { takenAlong } from './sent-along.ts';
 import { applySetters, asStored } from './setters.ts';
 import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -49,7 +51,11 @@ export function compileUpdate(
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedHere(endpoint, model, compilation);
-  const [move, readOnlySent] = [compileMove(operation, model), compileReadOnlySent(endpoint, dropped)];
+  const [move, readOnlySent] = [
+    compileMove(operation, model),
+    compileReadOnlySent(endpoint, without(dropped, takenAlong(endpoint, model))),
+  ];
+  const withChildrenTaken = compileChildrenChanging(endpoint, model, models, compilation, compileUpdate);
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request)
@@ -66,7 +72,7 @@ export function compileUpdate(
     return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object', [sort]: 'type' }];
   }
 
-  return {
+  return withChildrenTaken({
     model,
     find: (work, exchange) => locator.find(work, exchange),
     precondition: compilePrecondition(endpoint, model, compilation),
@@ -97,7 +103,11 @@ export function compileUpdate(
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
     change: compileRowChange(operation, model, 'update', compilation, rowChangeOf(endpoint, model)),
-  };
+  });
+}
+
+function without(names: ReadonlySet<string>, others: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...names].filter((name) => !others.has(name)));
 }
 
 function rowChangeOf(endpoint: Endpoint, model: RowModel): RowChangeOptions {
@@ -151,7 +161,13 @@ export function compileReplace(
     return next;
   }
 
-  const replacing: Act = {
+  const replacing = compileChildrenChanging(
+    endpoint,
+    model,
+    models,
+    compilation,
+    compileUpdate,
+  )({
     model,
     find: (work, exchange) => locator.find(work, exchange),
     precondition: compilePrecondition(endpoint, model, compilation),
@@ -168,7 +184,7 @@ export function compileReplace(
       return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(work, taken.fields, before));
     },
     change,
-  };
+  });
   return verb === 'upsert' ? orMaking(replacing, maker, locator) : replacing;
 }
 
@@ -232,17 +248,20 @@ export function compileRowChange(
       if (taken.transitions !== undefined) return applySetters(model.setters(words, given), names, next);
       // What stands under the operation's own name is what it is for.
       const named = applySetters(model.setters([operation.name], given), names, next);
-      taken.isUnchanged = !counts && isSame(fields, keptFields(model, named));
+      taken.isUnchanged = !counts && !taken.children && isSame(fields, keptFields(model, named));
       return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
     ownErrors: own,
-    store(work, { row, fields }, { names, isUnchanged, transitions }, next) {
+    store(work, { row, fields }, { names, isUnchanged, transitions, children }, next) {
       // A change is of a row that was found.
       const before = fields!;
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
       if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
       compilation.standIn?.showInOwners(work, model, next, false);
-      return { did: 'changed', ...updateRow(work, model, row!, before, next, operation.name, transitions) };
+      const at = work.stored.length;
+      const changed = updateRow(work, model, row!, before, next, operation.name, transitions);
+      withChildren(work, at, children);
+      return { did: 'changed', ...changed };
     },
   };
 }
