@@ -11,6 +11,7 @@ import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
+import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
@@ -78,6 +79,7 @@ const endpointsRules: readonly Rule[] = [
   ...parameterRules,
   ...choosingRules,
   ...listRules,
+  ...selectingRules,
   ...changeRules,
   ...sentIdentifierRules,
   ...answerRules,

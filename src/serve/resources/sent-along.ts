@@ -13,6 +13,12 @@ export function takenAlong({ does }: Endpoint, { fields }: RowModel): ReadonlySe
   return new Set([...fields.values()].filter((field) => taker && takesChildren(field, taker)).map(({ name }) => name));
 }
 
+/** What is dropped of a body and is not taken along. */
+export function droppedAlone(dropped: ReadonlySet<string>, endpoint: Endpoint, model: RowModel): ReadonlySet<string> {
+  const taken = takenAlong(endpoint, model);
+  return taken.size === 0 ? dropped : new Set([...dropped].filter((name) => !taken.has(name)));
+}
+
 /** The shape of a body that follows by rule, less the children in it, which are looked at by themselves. */
 export function shapeAlone({ request }: Endpoint, shape: Shape, names: ReadonlySet<string>): Shape {
   const { properties, required } = shape;

@@ -148,6 +148,7 @@ export const wholes: readonly ClassRow[] = [
     'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
     { readOff: 'convention', because: 'meanings of verbs, tags, keys and pages, which a document of others does not state' },
   ),
+  ...rowsOf('endpoints/selected', { readOff: 'convention', because: 'fields that are chosen are a word of the language' }),
   ...rowsOf('endpoints/computed', { readOff: 'nothing', because: 'what stated expressions come to; OpenAPI has none' }),
   ...rowsOf('purpose/base address, purpose/functions, purpose/users', {
     readOff: 'convention',
