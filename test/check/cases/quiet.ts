@@ -55,6 +55,12 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
     'purpose: { functions: { write: [create note, update note, publish note, delete note, create book, name book] } }',
     'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, name book], to: [writer, reader] }] }',
   ],
+  'children that changes of their parent take': [
+    `resources:
+      book: { fields: { notes: { children: note.book, page: 20, maxItems: 20, taken_by: [create, update, replace] } } }`,
+    'endpoints: { "PATCH /books/{id}": { does: update book }, "PUT /books/{id}": { does: replace book } }',
+    'purpose: { functions: { keep: [update book, replace book] } }',
+  ],
   'children in their parent, taken with it and shown in an envelope': [
     `resources:
       book:
