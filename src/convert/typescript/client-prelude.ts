@@ -1,7 +1,5 @@
-/** What every client is made of, whatever the document: it stands on the types and the table that the document makes. Where callers sign, so does it. */
-export function clientPrelude(isSigning: boolean): string {
-  const [address, body] = isSigning ? ['address', 'sent'] : ['addressOf(outgoing, options, version)', 'body'];
-  return `/** What one call may say besides. */
+/** What every client is made of, whatever the document: it stands on the types and the table that the document makes. */
+export const clientPrelude = `/** What one call may say besides. */
 export type CallOptions = {
   readonly headers?: { readonly [name: string]: string };
   readonly signal?: AbortSignal;
@@ -77,10 +75,10 @@ async function send(operation: Operation, input: Input, options: ClientOptions):
   const body = input.body === undefined || operation.media === undefined ? undefined : bodyOf(input.body, operation.media, outgoing);
   if (outgoing.cookies.length > 0) outgoing.headers.set('Cookie', outgoing.cookies.join('; '));
   for (const [name, value] of Object.entries(input.headers ?? {})) outgoing.headers.set(name, value);
-${isSigning ? signs : ''}  const response = await (options.fetch ?? globalThis.fetch)(${address}, {
+  const response = await (options.fetch ?? globalThis.fetch)(addressOf(outgoing, options, version), {
     method: operation.method,
     headers: outgoing.headers,
-    ...(${body} !== undefined && { ${body === 'body' ? '' : 'body: '}${body} }),
+    ...(body !== undefined && { body }),
     ...(input.signal !== undefined && { signal: input.signal }),
   });
   return answerOf(response, operation);
@@ -151,7 +149,7 @@ function queryTexts(name: string, value: unknown, style: string, explode: boolea
 /** A credential where its scheme has it. */
 function present(outgoing: Outgoing, scheme: string, value: unknown): void {
   const found = service.schemes[scheme];
-  if (found === undefined || value === undefined${isSigning ? ' || found.signs !== undefined' : ''}) return;
+  if (found === undefined || value === undefined) return;
   const isPair = typeof value === 'object' && value !== null && 'name' in value && 'password' in value;
   const text = isPair ? base64(\`\${String(value.name)}:\${String(value.password)}\`) : found.isName === true ? base64(\`\${String(value)}:\`) : String(value);
   const whole = found.prefix === undefined || found.prefix === '' ? text : \`\${found.prefix} \${text}\`;
@@ -198,8 +196,3 @@ function fields(value: unknown, name: string): [name: string, value: unknown][] 
   if (typeof value !== 'object' || value instanceof Uint8Array) return [[name, value]];
   return Object.entries(value).flatMap(([key, inner]) => fields(inner, name === '' ? key : \`\${name}[\${key}]\`));
 }`;
-}
-
-const signs = `  const address = addressOf(outgoing, options, version);
-  const sent = await signRequest(outgoing, operation.method, address, body, credential ?? {});
-`;

@@ -1,3 +1,22 @@
+/** What every client is made of, where callers sign: a request is signed once all else of it is known, and what is sent is what was signed. */
+export function thatSigns(prelude: string): string {
+  return signedPlaces.reduce((text, [plain, signing]) => text.replace(plain, () => signing), prelude);
+}
+
+const signedPlaces: readonly (readonly [plain: string, signing: string])[] = [
+  [
+    '  const response = await (options.fetch ?? globalThis.fetch)(addressOf(outgoing, options, version), {',
+    `  const address = addressOf(outgoing, options, version);
+  const sent = await signRequest(outgoing, operation.method, address, body, credential ?? {});
+  const response = await (options.fetch ?? globalThis.fetch)(address, {`,
+  ],
+  ['...(body !== undefined && { body }),', '...(sent !== undefined && { body: sent }),'],
+  [
+    'if (found === undefined || value === undefined) return;',
+    'if (found === undefined || value === undefined || found.signs) return;',
+  ],
+];
+
 /** What a client whose callers sign their requests is made of besides: Web Cryptography, and nothing that a browser has not. */
 export const clientSigning = `/** What is signed, and where a signature stands: an HMAC by its templates, or the components of a message (RFC 9421). */
 type Signing = {

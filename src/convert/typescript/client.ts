@@ -12,7 +12,7 @@ import { literal, propertyName, type TypeNames } from '../spec/names.ts';
 import { operationIdOf, UniqueNames } from '../spec/operation-names.ts';
 import { refusalsOf } from '../spec/refusals.ts';
 import { clientPrelude } from './client-prelude.ts';
-import { clientSigning } from './client-signing.ts';
+import { clientSigning, thatSigns } from './client-signing.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
 import { parameterMembers } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';
@@ -60,8 +60,7 @@ export function clientSection(operations: readonly OperationTypes[], types: Reso
   readonly schemes: { readonly [name: string]: { readonly in: string; readonly name: string; readonly prefix?: string; readonly isName?: boolean${isSigning ? '; readonly signs?: Signing' : ''} } };
 } = ${constant(serviceConstant(spec), '')};`,
     `const operations: { readonly [name: string]: Operation } = {\n${table.map(([name, row]) => `  ${propertyName(name)}: ${constant(row, '  ')},`).join('\n')}\n};`,
-    clientPrelude(isSigning),
-    ...(isSigning ? [clientSigning] : []),
+    ...(isSigning ? [thatSigns(clientPrelude), clientSigning] : [clientPrelude]),
   ];
 }
 
