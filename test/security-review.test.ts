@@ -9,6 +9,7 @@ import { check } from '../src/check/check.ts';
 import { securityRules } from '../src/check/security.ts';
 import { waive } from '../src/check/waivers.ts';
 import type { Document } from '../src/document/document.ts';
+import { soundLog } from './check/cases/event-log.ts';
 import { base, changed, named } from './check/harness.ts';
 import { command } from './verify/command.ts';
 
@@ -51,6 +52,11 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   {
     snippet:
       'authentication: { schemes: { seen: { type: http_signature, algorithms: [ed25519], covers: ["@method", "@target-uri", "content-digest"] } }, accept: [key, token, seen] }',
+  },
+  { snippet: soundLog },
+  {
+    snippet: soundLog.replace('owner: row.owner', 'owner: row.owner, data: { object: event.payload }'),
+    more: ['security/log-shows-more @ /events/log'],
   },
   { snippet: 'authentication: { origins: ["*"] }', more: ['security/any-origin @ /authentication/origins'] },
   {

@@ -15,6 +15,7 @@ import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
+import { logRules } from './events/log.ts';
 import { expressionsRules } from './expressions.ts';
 import { limitsRules } from './limits.ts';
 import { proseRules } from './prose.ts';
@@ -95,7 +96,7 @@ const authenticationRules: readonly Rule[] = [
 ];
 
 /** Events. */
-const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules, ...brokerRules];
+const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...brokerRules];
 
 /** Versions. */
 const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];
