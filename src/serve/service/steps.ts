@@ -1,9 +1,10 @@
 import { statedValue } from '../../parts/fact.ts';
 import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
 import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
+import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
-import { after, afterFor } from '../exchange/after.ts';
+import { after, afterFor, type PromiseOrValue } from '../exchange/after.ts';
 import { newCost } from '../exchange/cost.ts';
 import { type Exchange, type Identified, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
@@ -78,18 +79,23 @@ const asItIs = (who: Identified): Identified => who;
 
 /** Steps 4 to 7. */
 function asking(
-  { limits }: Engine,
+  { limits, compilation }: Engine,
   identify: Identify,
   { pinned }: CompiledVersions,
   views: Views,
 ): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
+  const readsBodies = acceptedSchemes(compilation.spec).some(({ kind }) => kind.proof?.by === 'signing');
+
+  /** A client may be gone before all is there that it has signed. */
+  function whoSigned({ call, plan, trace }: Exchange): PromiseOrValue<Identified> {
+    return after(identify(call, plan), asItIs, (failure) => {
+      if (trace) traceChannels.requestEnd.publish(trace);
+      throw failure;
+    });
+  }
+
   return {
-    identify: (exchange) =>
-      after(identify(exchange.call, exchange.plan), asItIs, (failure) => {
-        // Its client is gone before all that it signed was there.
-        if (exchange.trace) traceChannels.requestEnd.publish(exchange.trace);
-        throw failure;
-      }),
+    identify: readsBodies ? whoSigned : ({ call, plan }) => identify(call, plan),
     pin: pinned && ((call, routed, who) => ('caller' in who && who.caller ? pinned(call, who.caller, routed) : routed)),
     caller(exchange, reached, who) {
       const { found, version, refusal } = reached;
