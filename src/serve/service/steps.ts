@@ -138,6 +138,7 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     const decoded = exchange.plan.input.body(exchange.call, bytes);
     if ('refusal' in decoded) return decoded.refusal;
     exchange.request = decoded.value;
+    if (decoded.params) exchange.params = { ...exchange.params, ...decoded.params };
     if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
     exchange.bytes = bytes;
     return undefined;
@@ -161,7 +162,8 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       const { plan, call, pathParams } = exchange;
       const taken = plan.input.parameters(call, pathParams, forgive && ((violations) => forgive(exchange, violations)));
       if ('refusal' in taken) return taken.refusal;
-      exchange.params = taken.params;
+      // What stands in a body was read before, where that order is stated.
+      exchange.params = Object.keys(exchange.params).length === 0 ? taken.params : { ...taken.params, ...exchange.params };
       return undefined;
     },
     body: (exchange) => afterFor(exchange, exchange.call.body(bodyBytesMax), take),
