@@ -12,7 +12,7 @@ import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
-import { boundFields } from './bound-fields.ts';
+import { boundValues } from './bound-values.ts';
 import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import { everyMember } from './expressions.ts';
@@ -66,11 +66,7 @@ export function expectedAfter(
         )
       : effect.verb !== 'transition' &&
         change.endpoint.counts === undefined &&
-        // What cannot be reckoned may be as it was.
-        isUnchanged(resource, unset(resource, words, next), {
-          ...before,
-          fields: unset(resource, words, without(before.fields, unseenNext)),
-        }));
+        isUnchanged(resource, unset(resource, words, next), reckonedOf(before, resource, words, unseenNext)));
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
@@ -132,7 +128,7 @@ function beforeSet(
   const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
   const out = new Map<string, Expectation>();
   const sent = sentFields(model, resource, change);
-  const bound = boundFields(model, change);
+  const bound = boundValues(model, change);
   // Which row the path names above it is looked at by what is found there.
   const above = new Set(change.endpoint ? boundRows(model.spec, change.endpoint).map(({ field }) => field) : []);
   const moved = verb === 'update' ? movedBy(model, resource, change, before) : [];
@@ -264,8 +260,10 @@ function defaultsOf(resource: Resource): RowFields {
   );
 }
 
-function without(fields: RowFields, names: ReadonlySet<string>): RowFields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
+/** A row before a change, as far as what becomes of it can be reckoned: the rest may be as it was. */
+function reckonedOf(before: Before, resource: Resource, words: readonly string[], unknown: ReadonlySet<string>): Before {
+  const fields = Object.entries(unset(resource, words, before.fields)).filter(([name]) => !unknown.has(name));
+  return { ...before, fields: Object.fromEntries(fields) };
 }
 
 /** Whether an update or replacement leaves everything as it was, as far as it can be seen. */

@@ -6,7 +6,7 @@ import type { TrialExchange } from '../script/exchange.ts';
 import type { Model } from './model.ts';
 
 /** The fields that the path of an exchange binds, and their values. */
-export function boundFields(model: Model, { endpoint, sent }: TrialExchange): ReadonlyMap<string, Json> {
+export function boundValues(model: Model, { endpoint, sent }: TrialExchange): ReadonlyMap<string, Json> {
   const bound = new Map<string, Json>();
   if (!endpoint) return bound;
   const effect = statedValue(endpoint.does);
