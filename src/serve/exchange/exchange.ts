@@ -162,12 +162,6 @@ export interface Routed {
 /** A call that leads to an endpoint. */
 export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { readonly kind: 'found' }> };
 
-/**
- * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
- * another site asks, with what its browser sends by itself.
- */
-export type Identified = { readonly caller: Caller | undefined; readonly mayNotWrite?: true } | { readonly refusal: Refusal };
-
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {
   readonly body: Value;
@@ -215,6 +209,8 @@ export interface Exchange extends Watching {
   readonly nowMs: number;
   /** All parameters by name, once read. */
   params: Readonly<Record<string, Value>>;
+  /** Parameters that stood in the body. */
+  paramsInBody: BodyRead['params'];
   /** The body's value, once read. */
   request: Value;
   /** The body as its older version has it, where the newest has it otherwise. */
@@ -272,6 +268,7 @@ export function startExchange({ call, routed, nowMs, view, cost, trace }: Start,
     warnings: call.warnings,
     refusedWith: undefined,
     selected: undefined,
+    paramsInBody: undefined,
     deadline: undefined,
     recorded: undefined,
     cost,
