@@ -44,6 +44,11 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
     snippet: 'authentication: { schemes: { key: { header: null, query: api_key } } }',
     more: ['security/credential-in-query @ /authentication/schemes/key/query'],
   },
+  { snippet: soundLog },
+  {
+    snippet: soundLog.replace('owner: row.owner', 'owner: row.owner, data: { object: event.payload }'),
+    more: ['security/log-shows-more @ /events/log'],
+  },
   {
     snippet:
       'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{method} {path} {body}" } }, accept: [key, token, seen] }',
@@ -52,11 +57,6 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   {
     snippet:
       'authentication: { schemes: { seen: { type: http_signature, algorithms: [ed25519], covers: ["@method", "@target-uri", "content-digest"] } }, accept: [key, token, seen] }',
-  },
-  { snippet: soundLog },
-  {
-    snippet: soundLog.replace('owner: row.owner', 'owner: row.owner, data: { object: event.payload }'),
-    more: ['security/log-shows-more @ /events/log'],
   },
   { snippet: 'authentication: { origins: ["*"] }', more: ['security/any-origin @ /authentication/origins'] },
   {

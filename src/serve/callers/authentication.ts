@@ -1,11 +1,13 @@
 import { acceptedSets } from '../../parts/accepted.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { isCallerKnown } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
-import type { Caller, Identified, Refusal } from '../exchange/exchange.ts';
+import type { Caller, Refusal } from '../exchange/exchange.ts';
+import type { Identified } from '../exchange/identified.ts';
 import type { Call } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
@@ -29,9 +31,12 @@ export interface AuthenticationSetting extends Means {
   readonly identify: ((call: Call) => PromiseOrValue<Caller | undefined>) | undefined;
   /** Whether others rely on it, under whatever name leads here. */
   readonly isProduction: boolean;
+  /** Whether an endpoint gives a credential for what its body shows, so that it asks for none. */
+  readonly exchanges?: ((endpoint: Endpoint) => boolean) | undefined;
 }
 
 const nobody: Identified = Object.freeze({ caller: undefined });
+const nobodyYet: Identified = Object.freeze({ caller: undefined, warning: 'no credential, where one is given for the body' });
 
 /** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
 export function compileAuthentication(engine: AuthenticationSetting): Identify {
@@ -80,8 +85,8 @@ const foreignName: Identified = {
 interface Asks {
   readonly operation: Operation;
   readonly isPublic: boolean;
-  /** Whether somebody without a credential may go on. */
-  readonly isForAnyone: boolean;
+  /** Who somebody without a credential is, where such a one may go on. */
+  readonly missing: Identified | undefined;
   readonly door: Door;
 }
 
@@ -94,7 +99,7 @@ interface Door {
   readonly missing: Identified;
 }
 
-function withSchemes(engine: Means): Identify {
+function withSchemes(engine: AuthenticationSetting): Identify {
   const { compilation, clock } = engine;
   const { spec } = compilation;
   const prove = compileProving(acceptedSchemes(spec), engine);
@@ -112,8 +117,9 @@ function withSchemes(engine: Means): Identify {
 
   function asksAt(operation: Operation): Asks {
     const isPublic = namesOperation(spec.authentication.public, operation);
-    const isForAnyone = !isPublic && !isCallerKnown(spec, operation);
-    const asks = { operation, isPublic, isForAnyone, door: doorOf(operation) };
+    const isExchange = operation.endpoint && engine.exchanges?.(operation.endpoint);
+    const missing = !isCallerKnown(spec, operation) ? nobody : isExchange ? nobodyYet : undefined;
+    const asks = { operation, isPublic, missing, door: doorOf(operation) };
     asked.set(operation, asks);
     return asks;
   }
@@ -123,7 +129,7 @@ function withSchemes(engine: Means): Identify {
     if (asks.isPublic) return nobody;
     const { read, missing, challenges, accepted } = asks.door;
     const presented = read(call);
-    if (presented.length === 0) return asks.isForAnyone ? nobody : missing;
+    if (presented.length === 0) return asks.missing ?? missing;
     if (presented.length > presentedMost) return { refusal: challenges.bad(accepted) };
     const nowMs = clock.now();
     const outcomes = presented.map((one) => prove(one, nowMs, call));
@@ -154,7 +160,7 @@ function compileDoor(sets: readonly SchemeSet[], engine: Means): Door {
   const missing: Identified = canBeShown
     ? { refusal: challenges.missing }
     : { refusal: refusalOfDoor([...names], accepted, engine) };
-  return { sets, accepted, read: compileCarriers(accepted), challenges, missing };
+  return { sets, accepted, read: compileCarriers(accepted, relaxesAuth), challenges, missing };
 }
 
 /** Why nobody can show what is accepted: a scheme that there are no means for, or of which it is open where its credential stands. */

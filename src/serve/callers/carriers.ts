@@ -16,7 +16,7 @@ type ReadCredentials = (call: Call) => readonly Presented[];
 
 const nothing: readonly Presented[] = Object.freeze([]);
 
-export function compileCarriers(accepted: readonly Accepted[]): ReadCredentials {
+export function compileCarriers(accepted: readonly Accepted[], takesAny = false): ReadCredentials {
   const carriers = new Map<string, Accepted[]>();
   for (const scheme of accepted) {
     const name = scheme.in === 'header' ? scheme.carrier.toLowerCase() : scheme.carrier;
@@ -31,7 +31,7 @@ export function compileCarriers(accepted: readonly Accepted[]): ReadCredentials 
         ? (call: Call) => textsInQuery(call, name)
         : (call: Call) => textsInCookie(call, name);
   });
-  const assignments = [...carriers.values()].map(compileAssignment);
+  const assignments = [...carriers.values()].map((schemes) => compileAssignment(schemes, takesAny));
   return (call) => {
     let presented: Presented[] | undefined;
     for (let at = 0; at < readers.length; at++) {
@@ -72,12 +72,14 @@ function textsInCookie({ headers }: Call, name: string): readonly string[] | und
 }
 
 /** Which schemes a text of one carrier is for: those with the longest prefix that it begins with, in any case (RFC 9110 section 11.1). */
-function compileAssignment(schemes: readonly Accepted[]): (text: string) => Presented {
+function compileAssignment(schemes: readonly Accepted[], takesAny: boolean): (text: string) => Presented {
   const prefixes = [...new Set(schemes.map(({ prefix }) => prefix?.toLowerCase() ?? ''))].sort((a, b) => b.length - a.length);
   const choices = prefixes.map((prefix) => ({
     prefix,
     schemes: schemes.filter((scheme) => (scheme.prefix?.toLowerCase() ?? '') === prefix),
   }));
+  // Of a name with a password the form says who it is.
+  const nameless = schemes.filter(({ kind }) => kind.proof?.by !== 'password');
   return (text) => {
     for (const { prefix, schemes: fitting } of choices) {
       const rest = withoutPrefix(text, prefix);
@@ -85,7 +87,8 @@ function compileAssignment(schemes: readonly Accepted[]): (text: string) => Pres
         return { text: rest, schemes: rest === '' || rest === ambiguous ? [] : fitting, around: schemes };
       }
     }
-    return { text: '', schemes: [], around: schemes };
+    const isAnything = takesAny && text !== ambiguous && text.trim() !== '';
+    return isAnything ? { text, schemes: nameless, around: schemes } : { text: '', schemes: [], around: schemes };
   };
 }
 

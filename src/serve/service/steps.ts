@@ -6,7 +6,8 @@ import { compileAuthentication, type Identify } from '../callers/authentication.
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor, type PromiseOrValue } from '../exchange/after.ts';
 import { newCost } from '../exchange/cost.ts';
-import { type Exchange, type Identified, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
+import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
+import type { Identified } from '../exchange/identified.ts';
 import { nameFacts } from '../exchange/open.ts';
 import { type TracedRequest, traceChannels, traceRequest } from '../exchange/traces.ts';
 import { warn } from '../exchange/warn.ts';
@@ -108,6 +109,7 @@ function asking(
       if (bad) return bad;
       exchange.caller = caller;
       exchange.mayNotWrite = 'mayNotWrite' in who;
+      if ('warning' in who && who.warning) warn(exchange, [who.warning]);
       return undefined;
     },
     ratesOfCaller: limits.second,
@@ -137,6 +139,10 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     const decoded = exchange.plan.input.body(exchange.call, bytes);
     if ('refusal' in decoded) return decoded.refusal;
     exchange.request = decoded.value;
+    if (decoded.params) {
+      exchange.paramsInBody = decoded.params;
+      exchange.params = { ...exchange.params, ...decoded.params };
+    }
     if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
     exchange.bytes = bytes;
     return undefined;
@@ -160,7 +166,8 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       const { plan, call, pathParams } = exchange;
       const taken = plan.input.parameters(call, pathParams, forgive && ((violations) => forgive(exchange, violations)));
       if ('refusal' in taken) return taken.refusal;
-      exchange.params = taken.params;
+      // What stands in a body was read before, where that order is stated.
+      exchange.params = exchange.paramsInBody ? { ...taken.params, ...exchange.paramsInBody } : taken.params;
       return undefined;
     },
     body: (exchange) => afterFor(exchange, exchange.call.body(bodyBytesMax), take),
