@@ -134,12 +134,17 @@ async function secondCallers(service: Service, scopes: readonly string[], wanted
       .administer('keys add', { user, id, scopes: [...scopes], ...(wanted !== undefined && { scheme: wanted }) })
       .catch(() => undefined);
     // What `keys add` gives: the key beside what is told of it.
-    const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
+    const {
+      key: name,
+      secret,
+      scheme,
+    } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
     if (secret === undefined) return [];
+    // Who signs requests needs the name of the key too, and a password goes with the name that it is shown under.
+    const isSigning = service.credentials.some((one) => one.signs !== undefined && one.scheme === scheme);
     const first = service.credentials.find((one) => one.user === user);
-    // A password goes with the name that it is shown under.
     const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
-    const credential = isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : secret;
+    const credential = isSigning ? `${name}:${secret}` : isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : secret;
     return [{ user, id, scopes, credential, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
