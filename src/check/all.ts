@@ -29,6 +29,7 @@ import { keptRules } from './resources/kept.ts';
 import { referenceRules } from './resources/references.ts';
 import { ruleRules } from './resources/rules.ts';
 import { setRules, suppliedRules } from './resources/set.ts';
+import { statedRowRules } from './resources/stated-rows.ts';
 import { visibilityRules } from './resources/visibility.ts';
 import { boundRules } from './shapes/bounds.ts';
 import { nameRules } from './shapes/names.ts';
@@ -58,6 +59,7 @@ const resourcesRules: readonly Rule[] = [
   ...suppliedRules,
   ...childrenRules,
   ...keptRules,
+  ...statedRowRules,
   ...derivedRules,
   ...ruleRules,
 ];

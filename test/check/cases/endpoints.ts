@@ -241,6 +241,17 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/nothing-to-expand @ /endpoints/GET ~1hooks/expand'],
   },
   {
+    snippets: ['endpoints: { "GET /notes/{id}": { expand: { parameter: expand, member: title }, ties: newest } }'],
+    finds: [
+      'endpoints/expand-member @ /endpoints/GET ~1notes~1{id}/expand/member',
+      'endpoints/list-words @ /endpoints/GET ~1notes~1{id}/ties',
+    ],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { empty: removes } }'],
+    finds: ['endpoints/empty-unsent @ /endpoints/POST ~1notes/empty'],
+  },
+  {
     snippets: ['endpoints: { "PATCH /notes/{id}": { in: [draft, pulished] } }'],
     finds: ['endpoints/unknown-state @ /endpoints/PATCH ~1notes~1{id}/in/1'],
   },
