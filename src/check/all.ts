@@ -8,6 +8,7 @@ import { choosingRules } from './endpoints/choosing.ts';
 import { effectRules } from './endpoints/effects.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
+import { movedErrorRules, movedRules } from './endpoints/moved.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
 import { selectingRules } from './endpoints/selecting.ts';
@@ -79,6 +80,7 @@ const endpointsRules: readonly Rule[] = [
   ...choosingRules,
   ...listRules,
   ...selectingRules,
+  ...movedRules,
   ...changeRules,
   ...answerRules,
 ];
@@ -118,6 +120,7 @@ export const rules: readonly Rule[] = [
   ...authenticationRules,
   ...eventsRules,
   ...errorsRules,
+  ...movedErrorRules,
   ...limitsRules,
   ...versioningRules,
   ...shapesRules,
