@@ -88,6 +88,8 @@ export const errorsRules: readonly Rule[] = [
       eachRule(subject, ({ status, when, at }, { name }) => {
         const value = statedValue(status);
         if (value === undefined || !isStated(when) || (value >= 400 && value <= 599)) return [];
+        // That a row is elsewhere is a redirect, and no success.
+        if (when.value.every((one) => one === 'resource.moved')) return [];
         return [{ message: `\`${name}\` refuses with ${value}, which clients take for success.`, at: below(at, 'status') }];
       }),
   ),
@@ -151,7 +153,6 @@ function namedErrors({ spec, machines, endpoints }: Subject): { readonly code: s
   ];
 }
 
-/** A condition or an `if` that is open may be any. */
 function isUnconditional({ when, if: condition }: ErrorRule): boolean {
   return !isStated(when) && when.standing !== 'any' && !('question' in when) && condition === undefined;
 }

@@ -1,8 +1,9 @@
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { namesOperation } from '../../parts/operations.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
+import { movedTold } from '../resources/moved-rows.ts';
 import { fromTheStart } from '../resources/stated-rows.ts';
 import { isDone } from '../script/exchange.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
@@ -14,7 +15,7 @@ import { looksAtTokens } from './looks-at-tokens.ts';
 import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
 import { looksAtNames, looksAtRequired, looksAtValues } from './looks-at-values.ts';
 import { looksAtDeprecation, looksAtVersions } from './looks-at-versions.ts';
-import type { Obligation } from './obligation.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** So many looks are asked for of one fact; what is cut is told. */
 export const looksMost = 24;
@@ -65,10 +66,16 @@ const byKind: Readonly<Record<string, Obligations>> = {
   'deprecation rules': looksAtDeprecation,
 };
 
-/** Where rows are there from the start, these; and whatever shows an identifier. */
+/** Where rows are there from the start, these, and whatever shows an identifier; and who asks by a name that a row had is led to it, where that is stated. */
 function looksAtIdentifiers(model: Model, { subject }: LedgerFact): Obligation[] {
-  if (!model.resource(subject)?.rows) return [];
-  return [{ name: 'an identifier', isMetBy: ({ claim }) => claim.reason !== fromTheStart }, looksFor(fromTheStart)];
+  const isLed = model.endpoints.some(({ moved, does }) => moved && resourceOfEffect(statedValue(does)) === subject);
+  const isThere = (model.resource(subject)?.rows ?? []).length > 0;
+  return [
+    ...(isThere
+      ? [{ name: 'an identifier', isMetBy: ({ claim }: HeldClaim) => claim.reason !== fromTheStart }, looksFor(fromTheStart)]
+      : []),
+    ...(isLed ? [{ name: 'an old name, led from', isMetBy: ({ claim }: HeldClaim) => claim.reason === movedTold }] : []),
+  ];
 }
 
 /** Each operation of each function was done. */
