@@ -18,8 +18,6 @@ type Form = Readonly<Record<string, string | number | boolean>>;
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Body = any;
 
-const withoutNulls = (value: Body): Body => JSON.parse(JSON.stringify(value, (_key, inner) => inner ?? undefined));
-
 /** The example, served over a store, with forms for bodies and the clock moved by hand. */
 async function open(context: TestContext) {
   const trial = await startTrial(context, await readDocument(file));
@@ -333,12 +331,11 @@ test('webhooks tell of the rows of the log, signed so that the library of anothe
   for (const { body, headers } of receiver.received) {
     const signature = String(headers['stripe-signature']);
     const event = webhooks.constructEvent(body, signature, hook.secret, 300, undefined, trial.clock.now()) as Body;
-    // What an expression makes of a row has no members that are null.
-    assert.deepEqual(withoutNulls(await get(`/events/${event.id}`)), withoutNulls(event));
+    assert.deepEqual(await get(`/events/${event.id}`), event);
     assert.throws(() => webhooks.constructEvent(`${body} `, signature, hook.secret, 300, undefined, trial.clock.now()));
   }
   const [paid] = (await get('/events?type=payment_intent.succeeded')).data;
-  assert.deepEqual(withoutNulls(paid.data), withoutNulls({ object: confirmed }));
+  assert.deepEqual(paid.data, { object: confirmed });
 });
 
 test('a payment is confirmed as it is made, by a card of trials too, and held to be captured later', async (context) => {

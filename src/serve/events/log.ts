@@ -60,7 +60,9 @@ export function compileLog(engine: EventsSetting): CompiledLog | undefined {
       };
       const given: Fields = withoutPrototype({});
       for (const [field, expression] of set) {
-        const value = compilation.expression(expression, loggedOf(about?.resource))(scope);
+        // The payload as a whole is kept as it was: an expression would read its nulls as absent.
+        const isWhole = /^\s*event\.payload\s*$/.test(expression.source);
+        const value = isWhole ? scope.event.payload : compilation.expression(expression, loggedOf(about?.resource))(scope);
         if (isFailed(value)) throw unlogged(event, `${field} of it failed: ${value.reason}`);
         if (value !== undefined && value !== null) given[field] = value;
       }
