@@ -313,3 +313,10 @@ test('an answer calls fields as it writes them, and identifiers are as the paths
     assert.equal((await ask('GET', `/pages/${of.id}`)).json.title, 't');
   });
 });
+
+test('a member of an answer has its default, also where the shape of the answer has a name', async () => {
+  const page = object({ object: { type: 'string', default: 'list' }, data: list(object({ code: string })) });
+  await standIn({ '/codes': { get: answers(ref('page')) } }, { page }, async (ask) => {
+    assert.equal((await ask('GET', '/codes')).json.object, 'list');
+  });
+});
