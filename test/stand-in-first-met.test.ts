@@ -320,3 +320,22 @@ test('a member of an answer has its default, also where the shape of the answer 
     assert.equal((await ask('GET', '/codes')).json.object, 'list');
   });
 });
+
+test('whoever logs in shows no credential yet; what merely takes a password does, and schemes that are described are asked for where no operation speaks of any', () => {
+  const scheme = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } };
+  const takesPassword = sends(object({ email: string, password: string }));
+  const post = (operationId: string, more: object) => ({ post: { operationId, ...more, ...answers(string) } });
+  const paths = {
+    '/auth/login': post('login', takesPassword),
+    '/users': post('makeUser', takesPassword),
+    '/sessions/login': post('loginByCode', sends(object({ code: string }))),
+    '/xrpc/server.createSession': post('begin', takesPassword),
+    '/admin/login': post('loginAsAdmin', { ...takesPassword, security: [{ key: [] }] }),
+  };
+  const publicOf = (source: object) =>
+    (part({ paths, components: scheme, ...source }, 'authentication') as { readonly public?: readonly string[] }).public;
+  assert.deepEqual(publicOf({ security: [{ key: [] }] }), ['login', 'begin']);
+  assert.deepEqual(publicOf({}), ['login', 'makeUser', 'loginByCode', 'begin']);
+  const { '/admin/login': _asking, ...silent } = paths;
+  assert.equal(publicOf({ paths: silent }), undefined);
+});
