@@ -96,16 +96,7 @@ export class Likeness {
     const first = isRequired || shown !== undefined ? undefined : this.#firstState(resource, field.name, shape);
     if (first !== undefined) return first;
     if (!isRequired && this.#isSendable(resource, field.name)) return emptyOf(shape, field.name, this.#samples);
-    const fit = isRequired ? this.#shownFit(shape, field.name, shown) : undefined;
-    const isMade = !isRequired || (fit === undefined && this.#isListOfItsOwn(resource, field.name, shape));
-    return isMade ? this.#setByService(shape, field.name, shown, ground) : fit;
-  }
-
-  /** Whether a field lists things that no client sends with it: of a group of categories its categories. */
-  #isListOfItsOwn(resource: string, name: string, shape: Shape): boolean {
-    const { type, items } = this.#samples.whole(shape);
-    const isOfThings = type === 'array' && isPlainMap(items) && Object.keys(this.#samples.membersOf(items)).length > 0;
-    return isOfThings && !this.#isSendable(resource, name);
+    return isRequired ? this.#shownFit(shape, field.name, shown) : this.#setByService(shape, field.name, shown, ground);
   }
 
   #shownFit(shape: Shape, name: string, shown: Json | undefined): Value {
