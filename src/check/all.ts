@@ -11,9 +11,11 @@ import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
+import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
+import { logRules } from './events/log.ts';
 import { expressionsRules } from './expressions.ts';
 import { limitsRules } from './limits.ts';
 import { proseRules } from './prose.ts';
@@ -78,6 +80,7 @@ const endpointsRules: readonly Rule[] = [
   ...parameterRules,
   ...choosingRules,
   ...listRules,
+  ...selectingRules,
   ...changeRules,
   ...sentIdentifierRules,
   ...answerRules,
@@ -93,7 +96,7 @@ const authenticationRules: readonly Rule[] = [
 ];
 
 /** Events. */
-const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules, ...brokerRules];
+const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...brokerRules];
 
 /** Versions. */
 const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];

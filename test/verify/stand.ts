@@ -134,8 +134,16 @@ async function secondCallers(service: Service, scopes: readonly string[], wanted
       .administer('keys add', { user, id, scopes: [...scopes], ...(wanted !== undefined && { scheme: wanted }) })
       .catch(() => undefined);
     // What `keys add` gives: the key beside what is told of it.
-    const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
-    return secret === undefined ? [] : [{ user, id, scopes, credential: secret, ...(scheme !== undefined && { scheme }) }];
+    const {
+      key: name,
+      secret,
+      scheme,
+    } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
+    // Who signs requests needs the name of the key too.
+    const isSigning = service.credentials.some((one) => one.signs !== undefined && one.scheme === scheme);
+    return secret === undefined
+      ? []
+      : [{ user, id, scopes, credential: isSigning ? `${name}:${secret}` : secret, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
 }

@@ -4,7 +4,7 @@ import type { Answer } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import { boundByPath, requestShape } from '../../parts/payload.ts';
+import { boundByPath, replacesChildren, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
 import { unsettledLine } from '../spec/prose.ts';
@@ -117,6 +117,7 @@ function requestType(endpoint: Endpoint, body: Fact<Shape>, types: ResourceTypes
   const effect = statedValue(endpoint.does);
   // A body that is not stated follows from a resource.
   const name = effect && 'resource' in effect ? effect.resource : '';
+  if (effect && replacesChildren(types.reading.spec, effect)) return shapeType(body.value, types.shapes('create'));
   const view = effect?.verb === 'update' ? 'update' : 'create';
   const resource = entryOf(types.reading.spec.resources.all, name);
   const bound = view === 'update' ? [] : boundByPath(types.reading.spec, endpoint);

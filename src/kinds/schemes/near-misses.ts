@@ -41,3 +41,15 @@ export function withAnother(text: string, at: number): string {
   const other = /\d/.test(character) ? (character === '7' ? '8' : '7') : character === 'q' ? 'r' : 'q';
   return `${text.slice(0, at)}${other}${text.slice(at + 1)}`;
 }
+
+/** The near misses of `KEYID:SECRET`: another secret, and a key that nobody has. */
+export function ofSigner(text: string): NearMiss[] {
+  const colon = text.indexOf(':');
+  const [keyId, secret] = [text.slice(0, colon), text.slice(colon + 1)];
+  return breaking('schemes', [
+    { how: 'its secret is another', text: `${keyId}:${withAnother(secret, secret.length - 2)}` },
+    { how: 'its secret is cut off', text: `${keyId}:${secret.slice(0, -4) || 'x'}` },
+    { how: 'its key is one that nobody has', text: `${keyId}x:${secret}` },
+    { how: 'it is a word that nobody gave out', text: 'ninefold-verify:ninefold-verify' },
+  ]);
+}

@@ -162,9 +162,11 @@ export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { 
 
 /**
  * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
- * another site asks, with what its browser sends by itself.
+ * another site asks, with what its browser sends by itself. `warning`: what was let pass.
  */
-export type Identified = { readonly caller: Caller | undefined; readonly mayNotWrite?: true } | { readonly refusal: Refusal };
+export type Identified =
+  | { readonly caller: Caller | undefined; readonly mayNotWrite?: true; readonly warning?: string }
+  | { readonly refusal: Refusal };
 
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {
@@ -233,6 +235,8 @@ export interface Exchange extends Watching {
   sampled: readonly string[] | undefined;
   /** What was let pass although the document says otherwise. */
   warnings: readonly string[] | undefined;
+  /** Keeps what was chosen of a row as it is shown, in the version of the request; nothing where all of it was. */
+  selected: ((row: Value) => Value) | undefined;
   /** The time that it has, where that is stated. */
   deadline: Deadline | undefined;
   /** What its change recorded of events, for whoever delivers them once it is committed. */
@@ -267,6 +271,7 @@ export function startExchange({ call, routed, nowMs, view, cost, trace }: Start,
     sampled: undefined,
     warnings: call.warnings,
     refusedWith: undefined,
+    selected: undefined,
     deadline: undefined,
     recorded: undefined,
     cost,

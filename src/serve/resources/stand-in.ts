@@ -24,6 +24,8 @@ export interface StandIn {
   readonly withoutNulls: WithoutNulls;
   /** Whether media types are taken as they are meant, and a missing body as an empty one. */
   readonly isLenient: boolean;
+  /** Whether an endpoint gives a token for what its body shows, so that it asks for no other. */
+  exchangesCredential(endpoint: Endpoint): boolean;
   /** A call as it is meant, where its path has other methods; nothing where it is meant as it came. */
   asMeant(call: Call, allowed: readonly string[], bodyBytesMax: number): PromiseOrValue<Call | 'too large'> | undefined;
   /** A call to a path that no endpoint has, as it is meant: without a slash at its end, in the document's letter case; nothing where it is meant as it came. */

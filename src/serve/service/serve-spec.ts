@@ -264,6 +264,7 @@ async function startEngine(
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
     ...provingOf(options),
+    exchanges: standIn && ((endpoint) => standIn.exchangesCredential(endpoint)),
     isProduction: options.production ?? false,
     measures: options.onExchange !== undefined,
     onFailure,

@@ -5,7 +5,7 @@ import { compileAuthentication, type Identify } from '../callers/authentication.
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
 import { newCost } from '../exchange/cost.ts';
-import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
+import { type Exchange, type Identified, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
 import { type TracedRequest, traceChannels, traceRequest } from '../exchange/traces.ts';
 import { warn } from '../exchange/warn.ts';
@@ -74,6 +74,8 @@ function routing(
   };
 }
 
+const asItIs = (who: Identified): Identified => who;
+
 /** Steps 4 to 7. */
 function asking(
   { limits }: Engine,
@@ -82,7 +84,12 @@ function asking(
   views: Views,
 ): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
   return {
-    identify: ({ call, plan }) => identify(call, plan),
+    identify: (exchange) =>
+      after(identify(exchange.call, exchange.plan), asItIs, (failure) => {
+        // Its client is gone before all that it signed was there.
+        if (exchange.trace) traceChannels.requestEnd.publish(exchange.trace);
+        throw failure;
+      }),
     pin: pinned && ((call, routed, who) => ('caller' in who && who.caller ? pinned(call, who.caller, routed) : routed)),
     caller(exchange, reached, who) {
       const { found, version, refusal } = reached;
@@ -95,6 +102,7 @@ function asking(
       if (bad) return bad;
       exchange.caller = caller;
       exchange.mayNotWrite = 'mayNotWrite' in who;
+      if ('warning' in who && who.warning) warn(exchange, [who.warning]);
       return undefined;
     },
     ratesOfCaller: limits.second,

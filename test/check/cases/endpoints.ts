@@ -352,4 +352,24 @@ export const endpointsCases: readonly Case[] = [
       'endpoints/example-misfit @ /endpoints/GET ~1tip/response/200/examples/two',
     ],
   },
+  {
+    snippets: [
+      '{ endpoints: { GET /count: { select: { parameter: fields } }, "DELETE /notes/{id}": { select: { parameter: fields } }, "GET /notes/{id}": { select: { parameter: expand } } } }',
+    ],
+    finds: [
+      'endpoints/nothing-to-select @ /endpoints/DELETE ~1notes~1{id}/select',
+      'endpoints/nothing-to-select @ /endpoints/GET ~1count/select',
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
+    ],
+  },
+  {
+    snippets: [
+      '{ endpoints: { GET /notes: { select: { parameter: kind } }, "GET /notes/{id}": { response: { 200: { shape: { type: object, properties: { name: string }, required: [name] }, data: { name: result.title } } }, select: { parameter: id } } } }',
+    ],
+    finds: [
+      'endpoints/select-taken @ /endpoints/GET ~1notes/select',
+      'endpoints/nothing-to-select @ /endpoints/GET ~1notes~1{id}/select',
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
+    ],
+  },
 ];

@@ -285,6 +285,31 @@ export const resourcesCases: readonly Case[] = [
   {
     snippets: [
       `resources:
+        book:
+          fields:
+            notes: { children: note.book, taken_by: [create, update] }
+            name: { type: string, taken_by: update }`,
+    ],
+    finds: [
+      'resources/children-beside @ /resources/book/fields/name/taken_by',
+      'resources/children-taken @ /resources/book/fields/notes/taken_by',
+    ],
+  },
+  {
+    snippets: ['resources: { book: { fields: { notes: { children: note.book, readOnly: true, taken_by: [create] } } } }'],
+    finds: ['resources/children-taken @ /resources/book/fields/notes/taken_by'],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { notes: { children: note.book, maxItems: 9, taken_by: replace } } } }',
+      'endpoints: { "PUT /books/{id}": { does: upsert book } }',
+      'purpose: { functions: { keep: [upsert book] } }',
+    ],
+    finds: ['resources/children-taken @ /resources/book/fields/notes/taken_by'],
+  },
+  {
+    snippets: [
+      `resources:
         note: { deleted: { keep: a month, read: { 404: { shape: { type: object } } }, restore: publsh } }
         label: { deleted: { keep: 3d } }
         book: { deleted: { read: 410, restore: back } }

@@ -6,6 +6,7 @@ import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileAskedFields } from './asked-fields.ts';
 import { compileCopied } from './copies.ts';
+import { exchangesCredential } from './credential-exchange.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
@@ -39,6 +40,7 @@ export function startStandIn(
     forgive: compileForgive(isStrict, sampling.samples),
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
+    exchangesCredential: (endpoint) => !isStrict && exchangesCredential(endpoint, sampling.samples),
     asMeant: isStrict ? () => undefined : asMeant,
     asRouted: isStrict ? () => undefined : compileAsRouted(spec),
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
