@@ -85,6 +85,35 @@ test('a list that is there already as it is sent changes nothing', async () => {
   await close();
 });
 
+test('what is read may be sent back as it is', async () => {
+  const { send, at, read, close } = await shop();
+  await send('PATCH', at, { body: { tags: [{ name: 'red' }] } });
+  const before = await read();
+  for (const method of ['PATCH', 'PUT']) {
+    const { status, json } = await send(method, at, { body: before });
+    assert.deepEqual([status, json], [200, before], method);
+  }
+  await close();
+});
+
+test('whoever is not shown the children leaves none of them out', async () => {
+  const service = await tellService(
+    guarded
+      .replace('lines: { children: line.order,', 'lines: { children: line.order, visible: [clerk],')
+      .replace('{ allow: [list line], to: clerk }', '{ allow: [list line], to: [buyer, clerk] }')
+      .replace('to: [buyer, clerk] }', 'to: clerk }\n    - { allow: [all order], fields: [id, customer, lines], to: buyer }'),
+  );
+  const [ann, cas] = [caller('buyer', 'ann'), caller('clerk', 'cas')];
+  await service.as(cas, 'POST', '/products', { id: 'a', price: 1 });
+  const body = { customer: 'x', lines: [{ product: 'a', position: 1 }], tags: [{ name: 'red' }] };
+  const { id } = (await service.as(cas, 'POST', '/orders', body)).json as unknown as Order;
+  assert.equal((await service.as(ann, 'PATCH', `/orders/${id}`, { lines: [], tags: [], customer: 'y' })).status, 200);
+  assert.equal((await service.as(ann, 'PUT', `/orders/${id}`, { customer: 'z', lines: [] })).status, 200);
+  const { customer, lines, tags } = (await service.as(cas, 'GET', `/orders/${id}`)).json as unknown as Order;
+  assert.deepEqual([customer, lines.length, (tags as Row[]).length], ['z', 1, 1]);
+  await service.close();
+});
+
 test('who names what is no child of the row is told the same, whatever it is', async () => {
   const { send, code, one, order, read, close } = await shop();
   const other = (await send('POST', '/orders', { body: { customer: 'o', lines: [{ product: 'a', position: 1 }], tags: [] } }))

@@ -9,6 +9,7 @@ import { effectRules } from './endpoints/effects.ts';
 import { sentIdentifierRules } from './endpoints/identifiers.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
+import { movedErrorRules, movedRules } from './endpoints/moved.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
 import { selectingRules } from './endpoints/selecting.ts';
@@ -29,6 +30,7 @@ import { keptRules } from './resources/kept.ts';
 import { referenceRules } from './resources/references.ts';
 import { ruleRules } from './resources/rules.ts';
 import { setRules, suppliedRules } from './resources/set.ts';
+import { statedRowRules } from './resources/stated-rows.ts';
 import { visibilityRules } from './resources/visibility.ts';
 import { boundRules } from './shapes/bounds.ts';
 import { nameRules } from './shapes/names.ts';
@@ -58,6 +60,7 @@ const resourcesRules: readonly Rule[] = [
   ...suppliedRules,
   ...childrenRules,
   ...keptRules,
+  ...statedRowRules,
   ...derivedRules,
   ...ruleRules,
 ];
@@ -81,6 +84,7 @@ const endpointsRules: readonly Rule[] = [
   ...choosingRules,
   ...listRules,
   ...selectingRules,
+  ...movedRules,
   ...changeRules,
   ...sentIdentifierRules,
   ...answerRules,
@@ -121,6 +125,7 @@ export const rules: readonly Rule[] = [
   ...authenticationRules,
   ...eventsRules,
   ...errorsRules,
+  ...movedErrorRules,
   ...limitsRules,
   ...versioningRules,
   ...shapesRules,

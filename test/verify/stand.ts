@@ -139,13 +139,21 @@ async function secondCallers(service: Service, scopes: readonly string[], wanted
       secret,
       scheme,
     } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
-    // Who signs requests needs the name of the key too.
+    if (secret === undefined) return [];
+    // Who signs requests needs the name of the key too, and a password goes with the name that it is shown under.
     const isSigning = service.credentials.some((one) => one.signs !== undefined && one.scheme === scheme);
-    return secret === undefined
-      ? []
-      : [{ user, id, scopes, credential: isSigning ? `${name}:${secret}` : secret, ...(scheme !== undefined && { scheme }) }];
+    const first = service.credentials.find((one) => one.user === user);
+    const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
+    const credential = isSigning ? `${name}:${secret}` : isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : secret;
+    return [{ user, id, scopes, credential, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
+}
+
+/** Whether a credential is a name and a password, as `Basic` has them. */
+function namesItself(value: string, id: string): boolean {
+  const text = value.replace(/^Basic +/, '');
+  return /^[A-Za-z0-9+/]+=*$/.test(text) && atob(text).startsWith(`${id}:`);
 }
 
 async function documentOf(given: string): Promise<Document> {

@@ -202,7 +202,7 @@ function pageType(endpoint: Endpoint, shown: Type, types: ResourceTypes): Type {
   const pagination = listPagination(endpoint, types.shapes('shown'));
   const items = listType(shown);
   if (pagination?.items === undefined) return items;
-  const { data, style, isToldInBody, next, previous, hasMore, total } = pagination;
+  const { data, style, isToldInBody, next, previous, hasMore, total, self } = pagination;
   const step = union([word(pageStyle(style).count ? 'number' : 'string'), word('null')]);
   const constants = Object.entries(data).map(([name, value]): ObjectMember => ({ name, type: literalType(value) }));
   const rest: [string | undefined, Type][] = [
@@ -210,6 +210,7 @@ function pageType(endpoint: Endpoint, shown: Type, types: ResourceTypes): Type {
     [isToldInBody ? previous : undefined, step],
     [hasMore, word('boolean')],
     [total, word('number')],
+    [self, word('string')],
   ];
   const members = rest.flatMap(([name, type]): ObjectMember[] => (name === undefined ? [] : [{ name, type }]));
   return objectOf([...constants, { name: pagination.items, type: items }, ...members]);

@@ -50,7 +50,7 @@ export const hmac = {
     },
     ...signingMembers,
   },
-  proof: { by: 'signing', lacks, compile },
+  proof: { by: 'signing', lacks, compile, forClients },
   hasStandardForm: true,
   problems: hmacProblems,
   challenge: ({ realm, prefix }) => challengeOf(prefix !== undefined && isToken(prefix) ? prefix : 'HMAC', [['realm', realm]]),
@@ -127,6 +127,12 @@ function compile(scheme: PlacedScheme): RequestSigning {
       ...others.map(([name]) => without(name)),
     ],
   };
+}
+
+function forClients(scheme: PlacedScheme): JsonMap {
+  const { value, headers, signs } = statedHmac(scheme);
+  const [algorithm] = compile(scheme).algorithms;
+  return { algorithms: [algorithm], fields: { [scheme.carriedIn ?? 'signature']: value, ...headers }, signs };
 }
 
 function readBy({ own, others, form, needsBody, fill }: Parts, head: SignedHead, text: string): ReadSignature | undefined {

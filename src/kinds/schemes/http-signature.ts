@@ -1,3 +1,4 @@
+import type { JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Problem } from '../problem.ts';
 import { challengeOf } from './challenges.ts';
@@ -27,7 +28,7 @@ export const httpSignature = {
     ...signingMembers,
   },
   usualHeader: 'Signature',
-  proof: { by: 'signing', lacks, compile },
+  proof: { by: 'signing', lacks, compile, forClients },
   hasStandardForm: true,
   problems,
   challenge: ({ realm }) => challengeOf('Signature', [['realm', realm]]),
@@ -112,6 +113,11 @@ function problems(facts: SchemeFacts, words: readonly string[]): Problem[] {
 
 /** What stands in a request only where it has a body. */
 const ofBodies: ReadonlySet<string> = new Set(['content-digest', 'content-type', 'content-length', 'content-encoding']);
+
+function forClients(scheme: PlacedScheme): JsonMap {
+  const { covers, algorithms } = statedOf(scheme);
+  return { algorithms, covers };
+}
 
 function compile(scheme: PlacedScheme): RequestSigning {
   const { covers, algorithms: words, replay } = statedOf(scheme);

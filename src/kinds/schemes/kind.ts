@@ -101,6 +101,8 @@ export interface SignatureProof {
   lacks(facts: SchemeFacts): string | undefined;
   /** How requests are signed as a scheme states it; what depends on the facts alone is worked out here, once. */
   compile(scheme: PlacedScheme): RequestSigning;
+  /** What a client has to know to sign: the `algorithms`, and the `fields` with what an HMAC `signs` of a request, or what a message `covers`. */
+  forClients(scheme: PlacedScheme): JsonMap;
 }
 
 /** What a challenge speaks of. */

@@ -14,6 +14,8 @@ export function ofText(text: string): NearMiss[] {
     { how: 'its last character is missing', text: text.slice(0, -1) },
     { how: 'it has one character more', text: `${text}0` },
     { how: 'a character in it is another', text: withAnother(text, text.length - 2) },
+    { how: 'a character in its middle is another', text: withAnother(text, text.length >> 1) },
+    { how: 'its first character is another', text: withAnother(text, 0) },
     { how: 'it is a word that nobody gave out', text: 'ninefold-verify' },
   ];
   return breaking(

@@ -6,12 +6,13 @@ import type { Shape } from '../../parts/shape.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { freePass } from '../callers/operation-access.ts';
 import type { Exchange, Refusal, Value } from '../exchange/exchange.ts';
+import { isHidden } from '../exchange/visibility.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import type { Act, ChangedChild, Found, Models, SentChild, SentRows, TakenRow, Work } from './act.ts';
 import { compileMissingReference, invalid, isFields, withoutKeys } from './body.ts';
 import { type CompilePatch, compileChanged, compileMade, type TakingChildren } from './child-sent.ts';
 import { missingOf, violationOfChild } from './children-sent.ts';
-import { compileChildrenFound, type FindChildren, readingOfChildren } from './children-shown.ts';
+import { compileChildrenFound, readingOfChildren } from './children-shown.ts';
 import { identifierText, type RowModel } from './model.ts';
 import { takenAlong } from './sent-along.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -95,10 +96,10 @@ interface Planned {
 type Plan = (work: Work, exchange: Exchange, found: Found) => Planned;
 
 function compilePlan(taking: TakingChildren, compilePatch: CompilePatch): Plan {
-  const { name, child, compilation, endpoint, model } = taking;
+  const { name, compilation, endpoint, model } = taking;
   const validate = compilation.validate(listAlone(taking), 'sent');
   const isWhole = statedValue(endpoint.does)?.verb !== 'update';
-  const find = compileChildrenFound(taking.children, model, child, compilation);
+  const leftOut = compileLeftOut(taking);
   const look = compileElements(taking, compilePatch);
   const carry = isStated(endpoint.request) ? undefined : compilation.version?.carries.resource(model.name);
   const nothing: Planned = { name, violations: [], missing: [] };
@@ -114,7 +115,7 @@ function compilePlan(taking: TakingChildren, compilePatch: CompilePatch): Plan {
     if (misfits.length > 0) return { ...nothing, violations: misfits };
     const seen = look(work, exchange, found, Array.isArray(sent) ? sent : [], older !== undefined);
     if (seen.violations.length > 0 || seen.refusal) return { ...nothing, ...seen, rows: undefined };
-    const rows = { ...seen.rows, gone: leftOut(work, found, seen.names, find, child) };
+    const rows = { ...seen.rows, gone: leftOut(work, found, seen.names) };
     const count = rows.made.length + rows.changed.length + rows.gone.length;
     if (count > followingBounds.acts) return { ...nothing, violations: [tooMany(name, count)] };
     return { ...nothing, ...seen, rows: count === 0 ? undefined : rows };
@@ -130,11 +131,18 @@ function listAlone({ name, model, endpoint, compilation: { spec } }: TakingChild
   return { type: 'object', properties: { [name]: list }, required: isNeeded ? [name] : [] };
 }
 
-/** Of the children that the caller is shown, those that its list leaves out. */
-function leftOut(work: Work, { row, fields }: Found, names: ReadonlySet<string>, find: FindChildren, child: RowModel): string[] {
-  if (!row || !fields) return [];
-  const ids = find(work, fields).rows.map((one) => String(one[child.identifier.field]));
-  return ids.filter((id) => !names.has(id));
+/** Compiles which of the children that the caller is shown its list leaves out: none, where it is not shown the field. */
+function compileLeftOut({ name, children, child, model, compilation }: TakingChildren) {
+  const { user, access } = compilation;
+  const find = compileChildrenFound(children, model, child, compilation);
+  const shown = access.fieldsShown(model.name, user);
+  const field = model.fields.get(name);
+  const isNever = field === undefined || isHidden(field, { user, reveals: false });
+  return (work: Work, { row, fields }: Found, names: ReadonlySet<string>): string[] => {
+    if (isNever || !row || !fields || shown?.(work.scope, fields)?.has(name) === false) return [];
+    const ids = find(work, fields).rows.map((one) => String(one[child.identifier.field]));
+    return ids.filter((id) => !names.has(id));
+  };
 }
 
 function tooMany(name: string, count: number): Violation {

@@ -57,7 +57,7 @@ function compileShow(
 }
 
 /** The children of a row that its reader is shown, in their order, and whether there are more. */
-export type FindChildren = (work: Work<Rows>, parent: Fields) => { readonly rows: Fields[]; readonly hasMore: boolean };
+type FindChildren = (work: Work<Rows>, parent: Fields) => { readonly rows: Fields[]; readonly hasMore: boolean };
 
 /** Compiles the finding of the children of one field for one user. */
 export function compileChildrenFound(

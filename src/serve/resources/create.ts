@@ -50,7 +50,8 @@ export function compileMaker(
       const known = withDerived(work.rows, model, undefined, sent, false);
       const started = begin(work.scope, known);
       return {
-        next: generate(work, model, started ?? known),
+        next: generate(work, model, started?.next ?? known),
+        answer: started?.answer,
         ...(!started && { illegal: { when: 'transition.illegal.condition' } }),
       };
     },

@@ -241,6 +241,17 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/nothing-to-expand @ /endpoints/GET ~1hooks/expand'],
   },
   {
+    snippets: ['endpoints: { "GET /notes/{id}": { expand: { parameter: expand, member: title }, ties: newest } }'],
+    finds: [
+      'endpoints/expand-member @ /endpoints/GET ~1notes~1{id}/expand/member',
+      'endpoints/list-words @ /endpoints/GET ~1notes~1{id}/ties',
+    ],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { empty: removes } }'],
+    finds: ['endpoints/empty-unsent @ /endpoints/POST ~1notes/empty'],
+  },
+  {
     snippets: ['endpoints: { "PATCH /notes/{id}": { in: [draft, pulished] } }'],
     finds: ['endpoints/unknown-state @ /endpoints/PATCH ~1notes~1{id}/in/1'],
   },
@@ -357,9 +368,9 @@ export const endpointsCases: readonly Case[] = [
       '{ endpoints: { GET /count: { select: { parameter: fields } }, "DELETE /notes/{id}": { select: { parameter: fields } }, "GET /notes/{id}": { select: { parameter: expand } } } }',
     ],
     finds: [
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
       'endpoints/nothing-to-select @ /endpoints/DELETE ~1notes~1{id}/select',
       'endpoints/nothing-to-select @ /endpoints/GET ~1count/select',
-      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
     ],
   },
   {
@@ -370,6 +381,16 @@ export const endpointsCases: readonly Case[] = [
       'endpoints/select-taken @ /endpoints/GET ~1notes/select',
       'endpoints/nothing-to-select @ /endpoints/GET ~1notes~1{id}/select',
       'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
+    ],
+  },
+  {
+    snippets: ['{ endpoints: { GET /notes: { moved: "null" }, "GET /notes/{id}": { moved: params.id } } }'],
+    finds: [
+      'endpoints/moved-no-row @ /endpoints/GET ~1notes/moved',
+      'endpoints/moved-other-row @ /endpoints/GET ~1notes/moved',
+      'endpoints/moved-unanswered @ /endpoints/GET ~1notes/moved',
+      'endpoints/moved-other-row @ /endpoints/GET ~1notes~1{id}/moved',
+      'endpoints/moved-unanswered @ /endpoints/GET ~1notes~1{id}/moved',
     ],
   },
 ];

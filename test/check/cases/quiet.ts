@@ -1,6 +1,12 @@
 /** Changes of the base document that leave it without findings: what is open may be there, and what is ugly may be true. */
 export const quiet: Readonly<Record<string, readonly string[]>> = {
   'an empty change': ['{}'],
+  'an error that a creation is answered with': [
+    'states: { note: { initial: [{ if: "has(next.size)", state: draft, answer: too_big }, { state: draft }] } }',
+  ],
+  'a reference that is null once it is cleared': [
+    'resources: { note: { fields: { book: { ref: "book?", null: kept, default: null, onDelete: clear } }, required: [id, owner, title, kind, pinned, status, made_at, book] } }',
+  ],
   'a broker that events are published to': ['events: { delivery: { broker: { kind: nats, subject: notes.events } } }'],
   'a broker alone': ['events: { delivery: { webhook: null, broker: { kind: cloudevents, source: https://notes.example/ } } }'],
   'callers who sign their requests': [

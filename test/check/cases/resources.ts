@@ -325,6 +325,26 @@ export const resourcesCases: readonly Case[] = [
     ],
   },
   {
+    snippets: [
+      `resources:
+        label:
+          rows: [{ name: blue }]
+        note:
+          rows:
+            - { title: none }
+            - { id: n1, title: one, tilte: one, size: many, status: lost }
+            - { id: n1 }`,
+    ],
+    finds: [
+      'resources/rows @ /resources/note/rows/0',
+      'resources/rows @ /resources/note/rows/1/tilte',
+      'resources/rows @ /resources/note/rows/1/size',
+      'resources/rows @ /resources/note/rows/1/status',
+      'resources/rows @ /resources/note/rows/2',
+      'resources/rows @ /resources/label/rows/0',
+    ],
+  },
+  {
     snippets: ['resources: { note: { deleted: { keep: 3d, restore: publish } } }'],
     finds: ['resources/kept-restore @ /resources/note/deleted/restore'],
   },
