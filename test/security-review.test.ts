@@ -9,6 +9,7 @@ import { check } from '../src/check/check.ts';
 import { securityRules } from '../src/check/security.ts';
 import { waive } from '../src/check/waivers.ts';
 import type { Document } from '../src/document/document.ts';
+import { soundLog } from './check/cases/event-log.ts';
 import { base, changed, named } from './check/harness.ts';
 import { command } from './verify/command.ts';
 
@@ -42,6 +43,20 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   {
     snippet: 'authentication: { schemes: { key: { header: null, query: api_key } } }',
     more: ['security/credential-in-query @ /authentication/schemes/key/query'],
+  },
+  { snippet: soundLog },
+  {
+    snippet: soundLog.replace('owner: row.owner', 'owner: row.owner, data: { object: event.payload }'),
+    more: ['security/log-shows-more @ /events/log'],
+  },
+  {
+    snippet:
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{method} {path} {body}" } }, accept: [key, token, seen] }',
+    more: ['security/signature-for-ever @ /authentication/schemes/seen', 'security/unsigned-part @ /authentication/schemes/seen'],
+  },
+  {
+    snippet:
+      'authentication: { schemes: { seen: { type: http_signature, algorithms: [ed25519], covers: ["@method", "@target-uri", "content-digest"] } }, accept: [key, token, seen] }',
   },
   { snippet: 'authentication: { origins: ["*"] }', more: ['security/any-origin @ /authentication/origins'] },
   {

@@ -6,6 +6,7 @@ import { answerRules } from './endpoints/answers.ts';
 import { changeRules } from './endpoints/changes.ts';
 import { choosingRules } from './endpoints/choosing.ts';
 import { effectRules } from './endpoints/effects.ts';
+import { sentIdentifierRules } from './endpoints/identifiers.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { movedErrorRules, movedRules } from './endpoints/moved.ts';
@@ -15,6 +16,7 @@ import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
+import { logRules } from './events/log.ts';
 import { expressionsRules } from './expressions.ts';
 import { limitsRules } from './limits.ts';
 import { proseRules } from './prose.ts';
@@ -28,6 +30,7 @@ import { keptRules } from './resources/kept.ts';
 import { referenceRules } from './resources/references.ts';
 import { ruleRules } from './resources/rules.ts';
 import { setRules, suppliedRules } from './resources/set.ts';
+import { statedRowRules } from './resources/stated-rows.ts';
 import { visibilityRules } from './resources/visibility.ts';
 import { boundRules } from './shapes/bounds.ts';
 import { nameRules } from './shapes/names.ts';
@@ -57,6 +60,7 @@ const resourcesRules: readonly Rule[] = [
   ...suppliedRules,
   ...childrenRules,
   ...keptRules,
+  ...statedRowRules,
   ...derivedRules,
   ...ruleRules,
 ];
@@ -82,6 +86,7 @@ const endpointsRules: readonly Rule[] = [
   ...selectingRules,
   ...movedRules,
   ...changeRules,
+  ...sentIdentifierRules,
   ...answerRules,
 ];
 
@@ -95,7 +100,7 @@ const authenticationRules: readonly Rule[] = [
 ];
 
 /** Events. */
-const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules, ...brokerRules];
+const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...brokerRules];
 
 /** Versions. */
 const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];

@@ -88,7 +88,6 @@ export const errorsRules: readonly Rule[] = [
       eachRule(subject, ({ status, when, at }, { name }) => {
         const value = statedValue(status);
         if (value === undefined || !isStated(when) || (value >= 400 && value <= 599)) return [];
-        // That a row is elsewhere is a redirect, and no success.
         if (when.value.every((one) => one === 'resource.moved')) return [];
         return [{ message: `\`${name}\` refuses with ${value}, which clients take for success.`, at: below(at, 'status') }];
       }),
@@ -137,9 +136,10 @@ function namedErrors({ spec, machines, endpoints }: Subject): { readonly code: s
   const { tree } = spec.document;
   const transitions = machines.flatMap((machine) => entriesOf(machine.transitions).map(([, transition]) => transition));
   const rules = statedValue(spec.authentication.permissions) ?? [];
+  const targets = [...machines.flatMap(({ initial }) => initial), ...transitions.flatMap(({ to }) => to)];
   return [
-    ...transitions.flatMap(({ at, else: code, ifElse, to }) => [
-      ...to.flatMap(({ answer, at: target }) => (answer === undefined ? [] : [{ code: answer, at: below(target, 'answer') }])),
+    ...targets.flatMap(({ answer, at }) => (answer === undefined ? [] : [{ code: answer, at: below(at, 'answer') }])),
+    ...transitions.flatMap(({ at, else: code, ifElse }) => [
       ...(code === undefined ? [] : [{ code, at: below(at, 'else') }]),
       ...(ifElse === undefined ? [] : [{ code: ifElse, at: below(below(at, 'if'), 'else') }]),
     ]),

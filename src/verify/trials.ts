@@ -40,6 +40,7 @@ import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { childrenInParents } from './resources/children.ts';
+import { childrenInChanges } from './resources/children-changed.ts';
 import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
@@ -85,6 +86,7 @@ export const trials: readonly Trial[] = [
   references,
   derived,
   childrenInParents,
+  childrenInChanges,
   keptDeleted,
   countedFields,
   foundByKey,

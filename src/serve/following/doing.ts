@@ -21,8 +21,10 @@ import { carryThrough } from '../serve.ts';
 /** What an act does, compiled: a whole operation, for which nobody is asked for leave. */
 export interface Doing {
   readonly name: string;
-  /** Does it, to the row with this identifier where there is to be one; or says why not. @throws {Refused} */
+  /** Does it, to the row with this identifier where there is to be one, and makes one under it; or says why not. @throws {Refused} */
   act(work: Work, id: string | undefined, given: Fields): Refusal | undefined;
+  /** Does it to a row of which it is known what it becomes. @throws {Refused} */
+  change(work: Work, found: Found, taken: TakenRow): Refusal | undefined;
   /** The refusal with the code that errors have for this act by its name. */
   own(refusal: Refusal): Refusal;
   validator(field: Field): Validate;
@@ -40,10 +42,11 @@ export function compileDoing(does: FollowingEffect, given: readonly string[], mo
     name,
     own: compileOwnCodes(name, compilation),
     validator: ({ shape }) => compilation.validate(statedValue(shape) ?? {}, 'stored'),
+    change: (work, found, taken) => (change ? carry(work, change.change, found, taken) : undefined),
     act(work, id, fields) {
       if (maker && making) {
         const taken = maker.take(work, fields);
-        return 'refusal' in taken ? taken.refusal : carry(work, making, nothing, taken);
+        return 'refusal' in taken ? taken.refusal : carry(work, making, id === undefined ? nothing : { ...nothing, id }, taken);
       }
       const row = id === undefined ? undefined : work.rows.get(model.name, id);
       if (!row || !change) return refuse('reference.missing').refusal;

@@ -85,7 +85,7 @@ function choose(chosen: Chosen, selectable: Selectable, [name = '', ...rest]: re
 function keep(value: Value, chosen: Chosen): Value {
   if (Array.isArray(value)) return value.map((item) => keep(item, chosen));
   if (typeof value !== 'object' || value === null) return value;
-  const kept: Fields = {};
+  const kept: Fields = Object.create(null);
   for (const [name, member] of Object.entries(value)) {
     const within = chosen.get(name);
     if (within !== undefined) kept[name] = within === 'whole' ? member : keep(member, within);

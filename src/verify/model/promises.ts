@@ -109,7 +109,7 @@ export type HeldRule = keyof typeof heldRules;
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
   ...rowsOf(
-    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/children, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/children, resources/children changed, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
     {
       readOff: 'convention',
       because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
@@ -159,7 +159,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'an operation that asks for a credential refuses whoever shows none, or one that nobody gave out',
   }),
   ...rowsOf(
-    'authentication/users, authentication/rows, authentication/referring, authentication/below, authentication/beside, authentication/lists, authentication/look-ups, authentication/origins, authentication/token formats',
+    'authentication/users, authentication/rows, authentication/referring, authentication/below, authentication/beside, authentication/lists, authentication/look-ups, authentication/origins, authentication/token formats, authentication/signed requests',
     { readOff: 'convention', because: 'who may do what is open in OpenAPI' },
   ),
   ...rowsOf('errors/refusals', {
@@ -179,7 +179,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'values that are seldom thought of; only a failure is told',
   },
   ...rowsOf(
-    'events/at a time, events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/refused, events/resumed, events/unchanged',
+    'events/at a time, events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/log kept, events/logged, events/refused, events/resumed, events/unchanged',
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
   ...rowsOf(

@@ -241,6 +241,17 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/nothing-to-expand @ /endpoints/GET ~1hooks/expand'],
   },
   {
+    snippets: ['endpoints: { "GET /notes/{id}": { expand: { parameter: expand, member: title }, ties: newest } }'],
+    finds: [
+      'endpoints/expand-member @ /endpoints/GET ~1notes~1{id}/expand/member',
+      'endpoints/list-words @ /endpoints/GET ~1notes~1{id}/ties',
+    ],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { empty: removes } }'],
+    finds: ['endpoints/empty-unsent @ /endpoints/POST ~1notes/empty'],
+  },
+  {
     snippets: ['endpoints: { "PATCH /notes/{id}": { in: [draft, pulished] } }'],
     finds: ['endpoints/unknown-state @ /endpoints/PATCH ~1notes~1{id}/in/1'],
   },
@@ -308,6 +319,32 @@ export const endpointsCases: readonly Case[] = [
       '{ endpoints: { "POST /books": { exists: 200 }, "GET /notes/{id}": { exists: 200 }, "POST /notes": { exists: 200 } } }',
     ],
     finds: ['endpoints/exists @ /endpoints/GET ~1notes~1{id}/exists', 'endpoints/exists @ /endpoints/POST ~1books/exists'],
+  },
+  ...[
+    [
+      '{ type: object, properties: { name: string }, required: [name], additionalProperties: false }',
+      'endpoints/identifier-unsent',
+    ],
+    ['label', 'endpoints/identifier-unsent'],
+    ['none', 'endpoints/identifier-unsent'],
+    ['{ type: object, properties: { name: string } }', 'endpoints/identifier-unnamed'],
+  ].map(([request, code]) => ({
+    snippets: [
+      `{ resources: { book: { identifier: { generate: client } } }, endpoints: { POST /books: { request: ${request} } } }`,
+    ],
+    finds: [`${code} @ /endpoints/POST ~1books/request`],
+  })),
+  {
+    snippets: [
+      `{ resources: { book: { identifier: { generate: client } } }, endpoints: { POST /books: { takes: data.book, request: { type: object, properties: {
+        data: { type: object, properties: { book: { type: object, properties: { name: string }, additionalProperties: false } } } } } } } }`,
+      'endpoints: { PUT /books: { does: create book, as: put book, takes: { Nr: id }, request: { type: object, properties: { Id: string, name: string }, additionalProperties: false } } }',
+    ],
+    finds: [
+      'endpoints/identifier-unsent @ /endpoints/POST ~1books/request',
+      'endpoints/takes @ /endpoints/PUT ~1books/takes/Nr',
+      'endpoints/identifier-unsent @ /endpoints/PUT ~1books/request',
+    ],
   },
   {
     snippets: ['endpoints: { GET /count: { headers: { X Request: request_id, Date: path } } }'],
