@@ -226,6 +226,9 @@ async function compareWithMissing(
     judge: (...[hidden, none, again]: readonly TrialExchange[]): Judgement => {
       // The first two are always there.
       if (!hidden || !none || !isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
+      // Who has too much to do says so of either.
+      if ([hidden, none].some((one) => one.status >= 500 || model.refusals.isHurried(one)))
+        return moot('one of them could not be answered');
       const told = telltale(hidden, none, again);
       return told === undefined
         ? undefined
