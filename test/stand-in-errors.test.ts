@@ -58,3 +58,21 @@ test('a code of which no words are listed is written as the source writes its wo
   assert.equal(await codeFor(capitals.slice(1)), 'not_found');
   assert.equal(await codeFor([...capitals, word('one', 'two'), word('three', 'four')]), 'not_found');
 });
+
+test('what is not there is 404 in the shape of the status that is stated, and what is wrong with a request has that status', async () => {
+  const failure = object({ errorCode: string, detail: string }, ['errorCode', 'detail']);
+  const failing = { '400': { description: 'wrong', content: { 'application/json': { schema: ref('Failure') } } } };
+  const made = {
+    '/things': {
+      post: {
+        requestBody: { content: { 'application/json': { schema: object({ name: string }, ['name']) } } },
+        responses: { ...(answers(ref('Thing'), {}, '201').responses as Words), ...failing },
+      },
+    },
+  };
+  await standIn({ ...made, ...read(ref('Thing'), failing) }, { Thing: thing, Failure: failure }, async (ask) => {
+    const { status, json } = await ask('GET', '/things/none');
+    assert.deepEqual([status, Object.keys(json)], [404, ['errorCode', 'detail']]);
+    assert.equal((await ask('POST', '/things', { name: 3 })).status, 400);
+  });
+});
