@@ -64,7 +64,7 @@ test('a repository is found by owner and name, whole by itself and compact in li
   assert.deepEqual((await as(undefined, 'GET', '/users/ann/repos')).json, [{ id: 1, name: 'docs', full_name, private: false }]);
   assert.equal((await as(ann, 'POST', '/user/repos', { name: 'docs' })).status, 422);
   assert.equal((await done(ann, 'PATCH', '/repos/ann/docs', { name: 'handbook' })).full_name, 'ann/handbook');
-  assert.deepEqual([(await as(ann, 'GET', '/repos/ann/docs')).status, (await done(dan, 'GET', '/user')).login], [404, 'dan']);
+  assert.deepEqual([(await as(ann, 'GET', '/repos/ann/docs')).status, (await done(dan, 'GET', '/user')).login], [301, 'dan']);
   await end();
 });
 
@@ -290,5 +290,21 @@ test('refusals have one shape, limits are told in headers, and what is spared co
   const again = await as(undefined, 'GET', '/users/ann', undefined, { 'if-none-match': told.headers.etag ?? '' });
   assert.equal(again.status, 304);
   assert.equal((await as(undefined, 'GET', '/users/bob')).headers['x-ratelimit-remaining'], '58');
+  await end();
+});
+
+test('a repository that was renamed is led to from its old name, by who may read it alone', async () => {
+  const { as, done, end } = await begin();
+  await done(ann, 'PATCH', '/repos/ann/docs', { name: 'guide' });
+  const led = await as(undefined, 'GET', '/repos/ann/docs');
+  assert.deepEqual([led.status, led.headers.location], [301, '/repos/ann/guide']);
+  const change = await as(ann, 'PATCH', '/repos/ann/docs', { private: true });
+  assert.deepEqual([change.status, change.headers.location], [307, '/repos/ann/guide']);
+  await done(ann, 'PATCH', '/repos/ann/guide', { private: true });
+  assert.equal((await as(dan, 'GET', '/repos/ann/docs')).status, 404);
+  assert.equal((await as(bob, 'GET', '/repos/ann/docs')).status, 301);
+  // Whose name it is now comes first.
+  await done(ann, 'POST', '/user/repos', { name: 'docs' });
+  assert.equal((await done(dan, 'GET', '/repos/ann/docs')).full_name, 'ann/docs');
   await end();
 });

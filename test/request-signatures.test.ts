@@ -7,6 +7,7 @@ import { isDigestOf } from '../src/kinds/schemes/content-digest.ts';
 import { statedComponent } from '../src/kinds/schemes/message-components.ts';
 import { readMessage } from '../src/kinds/schemes/message-signatures.ts';
 import type { RequestAlgorithm } from '../src/kinds/schemes/request-keys.ts';
+import { readValue, valueTemplate } from '../src/kinds/schemes/signing-template.ts';
 import { readDictionary } from '../src/kinds/schemes/structured-fields.ts';
 import { settableClock } from '../src/serve/http/clock.ts';
 import { type Asked, type Held, signedByHmac, signedMessage } from './request-signatures/signer.ts';
@@ -229,6 +230,11 @@ test('a message is refused that lacks a component, comes late, names another alg
         'two labels',
         { ...signs(), 'signature-input': `${signs()['signature-input']}, b=()`, signature: `${signs().signature}, b=:AAAA:` },
       ],
+      ['an input more', { ...signs(), 'signature-input': `${signs()['signature-input']}, b=()` }],
+      [
+        'a covered header that comes twice, though both are signed',
+        { ...signs({ components: [...covers, 'x-a'] }, { ...posted, headers: { 'x-a': '1, 1' } }), 'x-a': ['1', '1'] },
+      ],
       ['no input', { ...signs(), 'signature-input': '' }],
       ['a time to come', signs({ created: seconds() + 400 })],
       ['no time', { ...signs(), 'signature-input': signs()['signature-input'].replace(/created=\d+;/, '') }],
@@ -291,6 +297,31 @@ test('the examples of RFC 9421 are good, and no longer where one letter differs'
     assert.equal(read({ date: 'Tue, 20 Apr 2021 02:07:56 GMT' }), false, algorithm);
     assert.equal(read({ 'signature-input': input.replace('3;keyid', '4;keyid') }), false, algorithm);
   }
+});
+
+test('a value is read by the whole of its template, in whatever order its words stand', () => {
+  const read = (template: string, value: string) => {
+    const parsed = valueTemplate(template);
+    const said: Record<string, string> = {};
+    return 'wrong' in parsed ? parsed.wrong : readValue(parsed, value, said) && { ...said };
+  };
+  assert.deepEqual(read('k={key_id};t={timestamp:ms}', 'k=a.b;t=1500'), { key_id: 'a.b', timestamp: '1500', atMs: '1500' });
+  assert.deepEqual(read('{timestamp:http-date}', 'Thu, 01 Jan 1970 00:00:01 GMT'), {
+    timestamp: 'Thu, 01 Jan 1970 00:00:01 GMT',
+    atMs: '1000',
+  });
+  assert.deepEqual(read('v1', 'v1'), {});
+  for (const [template, value] of [
+    ['v1', 'v1x'],
+    ['k={key_id}', 'k='],
+    ['k={key_id}', 'xk=a'],
+    ['k={key_id};', 'k=a'],
+    ['k={key_id};t={timestamp}', 'k=a;t=1x'],
+    ['k={key_id};t={timestamp}', 'k=a;b;t=1'],
+    ['{timestamp:http-date}', 'Fri, 01 Jan 1970 00:00:01 GMT'],
+    ['{nonce}', 'x'.repeat(200)],
+  ] as const)
+    assert.equal(read(template, value), false, `${template} ${value}`);
 });
 
 test('structured fields are read as they are written, and nothing else', () => {

@@ -29,8 +29,8 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
 const leftToLong = [
   /^test\/verify-(?:bounds|built-otherwise|changes|children|chosen|cli|derived)\./,
   /^test\/verify-(?:endpoints|engine|event-log|event-words|examples|faults|flaky|hostile|inner-values)\./,
-  /^test\/verify-(?:links|listeners|lists|look-ups|no-credentials|older-words|openapi-alone|own-rows|quay)\./,
-  /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|silence|skips|stand-ins|stated|strange)\./,
+  /^test\/verify-(?:links|listeners|lists|look-ups|moved-rows|no-credentials|older-words|openapi-alone|own-rows|quay)\./,
+  /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|signed-requests|silence|skips|stand-ins|stated|strange)\./,
   /^test\/verify-(?:tenants|tries|trouble|values|words|workshop)\./,
   /^test\/(?:clients\/|crash\.|chaos\.|deploy\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,

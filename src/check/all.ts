@@ -9,6 +9,7 @@ import { effectRules } from './endpoints/effects.ts';
 import { sentIdentifierRules } from './endpoints/identifiers.ts';
 import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
+import { movedErrorRules, movedRules } from './endpoints/moved.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
 import { selectingRules } from './endpoints/selecting.ts';
@@ -83,6 +84,7 @@ const endpointsRules: readonly Rule[] = [
   ...choosingRules,
   ...listRules,
   ...selectingRules,
+  ...movedRules,
   ...changeRules,
   ...sentIdentifierRules,
   ...answerRules,
@@ -123,6 +125,7 @@ export const rules: readonly Rule[] = [
   ...authenticationRules,
   ...eventsRules,
   ...errorsRules,
+  ...movedErrorRules,
   ...limitsRules,
   ...versioningRules,
   ...shapesRules,

@@ -38,6 +38,8 @@ export interface Endpoint {
   readonly parameters: Fact<Named<Parameter>>;
   /** Which row is meant, where the path does not say. */
   readonly identity?: Expression;
+  /** The identifier of the row that a path which names none means by now; absent = none does. */
+  readonly moved?: Expression;
   /** The rows that its path names by fields that are unique together, from the path's beginning on; absent = none. */
   readonly rows?: readonly PathRow[];
   /** The stated request body. Open where nothing is stated: then it follows from the effect, or is open with it. */
@@ -138,7 +140,6 @@ function readEndpoint(key: string, source: Source, under: readonly PathRow[]): E
   const path = space < 0 ? '' : key.slice(space + 1).trim();
   const does = source.get('does').fact((value) => readEffect(value.text() ?? ''), 'tags only');
   const operation = source.get('as').text() ?? operationName(source.get('does').text()) ?? key;
-  const identity = source.get('identity').expression();
   const rows = rowsOf(source.get('identity'), does, path, under);
   const idempotency = source.has('idempotency') ? readIdempotency(source.get('idempotency')) : undefined;
   const expand = source.get('expand');
@@ -157,7 +158,7 @@ function readEndpoint(key: string, source: Source, under: readonly PathRow[]): E
     parameters: source
       .get('parameters')
       .fact((value) => named(value.entries().map(([name, entry]) => [name, readParameter(name, entry, does, path)] as const))),
-    ...(identity && { identity }),
+    ...readMeant(source.get('identity').expression(), source.get('moved').expression()),
     ...(rows.length > 0 && { rows }),
     request: source.get('request').fact((value) => readShape(value)),
     ...(takes && { takes }),
@@ -198,6 +199,11 @@ function rowsOf(identity: Source, does: Fact<Effect>, path: string, under: reado
   if (!identity.isMap || identity.unstated() || !effect || !('resource' in effect)) return rows;
   const own: PathRow = { at: identity.at, prefix: path, resource: effect.resource, key: readKey(identity) };
   return [...rows.filter(({ prefix }) => prefix !== path), own];
+}
+
+/** The expressions that say which row is meant. */
+function readMeant(identity: Expression | undefined, moved: Expression | undefined): Pick<Endpoint, 'identity' | 'moved'> {
+  return { ...(identity && { identity }), ...(moved && { moved }) };
 }
 
 /** The media types of the answers; the word `always` among them says that `Accept` is not looked at. */

@@ -115,6 +115,7 @@ const tests: Readonly<Record<ErrorCondition, Test>> = {
   'resource.missing': (_spec, { endpoint }) =>
     endpoint !== undefined && (pathParameters(endpoint.path).length > 0 || endpoint.identity !== undefined),
   'resource.gone': meetsDeleted,
+  'resource.moved': (_spec, { endpoint }) => endpoint?.moved !== undefined,
   'resource.exists': collides,
   'reference.missing': sendsReference,
   'reference.held': isHeld,

@@ -49,6 +49,7 @@ import { foundByKey } from './resources/found-by-key.ts';
 import { identifiers } from './resources/identifiers.ts';
 import { keptDeleted } from './resources/kept.ts';
 import { missingRows } from './resources/missing.ts';
+import { movedRows } from './resources/moved-rows.ts';
 import { notWritable } from './resources/not-writable.ts';
 import { uniqueRaced, uniqueRacedLater } from './resources/raced.ts';
 import { references } from './resources/references.ts';
@@ -92,6 +93,7 @@ export const trials: readonly Trial[] = [
   rulesOverFields,
   identifiers,
   missingRows,
+  movedRows,
   there,
   initial,
   transitions,

@@ -140,11 +140,11 @@ async function secondCallers(service: Service, scopes: readonly string[], wanted
       scheme,
     } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
     if (secret === undefined) return [];
-    const first = service.credentials.find((one) => one.user === user);
-    // A password goes with the name that it is shown under, and who signs requests needs the name of the key too.
-    const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
+    // Who signs requests needs the name of the key too, and a password goes with the name that it is shown under.
     const isSigning = service.credentials.some((one) => one.signs !== undefined && one.scheme === scheme);
-    const credential = isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : isSigning ? `${name}:${secret}` : secret;
+    const first = service.credentials.find((one) => one.user === user);
+    const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
+    const credential = isSigning ? `${name}:${secret}` : isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : secret;
     return [{ user, id, scopes, credential, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();

@@ -95,6 +95,7 @@ const endpointWords = {
   identity: Type.Union([cel('the identifier of the row that is meant'), keyForm], {
     description: 'Which row is meant: an expression for its identifier, or the fields by which it is found.',
   }),
+  moved: cel('the identifier of the row that is meant, where the path names none: who may read it is told its address'),
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
   takes: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
     description:

@@ -25,6 +25,7 @@ export function endpointUses(spec: Spec): ExpressionUse[] {
     ]);
     return [
       ...identityUse(spec, operation, endpoint),
+      ...movedUse(spec, operation, endpoint),
       ...keepsUses(spec, operation, endpoint),
       ...told,
       ...answers.flatMap((answer) => answerUses(answer, operation.name, [{ operation: operation.name, scope }])),
@@ -57,6 +58,23 @@ function identityUse(spec: Spec, operation: Operation, { identity }: Endpoint): 
       role: 'value',
       expected: { shape: (field && statedValue(field.shape)) ?? { type: 'string' } },
       failure: 'internal',
+      scopes: [{ operation: operation.name, scope: scopeOf(scope) }],
+    },
+  ];
+}
+
+/** The row that is meant now is not there at the path, so that nothing of it can be read. */
+function movedUse(spec: Spec, operation: Operation, { moved }: Endpoint): ExpressionUse[] {
+  if (!moved || operation.resource === undefined) return [];
+  const { resource: _resource, next: _next, request: _request, ...scope } = operationScope(spec, operation);
+  return [
+    {
+      at: moved.at,
+      source: moved.source,
+      name: `where the row of ${operation.name} has gone`,
+      role: 'value',
+      expected: { shape: { ref: operation.resource }, optional: true },
+      failure: 'refused',
       scopes: [{ operation: operation.name, scope: scopeOf(scope) }],
     },
   ];

@@ -270,9 +270,6 @@ function seenBy(engine: Engine, { user, version }: View): Engine {
   const select = versions?.selection;
   const isInPath = version !== undefined && select?.by === 'path';
   const older = version === undefined ? undefined : versions?.older(version);
-  return {
-    ...engine,
-    basePath: isInPath ? basePath + versionedPath(select.carrier, version) : basePath,
-    compilation: { ...compilation, user, version: older },
-  };
+  const ownPath = isInPath ? basePath + versionedPath(select.carrier, version) : basePath;
+  return { ...engine, basePath: ownPath, compilation: { ...compilation, basePath: ownPath, user, version: older } };
 }

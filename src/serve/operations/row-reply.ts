@@ -7,10 +7,10 @@ import { contentTag } from '../http/conditions.ts';
 import type { AnsweredOutcome, Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileRepresentation } from '../resources/representation.ts';
+import { compileAddress } from '../resources/row-address.ts';
 import { compileRowTag, tagAs, tagWithin } from '../resources/row-tag.ts';
 import { compileAnswers, type MakeAnswer } from './answers.ts';
 import type { Engine } from './engine.ts';
-import { compileAddress } from './row-address.ts';
 
 /** Makes the answer of an act on one row. `again` is the answer that is kept for a replay: without what is revealed once. */
 export type MakeRowReply = (
@@ -30,7 +30,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   const revealing = compileRepresentation(model, endpoint, models, compilation, true);
   const usual = compileRepresentation(model, endpoint, models, compilation, false);
   const answers: MakeAnswer | undefined = compileAnswers(endpoint, compilation);
-  const address = compileAddress(model, engine);
+  const address = compileAddress(model, models, compilation);
   const reading = compilation.access.reading(model.name, compilation.user);
   const { etag } = endpoint;
   const ownTag = compileRowTag(model, compilation, compilation.user);
@@ -46,7 +46,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     const representation = isRevealed ? revealing : usual;
     const { row, fields, did } = outcome;
     const status = did === 'created' ? 201 : did === 'deleted' ? 204 : 200;
-    const headers = firstHeaders(endpoint, did === 'created' ? address?.(work, fields) : undefined);
+    const headers = firstHeaders(endpoint, did === 'created' ? address?.(work, fields)?.path : undefined);
     if (did !== 'deleted') standIn?.tellRow(exchange, work.rows, model, row.id, work.sampled);
     if (answers) {
       // What is told of a deletion, where nothing else is said, is what the row was.

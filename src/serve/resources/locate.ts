@@ -9,6 +9,7 @@ import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { type Models, refuse, type Work } from './act.ts';
 import { type DeletedRow, deletedRow } from './deleted-rows.ts';
 import type { RowModel } from './model.ts';
+import { compileWhyNotFound } from './moved-rows.ts';
 import { compilePathRows } from './path-rows.ts';
 import { boundValue } from './path-values.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -62,6 +63,21 @@ export interface BoundFields {
 }
 
 export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
+  const locator = compileAtPath(endpoint, model, models, compilation);
+  const whyNot = compileWhyNotFound(endpoint, model, models, compilation, locator.find);
+  if (!whyNot) return locator;
+  return {
+    ...locator,
+    isDirect: false,
+    find(work, exchange) {
+      const found = locator.find(work, exchange);
+      return 'refusal' in found && found.refusal.when === 'resource.missing' ? whyNot(work, exchange) : found;
+    },
+  };
+}
+
+/** The row that a path names as it stands. */
+function compileAtPath(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
   const identifier = identifierParameter(endpoint);
   const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
   const bound = boundBy(endpoint, model, identifier, compilation);

@@ -1,3 +1,4 @@
+import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Access, compileAccess } from '../callers/access.ts';
 import { type Compilation, startCompilation } from '../exchange/compilation.ts';
@@ -7,6 +8,8 @@ import type { StandIn } from './stand-in.ts';
 export interface ViewCompilation extends Compilation {
   /** Who may do what. */
   readonly access: Access;
+  /** What stands before the paths of the endpoints, with the version where that is in the path. */
+  readonly basePath: string;
   /** What fills in what is open, where a stand-in is served. */
   readonly standIn: StandIn | undefined;
 }
@@ -14,5 +17,10 @@ export interface ViewCompilation extends Compilation {
 /** Starts the compiling of a document as everybody sees it; a view has a user and a version besides. */
 export function startViewCompilation(spec: Spec, user: string | undefined, standIn: StandIn | undefined): ViewCompilation {
   const compilation = startCompilation(spec, user);
-  return { ...compilation, access: compileAccess(spec, compilation.facts, compilation.prepare), standIn };
+  return {
+    ...compilation,
+    access: compileAccess(spec, compilation.facts, compilation.prepare),
+    basePath: basePath(spec.purpose),
+    standIn,
+  };
 }

@@ -4,6 +4,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { mayBeUntold } from '../../parts/untold.ts';
 import { observeMadeHeaders } from '../made-headers.ts';
 import type { Model } from '../model/model.ts';
+import { tellsMoved } from '../model/refused-as.ts';
 import { itemsOf } from '../model/row-shown.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
@@ -24,6 +25,7 @@ export const answers: Observer = {
     if (status === 304) return;
     const context = { status, operation: endpoint.operation };
     yield* observeMadeHeaders(exchange, model, { stated: endpoint.headers, context, fact, operation: endpoint.operation });
+    if (tellsMoved(model, exchange)) return;
     if (status >= 400) {
       yield* observeRefusal(exchange, endpoint, model);
       return;

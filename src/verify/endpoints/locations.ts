@@ -90,7 +90,7 @@ function following(
 }
 
 /** The path that a `Location` comes to, seen from the request that it answers; nothing where it names another service. */
-function addressOf({ spec }: Model, location: string, target: string): string | undefined {
+export function addressOf({ spec }: Model, location: string, target: string): string | undefined {
   const here = 'http://service.invalid';
   const url = URL.parse(location, here + target);
   const own = (statedValue(spec.purpose.baseUrls) ?? []).map((base) => URL.parse(base)?.host);

@@ -5,6 +5,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { observeMadeHeaders } from '../made-headers.ts';
 import type { Model } from '../model/model.ts';
 import { isOneExpression } from '../model/refusals.ts';
+import { tellsMoved } from '../model/refused-as.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { briefly, type TrialExchange } from '../script/exchange.ts';
 import { oneLine } from '../values/difference.ts';
@@ -13,7 +14,12 @@ import { oneLine } from '../values/difference.ts';
 export const refusals: Observer = {
   name: 'errors/refusals',
   *observe(exchange, model) {
-    if (exchange.status < 400 || model.refusals.isOpen(exchange) || exchange.sent.method === 'HEAD') return;
+    if (
+      (exchange.status < 400 && !tellsMoved(model, exchange)) ||
+      model.refusals.isOpen(exchange) ||
+      exchange.sent.method === 'HEAD'
+    )
+      return;
     yield* observePayload(exchange, model);
     yield* observeCode(exchange, model);
     yield* observeStatedHeaders(exchange, model);

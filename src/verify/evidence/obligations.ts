@@ -1,8 +1,9 @@
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { namesOperation } from '../../parts/operations.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
+import { movedTold } from '../resources/moved-rows.ts';
 import { isDone } from '../script/exchange.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
@@ -31,6 +32,7 @@ const byKind: Readonly<Record<string, Obligations>> = {
   users: looksAtUsers,
   'base address': looksAtBaseAddress,
   resources: looksAtResources,
+  identifiers: looksAtIdentifiers,
   'field names': looksAtNames,
   types: looksAtValues,
   formats: looksAtValues,
@@ -62,6 +64,12 @@ const byKind: Readonly<Record<string, Obligations>> = {
   'version identifiers': looksAtVersions,
   'deprecation rules': looksAtDeprecation,
 };
+
+/** Who asks by a name that a row had is led to it, where that is stated. */
+function looksAtIdentifiers(model: Model, { subject }: LedgerFact): Obligation[] {
+  const isLed = model.endpoints.some(({ moved, does }) => moved && resourceOfEffect(statedValue(does)) === subject);
+  return isLed ? [{ name: 'an old name, led from', isMetBy: ({ claim }) => claim.reason === movedTold }] : [];
+}
 
 /** Each operation of each function was done. */
 function looksAtFunctions(model: Model): Obligation[] {

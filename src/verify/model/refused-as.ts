@@ -39,3 +39,11 @@ export function isRefused(model: Model, answer: Answer): boolean {
   const code = model.refusals.codeIn(answer);
   return answer.status >= 400 || (code !== undefined && model.refusals.all().some((one) => one.code.name === code));
 }
+
+/** Whether an answer tells that a row is at another address: no success, and no refusal of what was asked. */
+export function tellsMoved(model: Model, exchange: TrialExchange): boolean {
+  const { endpoint, status } = exchange;
+  if (!endpoint?.moved || status < 300 || status > 399 || status === 304) return false;
+  const refusal = refusalFor(model, 'resource.moved', model.operationOf(endpoint));
+  return refusal === undefined || (refusal.status ?? status) === status;
+}

@@ -368,9 +368,9 @@ export const endpointsCases: readonly Case[] = [
       '{ endpoints: { GET /count: { select: { parameter: fields } }, "DELETE /notes/{id}": { select: { parameter: fields } }, "GET /notes/{id}": { select: { parameter: expand } } } }',
     ],
     finds: [
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
       'endpoints/nothing-to-select @ /endpoints/DELETE ~1notes~1{id}/select',
       'endpoints/nothing-to-select @ /endpoints/GET ~1count/select',
-      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
     ],
   },
   {
@@ -381,6 +381,16 @@ export const endpointsCases: readonly Case[] = [
       'endpoints/select-taken @ /endpoints/GET ~1notes/select',
       'endpoints/nothing-to-select @ /endpoints/GET ~1notes~1{id}/select',
       'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
+    ],
+  },
+  {
+    snippets: ['{ endpoints: { GET /notes: { moved: "null" }, "GET /notes/{id}": { moved: params.id } } }'],
+    finds: [
+      'endpoints/moved-no-row @ /endpoints/GET ~1notes/moved',
+      'endpoints/moved-other-row @ /endpoints/GET ~1notes/moved',
+      'endpoints/moved-unanswered @ /endpoints/GET ~1notes/moved',
+      'endpoints/moved-other-row @ /endpoints/GET ~1notes~1{id}/moved',
+      'endpoints/moved-unanswered @ /endpoints/GET ~1notes~1{id}/moved',
     ],
   },
 ];

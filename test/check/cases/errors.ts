@@ -63,4 +63,8 @@ export const errorsCases: readonly Case[] = [
     ],
     finds: ['errors/data-misfit @ /errors/payload/data', 'errors/data-misfit @ /errors/payload/data/eror'],
   },
+  {
+    snippets: ['errors: { codes: { elsewhere: { status: 404, when: resource.moved } } }'],
+    finds: ['errors/moved-status @ /errors/codes/elsewhere/status', 'errors/cannot-arise @ /errors/codes/elsewhere/when'],
+  },
 ];

@@ -34,6 +34,7 @@ export function answerHeaders(operation: Operation, status: string, writing: Exp
 export function refusalHeaders(refused: readonly PossibleRefusal[], writing: ExportWriting): Record<string, Json> {
   const whens = refused.map(({ when }) => when);
   const wanted: (keyof typeof fields)[] = [];
+  if (whens.includes('resource.moved')) wanted.push('Location');
   if (whens.includes('caller.unknown')) wanted.push('WWW-Authenticate');
   if (whens.includes('limit.rate') || whens.includes('limit.quota')) wanted.push('Retry-After');
   if (whens.includes('limit.rate')) wanted.push('RateLimit', 'RateLimit-Policy');
@@ -45,7 +46,7 @@ const text: JsonMap = { type: 'string' };
 /** Each header field by its name: what it says, with the standard that defines it. */
 const fields = {
   Location: {
-    description: 'Where the new resource is read (RFC 9110 section 10.2.2).',
+    description: 'Where the resource is read: a new one, or one that is at another address by now (RFC 9110 section 10.2.2).',
     schema: { type: 'string', format: 'uri-reference' },
   },
   ETag: { description: 'Tells this state of the resource from others (RFC 9110 section 8.8.3).', schema: text },
