@@ -27,7 +27,7 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
-  /^test\/verify-(?:bounds|built-otherwise|changes|chosen|cli|derived|endpoints|engine|event-log|event-words|examples|faults|flaky|hostile|inner-values|links|listeners|lists|look-ups|no-credentials|openapi-alone|own-rows|quay)\./,
+  /^test\/verify-(?:bounds|built-otherwise|changes|chosen|cli|confirming|derived|endpoints|engine|event-log|event-words|examples|faults|flaky|hostile|inner-values|links|listeners|lists|look-ups|no-credentials|openapi-alone|own-rows|quay)\./,
   /^test\/verify-(?:older-words|tries|read-only|refill|reproductions|rewriting|room|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|values|words|workshop)\./,
   /^test\/(?:clients\/|crash\.|chaos\.|deploy\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,

@@ -12,6 +12,7 @@ import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
 import { errorsRules } from './errors.ts';
+import { confirmingRules } from './events/confirming.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
 import { logRules } from './events/log.ts';
@@ -94,7 +95,7 @@ const authenticationRules: readonly Rule[] = [
 ];
 
 /** Events. */
-const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...brokerRules];
+const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...confirmingRules, ...brokerRules];
 
 /** Versions. */
 const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];
