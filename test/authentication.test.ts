@@ -337,7 +337,7 @@ test('a thousand wrong keys do not push out the right ones', async () => {
 });
 
 test('what is remembered is bounded, and what is used stays', async () => {
-  const { Remembered } = await import('../src/serve/callers/credentials.ts');
+  const { Remembered } = await import('../src/serve/callers/remembered.ts');
   const remembered = new Remembered<number>(10);
   for (let n = 0; n < 1000; n++) {
     remembered.set(`k${n}`, n);

@@ -14,6 +14,7 @@ import { readDocument } from '../src/document/read/read.ts';
 import { isKey } from '../src/parts/form.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { isLong, times } from './long.ts';
+import { byHmac, byMessage, vault } from './request-signatures/vault.ts';
 
 const root = join(import.meta.dirname, '..');
 const documents = { parcels: 'parcels.md', unspecified: 'unspecified.md', library: 'library.md', clinic: 'clinic.yaml' };
@@ -492,6 +493,9 @@ test('the modules of the examples and of made-up documents compile, good usages 
       const document = await readDocument(join(root, 'examples', file), { isKey });
       put(`${name}.types.ts`, toTypescript(readSpec(document)));
     }
+    // One whose callers sign is made of more.
+    for (const [name, scheme] of Object.entries({ byHmac, byMessage }))
+      put(`${name}.types.ts`, toTypescript(readSpec(parseDocument(vault(scheme), 'vault.yaml', { isKey }))));
     for (const [name, text] of Object.entries(usages)) put(`${name}.ts`, text);
     for (const [name, text] of Object.entries(examples)) {
       const handlers = join(root, 'examples', `${name}.handlers.ts`);

@@ -21,7 +21,14 @@ const token = `${encoded({ alg: 'ES256' })}.${encoded({ sub: 'ann' })}.${'A'.rep
 for (const kind of kinds) {
   const word = schemeWord(kind.word);
   const stated = { ...plain, type: word, carriedIn: kind.usualHeader ?? 'X-Key' };
-  const good = kind.proof?.by === 'token' ? token : kind.proof?.by === 'password' ? 'ann:secret' : 'k_4f2kQ7';
+  const good =
+    kind.proof?.by === 'token'
+      ? token
+      : kind.proof?.by === 'password'
+        ? 'ann:secret'
+        : kind.proof?.by === 'signing'
+          ? 'k_4f2kQ7:secret'
+          : 'k_4f2kQ7';
 
   test(`a near miss is another credential, and nobody gave out the invented one: ${kind.word}`, () => {
     assert.ok(kind.takes(good));

@@ -49,6 +49,15 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
     snippet: soundLog.replace('owner: row.owner', 'owner: row.owner, data: { object: event.payload }'),
     more: ['security/log-shows-more @ /events/log'],
   },
+  {
+    snippet:
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{method} {path} {body}" } }, accept: [key, token, seen] }',
+    more: ['security/signature-for-ever @ /authentication/schemes/seen', 'security/unsigned-part @ /authentication/schemes/seen'],
+  },
+  {
+    snippet:
+      'authentication: { schemes: { seen: { type: http_signature, algorithms: [ed25519], covers: ["@method", "@target-uri", "content-digest"] } }, accept: [key, token, seen] }',
+  },
   { snippet: 'authentication: { origins: ["*"] }', more: ['security/any-origin @ /authentication/origins'] },
   {
     snippet: 'authentication: none',

@@ -44,4 +44,11 @@ test('a password that was tampered with is another one, of the same name', () =>
   const names = made.map(({ text }) => readBasic(text)?.name);
   assert.deepEqual(new Set(names), new Set(['ann', 'ann-ninefold-verify', undefined]));
   for (const { text } of made) assert.notEqual(text, writeBasic('ann', 'secret'));
+  const passwords = made.map(({ text }) => readBasic(text)?.password);
+  // Whoever compares a part of it lets one of these in.
+  for (const nearly of ['secre', 'secret0', /^secre[^t]$/, /^sec[^r]et$/, /^[^s]ecret$/])
+    assert.ok(
+      passwords.some((one) => (typeof nearly === 'string' ? one === nearly : nearly.test(one ?? ''))),
+      `${nearly}`,
+    );
 });

@@ -11,6 +11,7 @@ import { keyRules } from './endpoints/keys.ts';
 import { listRules } from './endpoints/lists.ts';
 import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
+import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
 import { confirmingRules } from './events/confirming.ts';
 import { deliveryRules } from './events/delivery.ts';
@@ -29,6 +30,7 @@ import { keptRules } from './resources/kept.ts';
 import { referenceRules } from './resources/references.ts';
 import { ruleRules } from './resources/rules.ts';
 import { setRules, suppliedRules } from './resources/set.ts';
+import { statedRowRules } from './resources/stated-rows.ts';
 import { visibilityRules } from './resources/visibility.ts';
 import { boundRules } from './shapes/bounds.ts';
 import { nameRules } from './shapes/names.ts';
@@ -58,6 +60,7 @@ const resourcesRules: readonly Rule[] = [
   ...suppliedRules,
   ...childrenRules,
   ...keptRules,
+  ...statedRowRules,
   ...derivedRules,
   ...ruleRules,
 ];
@@ -80,6 +83,7 @@ const endpointsRules: readonly Rule[] = [
   ...parameterRules,
   ...choosingRules,
   ...listRules,
+  ...selectingRules,
   ...changeRules,
   ...sentIdentifierRules,
   ...answerRules,

@@ -135,9 +135,10 @@ function namedErrors({ spec, machines, endpoints }: Subject): { readonly code: s
   const { tree } = spec.document;
   const transitions = machines.flatMap((machine) => entriesOf(machine.transitions).map(([, transition]) => transition));
   const rules = statedValue(spec.authentication.permissions) ?? [];
+  const targets = [...machines.flatMap(({ initial }) => initial), ...transitions.flatMap(({ to }) => to)];
   return [
-    ...transitions.flatMap(({ at, else: code, ifElse, to }) => [
-      ...to.flatMap(({ answer, at: target }) => (answer === undefined ? [] : [{ code: answer, at: below(target, 'answer') }])),
+    ...targets.flatMap(({ answer, at }) => (answer === undefined ? [] : [{ code: answer, at: below(at, 'answer') }])),
+    ...transitions.flatMap(({ at, else: code, ifElse }) => [
       ...(code === undefined ? [] : [{ code, at: below(at, 'else') }]),
       ...(ifElse === undefined ? [] : [{ code: ifElse, at: below(below(at, 'if'), 'else') }]),
     ]),

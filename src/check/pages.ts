@@ -79,7 +79,7 @@ export const pagesRules: readonly Rule[] = [
         ...clashes({ ...pages.names, size: pages.size }, [...parameterWords, 'size'], 'parameters', at),
         ...clashes(
           { ...pages, ...Object.fromEntries(Object.keys(pages.data).map((name) => [`data/${name}`, name])) },
-          ['items', 'next', 'previous', 'hasMore', 'total', ...Object.keys(pages.data).map((name) => `data/${name}`)],
+          ['items', 'next', 'previous', 'hasMore', 'total', 'self', ...Object.keys(pages.data).map((name) => `data/${name}`)],
           'fields of the envelope',
           at,
         ),
@@ -105,7 +105,7 @@ function someOf(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-const inEnvelope: ReadonlySet<string> = new Set(['next', 'previous', 'has_more', 'total', 'data']);
+const inEnvelope: ReadonlySet<string> = new Set(['next', 'previous', 'has_more', 'total', 'self', 'data']);
 
 function isWord(word: string): boolean {
   return someStyles.has(word);

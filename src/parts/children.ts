@@ -16,9 +16,15 @@ export interface Children {
   /** How many may be sent with the row, and how many have to be. */
   readonly least: number;
   readonly most: number;
+  /** The changes of the row that take them with it. */
+  readonly takenBy: readonly ChildrenTaker[];
   /** What stands around them; absent = they are a bare list. */
   readonly envelope?: ChildrenEnvelope;
 }
+
+/** The changes of a row that may take its children with it. */
+export const childrenTakers = ['create', 'update', 'replace'] as const;
+export type ChildrenTaker = (typeof childrenTakers)[number];
 
 /** The names of the members around a list of children, and constants beside them. */
 export interface ChildrenEnvelope {
@@ -36,6 +42,7 @@ export function readChildren(words: Source, shape: Shape): Children | undefined 
   const source = words.get('children');
   const [resource = '', field = '', ...more] = (source.text() ?? '').trim().split('.');
   const envelope = words.has('envelope') ? readChildrenEnvelope(words.get('envelope')) : undefined;
+  const takers = words.get('taken_by').listed();
   return {
     at: source.at,
     resource,
@@ -48,6 +55,7 @@ export function readChildren(words: Source, shape: Shape): Children | undefined 
     page: words.get('page').number() ?? childrenBounds.page,
     least: countOf(shape.minItems) ?? 0,
     most: Math.min(countOf(shape.maxItems) ?? childrenBounds.most, childrenBounds.most),
+    takenBy: words.has('taken_by') ? childrenTakers.filter((taker) => takers.some((item) => item.text() === taker)) : ['create'],
     ...(envelope && { envelope }),
   };
 }

@@ -9,6 +9,7 @@ import { type Order, readSortWord } from './order.ts';
 import { type Parameter, readParameter } from './parameters.ts';
 import { type PathRow, readKey, readUnder, rowsAlong } from './path-rows.ts';
 import { readShape } from './read-shape.ts';
+import { answersWithRows, readSelecting, type Selecting } from './selecting.ts';
 import type { Shape } from './shape.ts';
 import { named, Source } from './source.ts';
 import { readTaking, type Taking } from './taking.ts';
@@ -68,11 +69,27 @@ export interface Endpoint {
   readonly counts?: 'always';
   /** Whether fields that are sent and that the caller cannot write are refused by name; absent = they are ignored. */
   readonly readOnlySent?: 'refuse';
-  readonly expand?: { readonly parameter: string; readonly depth: number };
+  /** Which of rows that the order does not tell apart comes first; absent = that which was made first. */
+  readonly ties?: 'newest';
+  /** Whether an empty text in a form takes its member away: null in an update, not sent in anything else. */
+  readonly emptySent?: 'removes';
+  readonly expand?: Expand;
+  /** What callers choose by of the rows that its answer shows; absent = they are shown whole. */
+  readonly select?: Selecting;
   readonly pagination?: Fact<Pagination>;
   /** The service's own errors that it may answer with. */
   readonly errors?: readonly string[];
   readonly deprecated?: Deprecation;
+}
+
+/** How references are asked to be shown whole. */
+export interface Expand {
+  readonly parameter: string;
+  readonly depth: number;
+  /** The member of a body that asks for the same. */
+  readonly member?: string;
+  /** What paths begin with in lists. */
+  readonly below?: string;
 }
 
 export interface Idempotency {
@@ -88,11 +105,21 @@ export function readEndpoints(source: Source): Endpoints {
   const all = source.fact((value) => {
     const entries = value.entries().filter(([key]) => !reserved.has(key));
     return named(
-      entries.map(([key, entry]) => [key, readEndpoint(key, withDefaults(key, entry, value.get('defaults')), under)] as const),
+      entries.map(([key, entry]) => {
+        const endpoint = readEndpoint(key, withDefaults(key, entry, value.get('defaults')), under);
+        return [key, entry.has('select') ? endpoint : withoutIdleSelect(endpoint)] as const;
+      }),
     );
   });
   const others = source.has('others') ? source.get('others').unstated() : undefined;
   return { at: source.at, all, ...(others && { others }), under };
+}
+
+/** What the defaults say of choosing fields is of the endpoints that show rows. */
+function withoutIdleSelect(endpoint: Endpoint): Endpoint {
+  if (!endpoint.select || answersWithRows(endpoint.does, endpoint.response)) return endpoint;
+  const { select: _, ...rest } = endpoint;
+  return rest;
 }
 
 /** An endpoint with the defaults of its method below its own words. */
@@ -150,13 +177,12 @@ function readEndpoint(key: string, source: Source, under: readonly PathRow[]): E
     ...((etag === 'strong' || etag === 'weak') && { etag }),
     ...(cache !== undefined && { cache }),
     ...(idempotency && { idempotency }),
-    ...(source.get('counts').text() === 'always' && { counts: 'always' as const }),
-    ...(source.get('exists').number() === 200 && { exists: 200 as const }),
-    ...(source.get('read_only').text() === 'refuse' && { readOnlySent: 'refuse' as const }),
+    ...readChoices(source),
     ...(source.has('expand') &&
       expand.unstated()?.standing !== 'none' && {
-        expand: { parameter: expand.get('parameter').text() ?? 'expand', depth: expand.get('depth').number() ?? 1 },
+        expand: readExpand(expand),
       }),
+    ...readSelecting(source.get('select')),
     ...(source.has('pagination') && { pagination: source.get('pagination').fact(readPagination) }),
     ...(source.has('errors') && {
       errors: source.get('errors').unstated()?.standing === 'none' ? [] : source.get('errors').words(),
@@ -184,6 +210,28 @@ function readProduces(source: Source): Pick<Endpoint, 'produces' | 'acceptIgnore
 
 function operationName(does: string | undefined): string | undefined {
   return does === undefined || does === 'reply' ? undefined : does.trim().replace(/\s+/g, ' ');
+}
+
+/** What may be said one way alone, besides what holds where nothing is said. */
+function readChoices(source: Source): Pick<Endpoint, 'counts' | 'exists' | 'readOnlySent' | 'emptySent' | 'ties'> {
+  return {
+    ...(source.get('counts').text() === 'always' && { counts: 'always' as const }),
+    ...(source.get('exists').number() === 200 && { exists: 200 as const }),
+    ...(source.get('ties').text() === 'newest' && { ties: 'newest' as const }),
+    ...(source.get('empty').text() === 'removes' && { emptySent: 'removes' as const }),
+    ...(source.get('read_only').text() === 'refuse' && { readOnlySent: 'refuse' as const }),
+  };
+}
+
+function readExpand(source: Source): Expand {
+  const member = source.get('member').text();
+  const below = source.get('below').text();
+  return {
+    parameter: source.get('parameter').text() ?? 'expand',
+    depth: source.get('depth').number() ?? 1,
+    ...(member !== undefined && { member }),
+    ...(below !== undefined && { below }),
+  };
 }
 
 function readIdempotency(source: Source): Idempotency | undefined {

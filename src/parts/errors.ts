@@ -1,5 +1,6 @@
 import type { Json, Pointer } from '../document/document.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type ViolationPath, violationPaths } from './message-template.ts';
 import { readShape } from './read-shape.ts';
 import { type OrderWord, readRefusalOrder } from './refusal-order.ts';
 import type { Shape } from './shape.ts';
@@ -12,6 +13,8 @@ export interface Errors {
   readonly codes: Fact<Named<ErrorCode>>;
   /** Header fields of every refusal. */
   readonly headers: Named<Expression>;
+  /** How the place of a violation in a body is written. */
+  readonly paths: ViolationPath;
   /** In which order it is refused; open where nothing is said, which promises none. */
   readonly order: Fact<readonly OrderWord[]>;
   /** Conditions that never arise (none), or that are left to the implementation (any). */
@@ -54,6 +57,7 @@ export function readErrors(source: Source): Errors {
     at: source.at,
     payload: source.get('payload').fact(readPayload),
     headers: source.get('headers').expressions(),
+    paths: violationPaths.find((word) => word === source.get('paths').text()) ?? 'pointer',
     order: readRefusalOrder(source.get('order')),
     conditions: named(
       source

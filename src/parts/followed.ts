@@ -25,7 +25,7 @@ export function followedOf(spec: Spec): readonly Followed[] {
 
 const followedBySpec = new WeakMap<Spec, readonly Followed[]>();
 
-/** Whoever makes a row with children makes each of these: that comes before anything else that follows. */
+/** Whoever makes or changes a row with children makes or changes each of these: that comes before anything else that follows. */
 function takenChildren(spec: Spec): Followed[] {
   return entriesOf(spec.resources.all).flatMap(([resource, { fields, identifier }]) => {
     const own = statedValue(identifier)?.field;
@@ -33,14 +33,26 @@ function takenChildren(spec: Spec): Followed[] {
       const { children, readOnly } = field;
       const child = children && entryOf(spec.resources.all, children.resource);
       const { at, resource: made, field: tie } = children ?? nothing;
-      const isTied = child && isStated(child.identifier) && entryOf(child.fields, tie)?.ref === resource;
+      const isTied = children && child && isStated(child.identifier) && entryOf(child.fields, tie)?.ref === resource;
       if (readOnly || own === undefined || !isTied) return [];
-      const set = named([[tie, { source: `next.${own}`, at }]]);
-      const act: Following = { at, does: { verb: 'create', resource: made }, set, skips: false, children: name };
-      return [{ at, resource, change: 'created', acts: [act] }];
+      const act = (verb: 'create' | 'update' | 'delete'): Following => ({
+        at,
+        does: { verb, resource: made },
+        set: named(verb === 'create' ? [[tie, { source: `next.${own}`, at }]] : []),
+        skips: false,
+        children: name,
+      });
+      const isChanged = children.takenBy.some((taker) => taker !== 'create');
+      return [
+        ...(children.takenBy.includes('create') ? [{ at, resource, change: 'created' as const, acts: [act('create')] }] : []),
+        ...(isChanged ? [{ at, resource, change: 'updated' as const, acts: childrenActs.map(act) }] : []),
+      ];
     });
   });
 }
+
+/** What a change of a row does to its children, in this order: what one of them lets go, another may have. */
+const childrenActs = ['delete', 'update', 'create'] as const;
 
 const nothing = { at: '', resource: '', field: '' };
 

@@ -95,6 +95,8 @@ export interface Pagination extends StatedPages {
   readonly previous?: string;
   readonly hasMore?: string;
   readonly total?: string;
+  /** The field with the path of the list, without its query. */
+  readonly self?: string;
   /** Constants of the envelope. */
   readonly data: Named<Json>;
 }
@@ -276,6 +278,7 @@ const fieldWords = [
   ['previous', 'previous'],
   ['has_more', 'hasMore'],
   ['total', 'total'],
+  ['self', 'self'],
 ] as const;
 
 const parameterWords = pageStyles.flatMap(({ parameters }) => parameters.map(({ word }) => word));

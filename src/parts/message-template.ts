@@ -9,6 +9,17 @@ interface Told {
   readonly expected: string;
 }
 
+/** The ways in which the place of a violation in a body is written: `/items/0/price`, `items.0.price`, `items[0][price]`. */
+export const violationPaths = ['pointer', 'dotted', 'bracketed'] as const;
+export type ViolationPath = (typeof violationPaths)[number];
+
+/** A JSON Pointer of a body, written in one of these ways. */
+export function writtenPath(pointer: string, way: ViolationPath): string {
+  if (way === 'pointer') return pointer;
+  const [first = '', ...rest] = pathOf(pointer);
+  return way === 'dotted' ? [first, ...rest].join('.') : first + rest.map((step) => `[${step}]`).join('');
+}
+
 const words: Readonly<Record<string, (told: Told) => string>> = {
   path: ({ path }) => path,
   name: ({ in: place, path }) => (place === 'body' ? pathOf(path).join('.') : path),

@@ -1,10 +1,13 @@
-import type { Json } from '../document/document.ts';
+import type { Json, JsonMap } from '../document/document.ts';
+import { type Children, type ChildrenTaker, childrenTakers } from './children.ts';
+import type { Effect } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts';
 import { leftOutOf } from './left-out.ts';
 import { boundRows, keyParameters, ownRow } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
+import { fitsAny } from './shapes/compose.ts';
 import { named } from './source.ts';
 import type { Spec } from './spec.ts';
 import { isMovedByUpdate, machineOn } from './states.ts';
@@ -26,21 +29,31 @@ export function requestShape(spec: Spec, endpoint: Endpoint): Fact<Shape> {
   }
   const resource = entryOf(spec.resources.all, effect.resource);
   if (!resource || !isStated(resource.fields)) return { standing: 'open', at: resource?.fields.at ?? at };
-  const bound = effect.verb === 'update' ? [] : boundByPath(spec, endpoint);
-  return { standing: 'stated', value: writableShape(spec, resource, effect.verb === 'update' ? 'all' : bound), at };
+  const optional = effect.verb === 'update' ? 'all' : boundByPath(spec, endpoint);
+  return { standing: 'stated', value: writableShape(spec, resource, optional, childrenTakerOf(effect)), at };
+}
+
+/** What an operation is to the children that may be sent with its row. */
+export function childrenTakerOf({ verb }: Effect): ChildrenTaker | undefined {
+  return verb === 'upsert' ? 'replace' : childrenTakers.find((taker) => taker === verb);
 }
 
 /** The shape of what a caller may send of a resource: what it cannot write left out, and what it may leave out not required. */
-export function writableShape(spec: Spec, resource: Resource, optional: readonly string[] | 'all'): Shape {
+export function writableShape(
+  spec: Spec,
+  resource: Resource,
+  optional: readonly string[] | 'all',
+  taker: ChildrenTaker = optional === 'all' ? 'update' : 'create',
+): Shape {
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [name, field] of entriesOf(resource.fields)) {
     const isMoved = optional === 'all' && isStateSent(spec, resource, field);
-    const isTaken = optional !== 'all' && takesChildren(field);
+    const isTaken = takesChildren(field, taker);
     if (!isMoved && !isTaken && !isWritable(spec, resource, field)) continue;
     const states = isMoved ? statedValue(machineOn(spec.states, resource.name, name)?.states) : undefined;
     properties[name] = {
-      ...sentShape(spec, field),
+      ...sentShape(spec, field, taker),
       ...(states && { enum: [...states] }),
       ...(field.default && { default: field.default.value }),
     };
@@ -50,21 +63,46 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
   return { type: 'object', properties, required, ...(!resource.additionalProperties && { additionalProperties: false }) };
 }
 
-/** Whether the rows that a field shows are taken with the one that is made. */
-export function takesChildren({ children, readOnly }: Field): boolean {
-  return children !== undefined && !readOnly;
+/** Whether the rows that a field shows are taken with the row that is made or changed. */
+export function takesChildren({ children, readOnly }: Field, taker: ChildrenTaker = 'create'): boolean {
+  return children !== undefined && !readOnly && children.takenBy.includes(taker);
 }
 
-/** The shape of a field as it is sent: its own, or of one with children a list of what makes each of them. */
-export function sentShape(spec: Spec, { shape, children }: Field): Shape {
+/** Whether children are sent with a row that is put in place, where they may be others than those that it is made with. */
+export function replacesChildren(spec: Spec, effect: Effect): boolean {
+  if (childrenTakerOf(effect) !== 'replace' || !('resource' in effect)) return false;
+  const fields = entriesOf(entryOf(spec.resources.all, effect.resource)?.fields);
+  return fields.some(([, field]) => takesChildren(field, 'replace'));
+}
+
+/** The shape of a field as it is sent: its own, or of one with children a list of what makes or changes each of them. */
+export function sentShape(spec: Spec, { shape, children }: Field, taker: ChildrenTaker = 'create'): Shape {
   if (!children) return statedValue(shape) ?? {};
-  const { resource: name, field, least, most } = children;
+  const { least, most } = children;
+  const { made, changed } = childShapes(spec, children);
+  const items = taker === 'create' || !made || !changed ? made : fitsAny<Json>([made, changed]);
+  return { type: 'array', items: items ?? {}, ...(least > 0 && { minItems: least }), maxItems: most };
+}
+
+/** What a child is sent as where it is made, and where it is there already and is named. */
+export function childShapes(
+  spec: Spec,
+  { resource: name, field }: Children,
+): { readonly made?: Shape; readonly changed?: Shape } {
   const child = entryOf(spec.resources.all, name);
+  if (!child) return {};
   // A child is of the row that it is sent with, and takes no children of its own.
   const isOwn = (one: Field) => one.name !== field && one.children === undefined;
-  const fields = named(entriesOf(child?.fields).filter(([, one]) => isOwn(one)));
-  const items = child && writableShape(spec, { ...child, fields: { standing: 'stated', value: fields, at: child.at } }, []);
-  return { type: 'array', items: items ?? {}, ...(least > 0 && { minItems: least }), maxItems: most };
+  const fields = named(entriesOf(child.fields).filter(([, one]) => isOwn(one)));
+  const alone: Resource = { ...child, fields: { standing: 'stated', value: fields, at: child.at } };
+  const patch = writableShape(spec, alone, 'all');
+  const identifier = fields[statedValue(child.identifier)?.field ?? ''];
+  const changed = identifier && {
+    ...patch,
+    properties: { [identifier.name]: statedValue(identifier.shape) ?? {}, ...(patch.properties as JsonMap) },
+    required: [identifier.name],
+  };
+  return { made: writableShape(spec, alone, []), ...(changed && { changed }) };
 }
 
 /** Whether a caller may write the field at all: not read-only, not the state field, not a generated identifier, no children. */

@@ -58,10 +58,12 @@ export function mightArise(spec: Spec, condition: ErrorCondition, operation: Ope
 /** What can refuse the acts that follow from an operation, those left out that are passed over then. */
 function followingConditions(spec: Spec, operation: Operation): ReadonlySet<ErrorCondition> {
   const found = new Set<ErrorCondition>();
-  for (const { does } of refusingActs(spec, operation)) {
+  for (const { does, children } of refusingActs(spec, operation)) {
     if (!does) continue;
     if (does.verb !== 'create') found.add('reference.missing');
-    if (does.verb === 'transition') found.add('transition.illegal');
+    const isMoved =
+      children !== undefined && does.verb === 'update' && machinesOf(spec.states, does.resource).some(isMovedByUpdate);
+    if (does.verb === 'transition' || isMoved) found.add('transition.illegal');
     const resource = entryOf(spec.resources.all, does.resource);
     if (resource && does.verb !== 'delete' && resource.unique.length > 0) found.add('resource.exists');
     if (does.verb !== 'delete' && rowLimitsOf(spec, does.resource).length > 0) found.add('limit.quota');
@@ -174,12 +176,12 @@ function mayBeTooMany(spec: Spec, operation: Operation): boolean {
   });
 }
 
-/** Whether a credential that is shown at an operation may be one whose time is over: a key or a token. */
+/** Whether a credential that is shown at an operation may be one whose time is over: a key, a token or a signature. */
 function takesTimed({ authentication }: Spec, { endpoint }: Operation): boolean {
   const accepted = new Set(acceptedSets(authentication, endpoint).flat());
   return entriesOf(authentication.schemes).some(([name, scheme]) => {
     const by = kindOfScheme(scheme)?.proof?.by;
-    return accepted.has(name) && (by === 'key' || by === 'token');
+    return accepted.has(name) && (by === 'key' || by === 'token' || by === 'signing');
   });
 }
 

@@ -32,6 +32,7 @@ export const fieldWords = [
   'order',
   'page',
   'envelope',
+  'taken_by',
   'deprecated',
 ] as const;
 

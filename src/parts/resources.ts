@@ -1,11 +1,11 @@
-import type { Json, Pointer } from '../document/document.ts';
+import type { Json, JsonMap, Pointer } from '../document/document.ts';
 import { type Children, childrenShape, readChildren } from './children.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { type FollowedChange, type Following, followedChanges, readFollowing } from './following.ts';
 import { type Kept, readKept } from './kept.ts';
 import { readShape, splitField } from './read-shape.ts';
 import type { Shape } from './shape.ts';
-import { named, type Source } from './source.ts';
+import { isPlainMap, named, type Source } from './source.ts';
 import { type Deprecation, readDeprecation } from './versioning.ts';
 
 /** Part 2: the things the service keeps and the values they are made of. */
@@ -35,6 +35,14 @@ export interface Resource {
   readonly following?: Readonly<Partial<Record<FollowedChange, readonly Following[]>>>;
   /** What becomes of its rows once they are deleted; absent = they are gone. */
   readonly kept?: Kept;
+  /** Rows that are there from the start, each with its identifier. */
+  readonly rows?: readonly StatedRow[];
+}
+
+/** A row that is stated. */
+export interface StatedRow {
+  readonly at: Pointer;
+  readonly fields: JsonMap;
 }
 
 /** What the fields of a row together must not be. */
@@ -158,7 +166,12 @@ function readResource(name: string, source: Source): Resource {
     additionalProperties: source.get('additionalProperties').flag() ?? false,
     ...readFollowed(source),
     ...(kept && { kept }),
+    ...(source.has('rows') && { rows: source.get('rows').items().flatMap(readRow) }),
   };
+}
+
+function readRow({ at, value }: Source): StatedRow[] {
+  return isPlainMap(value) ? [{ at, fields: value }] : [];
 }
 
 function readRule(name: string, source: Source): (readonly [string, FieldRule])[] {

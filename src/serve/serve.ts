@@ -4,7 +4,6 @@ import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
   type Exchange,
   type Fields,
-  type Identified,
   type OperationRun,
   type Plan,
   type Reached,
@@ -12,6 +11,7 @@ import {
   type Routed,
   refusalReply,
 } from './exchange/exchange.ts';
+import type { Identified } from './exchange/identified.ts';
 import type { Call, Reply } from './http/call.ts';
 import {
   type Act,

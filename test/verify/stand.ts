@@ -134,10 +134,26 @@ async function secondCallers(service: Service, scopes: readonly string[], wanted
       .administer('keys add', { user, id, scopes: [...scopes], ...(wanted !== undefined && { scheme: wanted }) })
       .catch(() => undefined);
     // What `keys add` gives: the key beside what is told of it.
-    const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
-    return secret === undefined ? [] : [{ user, id, scopes, credential: secret, ...(scheme !== undefined && { scheme }) }];
+    const {
+      key: name,
+      secret,
+      scheme,
+    } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
+    if (secret === undefined) return [];
+    const first = service.credentials.find((one) => one.user === user);
+    // A password goes with the name that it is shown under, and who signs requests needs the name of the key too.
+    const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
+    const isSigning = service.credentials.some((one) => one.signs !== undefined && one.scheme === scheme);
+    const credential = isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : isSigning ? `${name}:${secret}` : secret;
+    return [{ user, id, scopes, credential, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
+}
+
+/** Whether a credential is a name and a password, as `Basic` has them. */
+function namesItself(value: string, id: string): boolean {
+  const text = value.replace(/^Basic +/, '');
+  return /^[A-Za-z0-9+/]+=*$/.test(text) && atob(text).startsWith(`${id}:`);
 }
 
 async function documentOf(given: string): Promise<Document> {

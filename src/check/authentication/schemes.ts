@@ -190,6 +190,12 @@ export const tokenRules: readonly Rule[] = [
     (subject) => eachScheme(subject.spec, (scheme) => problemsWith(subject, scheme, 'authentication/introspection')),
   ),
   error(
+    'authentication/request-signature',
+    'Signed requests are stated so that nobody could sign or judge one.',
+    'State what a signature is over and where it stands: `value` and `signs`, or `covers` and `algorithms`.',
+    (subject) => eachScheme(subject.spec, (scheme) => problemsWith(subject, scheme, 'authentication/request-signature')),
+  ),
+  error(
     'authentication/algorithm-none',
     'A token may go without a signature, so anybody could make one.',
     'Take `none` out of the algorithms.',
@@ -278,7 +284,8 @@ function problemsWith({ spec }: Subject, scheme: Scheme, code: Rule['code']): Wr
 
 function eachAlgorithm(subject: Subject, find: (name: string, at: string, scheme: Scheme) => readonly Wrong[]): Wrong[] {
   return eachScheme(subject.spec, (scheme) => {
-    const names = scheme.algorithms ?? [];
+    // Requests are signed by algorithms of other names, which their kind knows.
+    const names = kindOfScheme(scheme)?.proof?.by === 'signing' ? [] : (scheme.algorithms ?? []);
     const list = below(scheme.at, 'algorithms');
     return names.flatMap((name, index) => find(name, itemPlace(subject, list, names, index), scheme));
   });

@@ -133,6 +133,18 @@ export const changeRules: readonly Rule[] = [
         ];
       }),
   ),
+  warning(
+    'endpoints/empty-unsent',
+    'An endpoint says what an empty text of a form is, and takes no form.',
+    'Name `application/x-www-form-urlencoded` or `multipart/form-data` under `consumes`, or take `empty` out.',
+    ({ endpoints, spec }) =>
+      endpoints.flatMap(({ at, consumes = [] }) => {
+        const place = below(at, 'empty');
+        if (valueAt(spec.document.tree, place) === undefined || consumes.some((type) => /urlencoded|multipart/.test(type)))
+          return [];
+        return [{ message: 'No form comes here.', at: place, onKey: true }];
+      }),
+  ),
   error('endpoints/keep', 'How long idempotency keys are kept is no duration.', 'Write a number and a unit: `24h`.', (subject) =>
     subject.endpoints.flatMap(({ at }) => {
       const place = below(below(at, 'idempotency'), 'keep');

@@ -1,3 +1,4 @@
+import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
@@ -74,12 +75,13 @@ export const listRules: readonly Rule[] = [
     'endpoints/list-words',
     'An endpoint that is no list is ordered, sorted, filtered or cut into pages.',
     'Take these words out, or let it list a resource.',
-    ({ endpoints }) =>
+    ({ endpoints, spec }) =>
       endpoints.flatMap(({ at, does, order, pagination, parameters }) => {
         const effect = statedValue(does);
         if (!effect || effect.verb === 'list' || effect.verb === 'handler') return [];
         const words = [
           ...(order.length > 0 ? [{ word: 'order', at: below(at, 'order') }] : []),
+          ...(valueAt(spec.document.tree, below(at, 'ties')) === undefined ? [] : [{ word: 'ties', at: below(at, 'ties') }]),
           ...(pagination && pagination.standing !== 'none' ? [{ word: 'pagination', at: below(at, 'pagination') }] : []),
           ...entriesOf(parameters).flatMap(([, parameter]) => [
             ...(parameter.sorts ? [{ word: 'sorts', at: below(parameter.at, 'sorts') }] : []),
@@ -103,6 +105,19 @@ export const listRules: readonly Rule[] = [
         const fields = resource && statedValue(resource.fields);
         if (!expand || !resource || !fields || /"(?:ref|resource)":/.test(JSON.stringify(fields))) return [];
         return [{ message: `\`${resource.name}\` refers to nothing that could be expanded.`, at: below(at, 'expand') }];
+      }),
+  ),
+  error(
+    'endpoints/expand-member',
+    'The member of a body that asks for references to be shown whole is a field as well.',
+    'Give the member a name that no field has.',
+    ({ endpoints, resources }) =>
+      endpoints.flatMap(({ at, does, expand }) => {
+        const effect = statedValue(does);
+        const resource = effect && 'resource' in effect ? resources.get(effect.resource) : undefined;
+        const { member } = expand ?? {};
+        if (member === undefined || !resource || !entryOf(resource.fields, member)) return [];
+        return [{ message: `\`${resource.name}\` has a field \`${member}\`.`, at: below(below(at, 'expand'), 'member') }];
       }),
   ),
 ];

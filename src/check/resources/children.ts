@@ -27,7 +27,7 @@ export const childrenRules: readonly Rule[] = [
   error(
     'resources/children-beside',
     'A word stands beside children that says something of another sort of field, or a word of children stands beside none.',
-    'Take it out; children are written where they are of, and beside them stand `order`, `page`, `envelope`, `readOnly`, `visible`, `minItems` and `maxItems`.',
+    'Take it out; children are written where they are of, and beside them stand `order`, `page`, `envelope`, `taken_by`, `readOnly`, `visible`, `minItems` and `maxItems`.',
     (subject) => eachField(subject, (field) => strayWords(subject, field)),
   ),
   error(
@@ -39,8 +39,14 @@ export const childrenRules: readonly Rule[] = [
   error(
     'resources/children-replaced',
     'A row that is made with its children is put in place as well, where it is not said what becomes of these.',
-    'State the `request`, without them; or let them be `readOnly`, and be made at an address of their own.',
+    'Let replacements take them: `taken_by: [create, replace]`. Or state the `request`, without them; or let them be `readOnly`, and be made at an address of their own.',
     (subject) => subject.endpoints.flatMap((endpoint) => replaced(subject, endpoint)),
+  ),
+  error(
+    'resources/children-taken',
+    'It is said that changes take children, and they cannot, or would leave some of them out that nobody is shown.',
+    'Let `maxItems` be no more than `page`, take `readOnly` out, and let creations take them where an upsert may make the row.',
+    (subject) => eachField(subject, (field, resource) => wrongTaking(subject, field, resource)),
   ),
 ];
 
@@ -86,7 +92,7 @@ const ofOthers = [
   'show',
   'ref',
 ];
-const ofChildren = ['order', 'page', 'envelope'];
+const ofChildren = ['order', 'page', 'envelope', 'taken_by'];
 
 function strayWords({ spec }: Subject, { at, children, name }: Field): Wrong[] {
   const stated = valueAt(spec.document.tree, at);
@@ -116,7 +122,32 @@ function nested({ resources }: Subject, { resource, at }: Children): Wrong[] {
 function replaced({ resources }: Subject, { does, request, at }: Subject['endpoints'][number]): Wrong[] {
   const effect = statedValue(does);
   if ((effect?.verb !== 'replace' && effect?.verb !== 'upsert') || isStated(request)) return [];
-  const taken = entriesOf(resources.get(effect.resource)?.fields).find(([, field]) => takesChildren(field));
+  const fields = entriesOf(resources.get(effect.resource)?.fields);
+  const taken = fields.find(([, field]) => takesChildren(field) && !takesChildren(field, 'replace'));
   if (!taken) return [];
   return [{ message: `\`${taken[0]}\` of \`${effect.resource}\` is sent with a new one.`, at: below(at, 'does') }];
+}
+
+/** What is wrong with the changes that are to take children. */
+function wrongTaking({ spec, endpoints }: Subject, field: Field, { name }: Resource): Wrong[] {
+  const { children, readOnly, at } = field;
+  const place = below(at, 'taken_by');
+  if (!children || valueAt(spec.document.tree, place) === undefined) return [];
+  if (readOnly) return [{ message: `\`${field.name}\` is read-only, and taken by nothing.`, at: place, onKey: true }];
+  const isChanged = children.takenBy.some((taker) => taker !== 'create');
+  const wrong: Wrong[] = [];
+  if (isChanged && children.most > children.page)
+    wrong.push({
+      message: `Up to ${children.most} are taken and ${children.page} shown: who sends back what it is shown leaves out the others.`,
+      remedy: `Write \`maxItems: ${children.page}\`, or let \`page\` be ${children.most}.`,
+      at: place,
+      onKey: true,
+    });
+  const isMade = endpoints.some(({ does }) => {
+    const effect = statedValue(does);
+    return effect?.verb === 'upsert' && effect.resource === name;
+  });
+  if (isMade && takesChildren(field, 'replace') && !takesChildren(field))
+    wrong.push({ message: `An upsert makes a \`${name}\` too, and creations take none.`, at: place, onKey: true });
+  return wrong;
 }

@@ -42,10 +42,10 @@ export const referenceRules: readonly Rule[] = [
   error(
     'resources/clear-required',
     'A reference is to be cleared when what it refers to is deleted, and is required.',
-    'Write `restrict` or `cascade`, or take the field out of `required`.',
+    'Write `restrict` or `cascade`, let it be null (`ref: "owner?", null: kept`), or take the field out of `required`.',
     (subject) =>
-      eachField(subject, ({ name, at, onDelete, required }) =>
-        onDelete === 'clear' && statedValue(required) === true
+      eachField(subject, ({ name, at, onDelete, required, keepsNull }) =>
+        onDelete === 'clear' && statedValue(required) === true && !keepsNull
           ? [{ message: `\`${name}\` cannot be both required and cleared.`, at: below(at, 'onDelete') }]
           : [],
       ),

@@ -1,8 +1,10 @@
 import { below } from '../../document/pointer.ts';
 import { schemeKind } from '../../kinds/schemes/all.ts';
-import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
+import type { RequestSigning } from '../../kinds/schemes/signing.ts';
+import { kindOfScheme, placed, type Scheme } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
+import { listed } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -51,6 +53,22 @@ export const callerRules: readonly Rule[] = [
           ? [{ message: `\`${scheme.name}\` stands in the address.`, at: below(scheme.at, 'query'), onKey: true }]
           : [],
       ),
+  ),
+  warning(
+    'security/signature-for-ever',
+    'A signed request is good for ever, and whoever has seen it can send it again.',
+    'Let the time be told and signed, `{timestamp}`.',
+    (subject) => eachSigned(subject, ({ toleranceMs }) => (toleranceMs === undefined ? 'tells no time' : undefined)),
+  ),
+  warning(
+    'security/unsigned-part',
+    'A part of the request is not signed: whoever stands between changes it, and the signature still holds.',
+    'Let the method, path, query and body be signed.',
+    (subject) =>
+      eachSigned(subject, ({ signs }) => {
+        const left = ['method', 'path', 'query', 'body'].filter((part) => !signs.has(part));
+        return left.length === 0 ? undefined : `does not sign the ${listed(left)}`;
+      }),
   ),
   warning(
     'security/any-origin',
@@ -114,6 +132,15 @@ function eachScheme({ spec }: Subject, find: (scheme: Scheme) => readonly Wrong[
 
 function eachToken(subject: Subject, find: (scheme: Scheme) => readonly Wrong[]): Wrong[] {
   return eachScheme(subject, (scheme) => (schemeKind(scheme.type)?.proof?.by === 'token' ? find(scheme) : []));
+}
+
+/** What is found at each scheme by which requests are signed, and that is stated soundly. */
+function eachSigned(subject: Subject, find: (signing: RequestSigning) => string | undefined): Wrong[] {
+  return eachScheme(subject, (scheme) => {
+    const kind = schemeKind(scheme.type);
+    const says = kind?.proof?.by === 'signing' ? find(kind.proof.compile(placed(scheme))) : undefined;
+    return says === undefined ? [] : [{ message: `\`${scheme.name}\` ${says}.`, at: scheme.at, onKey: true }];
+  });
 }
 
 function missing(scheme: Scheme, word: 'audience' | 'issuer', says: string): Wrong[] {

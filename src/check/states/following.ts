@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { type Followed, followedOf, followingName, isFollowedBy, referringRows, transitionOf } from '../../parts/followed.ts';
 import { type Following, type FollowingEffect, followingBounds } from '../../parts/following.ts';
 import { verbOf } from '../../parts/operations.ts';
-import { isSuppliedByService, isWritable } from '../../parts/payload.ts';
+import { isSuppliedByService, isWritable, takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { machineOn, machineWith } from '../../parts/states.ts';
 import { followingScopes, shapeAlong } from '../../parts/uses/following.ts';
@@ -44,7 +44,7 @@ export const followingRules: readonly Rule[] = [
     'states/then-lacks',
     'A row that is made because of a change lacks a field that answers must carry.',
     'Give it in `set`, or say what sets it when one is made.',
-    (subject) => eachAct(subject, (act) => lackedFields(subject, act)),
+    (subject) => eachAct(subject, (act, followed) => lackedFields(subject, act, followed)),
   ),
   error(
     'states/then-endless',
@@ -90,7 +90,7 @@ function unknownNames({ spec, names, resources }: Subject, { does, at }: Followi
   return [{ message: `\`${does.resource}\` has no transition \`${does.transition}\`.`, remedy, at: place }];
 }
 
-function wrongRows({ spec, resources }: Subject, { does, each, to, at }: Following, { resource }: Followed): Wrong[] {
+function wrongRows({ spec, resources }: Subject, { does, each, to, at, children }: Following, { resource }: Followed): Wrong[] {
   if (!does) return [];
   const rows = each && referringRows(spec, each);
   const wrong: Wrong[] = [];
@@ -106,7 +106,8 @@ function wrongRows({ spec, resources }: Subject, { does, each, to, at }: Followi
     return to
       ? [...wrong, { message: 'What is made is no row that is there.', remedy: 'Take `to` out.', at: below(at, 'to') }]
       : wrong;
-  if (!to && !each) wrong.push({ message: `It is not said which \`${does.resource}\` is meant.`, at: below(at, wordOf(does)) });
+  if (!to && !each && children === undefined)
+    wrong.push({ message: `It is not said which \`${does.resource}\` is meant.`, at: below(at, wordOf(does)) });
   if (!to && rows && rows.resource !== does.resource)
     wrong.push({
       message: `\`each\` gives rows of \`${rows.resource}\`, and it is done to a \`${does.resource}\`.`,
@@ -140,9 +141,16 @@ function wrongFields({ spec, resources }: Subject, { does, set, at }: Following)
   });
 }
 
-function lackedFields({ spec, resources }: Subject, { does, set, at, children }: Following): Wrong[] {
+function lackedFields(
+  { spec, resources }: Subject,
+  { does, set, at, children }: Following,
+  { resource: from, change }: Followed,
+): Wrong[] {
   const resource = does?.verb === 'create' ? resources.get(does.resource) : undefined;
   if (!resource) return [];
+  // Children that a creation takes lack the same there.
+  const field = children === undefined ? undefined : fieldOf(resources.get(from), children);
+  if (change === 'updated' && field && takesChildren(field)) return [];
   const lacked = entriesOf(resource.fields).flatMap(([name, field]) => {
     const isOwn = field.set[`create ${resource.name}`] !== undefined || isSuppliedByService(field, 'create');
     const isSent = children !== undefined && isWritable(spec, resource, field);

@@ -4,6 +4,7 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import { resourceVerbs } from '../../parts/effects.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { listed } from '../subject/names.ts';
@@ -91,11 +92,12 @@ export const transitionRules: readonly Rule[] = [
   error(
     'states/answer',
     'An error is to be the answer where no caller waits for one.',
-    'State `answer` at a target of a transition that an endpoint or an update (`on`) is.',
+    'State `answer` at a target of a transition that an endpoint or an update (`on`) is, or where an endpoint makes the row.',
     (subject) => [
-      ...subject.machines.flatMap(({ initial }) =>
-        answered(initial, 'A creation is answered with what it made; let a transition lead to the error.'),
-      ),
+      ...subject.machines.flatMap(({ initial, resource }) => {
+        const isMade = !subject.names.operations.closed || subject.endpoints.some((endpoint) => makes(endpoint, resource));
+        return isMade ? [] : answered(initial, `No caller makes a \`${resource}\`.`);
+      }),
       ...eachTransition(subject, (transition) => {
         const { name, to, on } = transition;
         const isCalled = on !== undefined || !subject.names.operations.closed || isCalledBy(subject, transition);
@@ -125,6 +127,11 @@ export const transitionRules: readonly Rule[] = [
       ]),
   ),
 ];
+
+function makes({ does }: Endpoint, resource: string): boolean {
+  const effect = statedValue(does);
+  return (effect?.verb === 'create' || effect?.verb === 'upsert') && effect.resource === resource;
+}
 
 function answered(targets: readonly Target[], message: string): Wrong[] {
   return targets.flatMap(({ at, answer }) => (answer === undefined ? [] : [{ message, at: below(at, 'answer'), onKey: true }]));

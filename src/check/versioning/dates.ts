@@ -228,5 +228,5 @@ export const selectionRules: readonly Rule[] = [
 /** Whether keys are given out for a scheme, as far as its kind is known. */
 function mayHaveKeys(scheme: Scheme): boolean {
   const kind = kindOfScheme(scheme);
-  return kind === undefined || kind.proof?.by === 'key';
+  return kind === undefined || kind.proof?.by === 'key' || kind.proof?.by === 'signing';
 }

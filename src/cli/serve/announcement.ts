@@ -78,12 +78,24 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
 export function credentialLines(credentials: readonly DevelopmentCredential[], terminal: Terminal): string[] {
   if (credentials.length === 0) return [];
   const width = Math.max(...credentials.map(({ user }) => user.length));
-  const sent = ({ in: place, name, value }: DevelopmentCredential) =>
-    place === 'header' ? `${name}: ${value}` : place === 'cookie' ? `Cookie: ${name}=${value}` : `?${name}=${value}`;
+  const sent = ({ in: place, name, value, signs, scheme }: DevelopmentCredential) =>
+    signs !== undefined
+      ? signingWords(scheme, signs, value)
+      : place === 'header'
+        ? `${name}: ${value}`
+        : place === 'cookie'
+          ? `Cookie: ${name}=${value}`
+          : `?${name}=${value}`;
   return [
     `  ${paint(terminal, 'dim', 'credentials'.padEnd(8))}  for this run alone, kept nowhere`,
     ...credentials.map((one) => `    ${paint(terminal, 'cyan', printable(one.user).padEnd(width))}  ${sent(one)}`),
   ];
+}
+
+/** What somebody signs with: `ninefold verify --as USER=KEY:SECRET` does. */
+function signingWords(scheme: string, algorithm: string, value: string): string {
+  const [, key = '', secret = ''] = /^([^:]*):(.*)$/s.exec(value) ?? [];
+  return `signs its requests as ${printable(scheme)} says (${algorithm}): key ${key}, ${algorithm.startsWith('hmac-') ? 'secret' : 'private key'} ${secret}`;
 }
 
 /** What a person should know, one point each. */

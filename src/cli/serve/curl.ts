@@ -11,6 +11,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes } from '../../serve/callers/accepted-schemes.ts';
 import type { DevelopmentCredential } from '../../serve/callers/development.ts';
+import { signedHeaders } from './signed-curl.ts';
 
 /**
  * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
@@ -50,7 +51,9 @@ function lifeOf(
   const one = callers(spec, credentials, [create, ...(read ? [read] : []), ...(list ? [list] : [])]);
   const made = request(spec, create, base, one);
   const isShown = create.response.standing === 'open' && read !== undefined && pathParameters(read.path).length === 1;
-  if (made === undefined || finder === undefined || !isShown || read?.identity) return undefined;
+  // What is read of an answer can be signed by nobody who prints a line beforehand.
+  const isSigned = one.some(({ signs }) => signs !== undefined);
+  if (made === undefined || finder === undefined || !isShown || read?.identity || isSigned) return undefined;
   const listed = list && request(spec, list, base, one);
   const path = read.path.replace(/\{[^{}]+\}/, `$(printf '%s' "$made" | ${finder})`);
   return [
@@ -86,17 +89,35 @@ function request(
   const shown = shownFor(spec, endpoint, credentials);
   for (const { in: place, name, value } of shown) if (place === 'query') query.set(name, value);
   const url = `${base}${endpoint.path}${query.size > 0 ? `?${query}` : ''}`;
-  return [curl, ...methodOf(endpoint, body.length > 0), quoted(url), ...wordsOf(shown), ...headers, ...key, ...body].join(' ');
+  const asked = { method: endpoint.method, url, body: body.text };
+  const signed = shown
+    .flatMap((one) => signedHeaders(spec, one, asked))
+    .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+  return [
+    curl,
+    ...methodOf(endpoint, body.text !== undefined),
+    quoted(url),
+    ...wordsOf(shown),
+    ...headers,
+    ...key,
+    ...wordsOfBody(body.text),
+    ...signed,
+  ].join(' ');
 }
 
-/** The words that send the body; none for an endpoint that takes none, undefined where no body can be made. */
-function bodyOf(spec: Spec, endpoint: Endpoint): string[] | undefined {
+/** The words that send a body. */
+function wordsOfBody(body: string | undefined): string[] {
+  return body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(body)}`];
+}
+
+/** A body as it is sent; no text for an endpoint that takes none, undefined where no body can be made. */
+function bodyOf(spec: Spec, endpoint: Endpoint): { readonly text: string | undefined } | undefined {
   const shape = requestShape(spec, endpoint);
-  if (shape.standing === 'none') return [];
+  if (shape.standing === 'none') return { text: undefined };
   if (!isStated(shape)) return undefined;
   const takesJson = endpoint.consumes === undefined || endpoint.consumes.includes('application/json');
   const body = takesJson ? sampleOf(spec, shape.value as JsonMap) : undefined;
-  return body === undefined ? undefined : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body as Json))}`];
+  return body === undefined ? undefined : { text: JSON.stringify(body as Json) };
 }
 
 /** What stands for a credential in examples, where the document says it. */
@@ -150,7 +171,9 @@ function operationOf(endpoint: Endpoint): Operation {
 
 /** The words that send credentials which stand in headers or cookies. */
 function wordsOf(credentials: readonly DevelopmentCredential[]): string[] {
-  return credentials.flatMap(({ in: place, name, value }) => {
+  return credentials.flatMap(({ in: place, name, value, signs }) => {
+    // The secret of one that signs is never sent.
+    if (signs !== undefined) return [];
     if (place === 'header') return [`-H ${quoted(`${name}: ${value}`)}`];
     return place === 'cookie' ? [`-b ${quoted(`${name}=${value}`)}`] : [];
   });

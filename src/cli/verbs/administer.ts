@@ -145,14 +145,16 @@ function tell(action: string, told: Json, terminal: Terminal, isGiven: boolean):
     const revoked = Array.isArray(fields.revoked) ? fields.revoked : [];
     terminal.write(`Revoked ${revoked.map(String).join(', ')}.\n`);
   } else {
-    const { key, user, id, expires, oldUntil, secret } = fields;
+    const { key, user, id, expires, oldUntil, secret, signs } = fields;
     const until = expires === undefined ? '' : `, until ${String(expires)}`;
     const old = oldUntil === undefined ? '' : ` The old one holds until ${String(oldUntil)}.`;
     const whose = printable(`${String(user)} ${String(id)}`);
+    const shown =
+      signs === undefined
+        ? ' It is shown this once and kept nowhere.'
+        : ` Requests are signed with it (${String(signs)}), under the name of the key; it is shown this once.`;
     // Whoever gave the secret knows it.
-    terminal.complain(
-      `${String(key)}, for ${whose}${until}.${isGiven ? '' : ' It is shown this once and kept nowhere.'}${old}\n`,
-    );
+    terminal.complain(`${String(key)}, for ${whose}${until}.${isGiven ? '' : shown}${old}\n`);
     if (!isGiven) terminal.write(`${String(secret)}\n`);
   }
 }

@@ -7,7 +7,7 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
 import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machinesOf, type Transition, transitionsOn } from '../../parts/states.ts';
+import { machinesOf, type Target, type Transition, transitionsOn } from '../../parts/states.ts';
 
 /** One way in which an operation may refuse. */
 export interface PossibleRefusal {
@@ -83,7 +83,8 @@ function ownCodes(spec: Spec, operation: Operation): string[] {
     one.ifElse,
     ...one.to.map(({ answer }) => answer),
   ]);
-  const blocked = answered.filter((code) => code !== undefined);
+  const begun = begunBy(spec, operation).map(({ answer }) => answer);
+  const blocked = [...answered, ...begun].filter((code) => code !== undefined);
   return [...new Set([...denials, ...blocked, ...(endpoint?.errors ?? []), ...ruled, ...followingCodes(spec, operation)])];
 }
 
@@ -91,6 +92,13 @@ function ownCodes(spec: Spec, operation: Operation): string[] {
 function movedBy({ states }: Spec, { name, resource }: Operation): Transition[] {
   const machines = resource === undefined ? [] : machinesOf(states, resource);
   return machines.flatMap((machine) => transitionsOn(machine, name).map(([, transition]) => transition));
+}
+
+/** The states in which a row begins that an operation makes. */
+function begunBy({ states }: Spec, { endpoint, resource }: Operation): Target[] {
+  const verb = statedValue(endpoint?.does)?.verb;
+  if (resource === undefined || (verb !== 'create' && verb !== 'upsert')) return [];
+  return machinesOf(states, resource).flatMap(({ initial }) => initial);
 }
 
 /** The codes that what follows from an operation is refused with. */

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { newMap } from '../../document/values.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
-import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
+import { kindOfScheme, placed, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import { placeMadeBy } from '../../parts/made-values.ts';
@@ -12,6 +12,7 @@ import { literal, propertyName, type TypeNames } from '../spec/names.ts';
 import { operationIdOf, UniqueNames } from '../spec/operation-names.ts';
 import { refusalsOf } from '../spec/refusals.ts';
 import { clientPrelude } from './client-prelude.ts';
+import { clientSigning, thatSigns } from './client-signing.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
 import { parameterMembers } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';
@@ -34,6 +35,7 @@ import { declaration, flat } from './write.ts';
 export function clientSection(operations: readonly OperationTypes[], types: ResourceTypes, names: TypeNames): string[] {
   const { spec } = types.reading;
   const unique = new UniqueNames();
+  const isSigning = entriesOf(spec.authentication.schemes).some(([, scheme]) => signingOf(scheme) !== undefined);
   const declarations: string[] = [];
   const table: [string, JsonMap][] = [];
   const members = operations.map((operation): ObjectMember => {
@@ -55,10 +57,10 @@ export function clientSection(operations: readonly OperationTypes[], types: Reso
   readonly baseUrl?: string;
   readonly codeAt?: readonly string[];
   readonly version?: { readonly in: string; readonly name: string; readonly current: string };
-  readonly schemes: { readonly [name: string]: { readonly in: string; readonly name: string; readonly prefix?: string; readonly isName?: boolean } };
+  readonly schemes: { readonly [name: string]: { readonly in: string; readonly name: string; readonly prefix?: string; readonly isName?: boolean${isSigning ? '; readonly signs?: Signing' : ''} } };
 } = ${constant(serviceConstant(spec), '')};`,
     `const operations: { readonly [name: string]: Operation } = {\n${table.map(([name, row]) => `  ${propertyName(name)}: ${constant(row, '  ')},`).join('\n')}\n};`,
-    clientPrelude,
+    ...(isSigning ? [thatSigns(clientPrelude), clientSigning] : [clientPrelude]),
   ];
 }
 
@@ -130,6 +132,11 @@ function credentialType(spec: Spec): Type {
     { name: 'name', type: word('string') },
     { name: 'password', type: word('string') },
   ]);
+  const signingKey = objectOf([
+    { name: 'keyId', type: word('string') },
+    { name: 'secret', type: word('string') },
+    { name: 'algorithm', type: word('string'), optional: true },
+  ]);
   return accepted.length === 0
     ? objectOf([], neverType)
     : union(
@@ -138,11 +145,18 @@ function credentialType(spec: Spec): Type {
             set.map((name) => {
               const scheme = stated.get(name);
               const isPair = scheme !== undefined && kindOfScheme(scheme)?.proof?.by === 'password';
-              return { name, type: isPair ? pair : word('string'), readonly: true };
+              const signs = scheme && signingOf(scheme);
+              return { name, type: isPair ? pair : signs ? signingKey : word('string'), readonly: true };
             }),
           ),
         ),
       );
+}
+
+/** What a client has to know to sign, where callers sign. */
+function signingOf(scheme: Scheme): JsonMap | undefined {
+  const proof = kindOfScheme(scheme)?.proof;
+  return proof?.by === 'signing' && proof.lacks(scheme) === undefined ? proof.forClients(placed(scheme)) : undefined;
 }
 
 /** What the client knows of the service as a whole. */
@@ -155,7 +169,14 @@ function serviceConstant(spec: Spec): JsonMap {
     const prefix = schemePrefix(scheme);
     const proof = kindOfScheme(scheme)?.proof;
     const isName = proof?.by === 'key' && proof.write !== undefined;
-    schemes[name] = { in: scheme.in, name: carrier, ...(prefix !== undefined && { prefix }), ...(isName && { isName }) };
+    const signs = signingOf(scheme);
+    schemes[name] = {
+      in: scheme.in,
+      name: carrier,
+      ...(prefix !== undefined && { prefix }),
+      ...(isName && { isName }),
+      ...(signs && { signs }),
+    };
   }
   const select = statedValue(spec.versioning.select);
   const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];

@@ -4,7 +4,7 @@ import type { Answer } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import { boundByPath, requestShape } from '../../parts/payload.ts';
+import { boundByPath, replacesChildren, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
 import { unsettledLine } from '../spec/prose.ts';
@@ -117,6 +117,7 @@ function requestType(endpoint: Endpoint, body: Fact<Shape>, types: ResourceTypes
   const effect = statedValue(endpoint.does);
   // A body that is not stated follows from a resource.
   const name = effect && 'resource' in effect ? effect.resource : '';
+  if (effect && replacesChildren(types.reading.spec, effect)) return shapeType(body.value, types.shapes('create'));
   const view = effect?.verb === 'update' ? 'update' : 'create';
   const resource = entryOf(types.reading.spec.resources.all, name);
   const bound = view === 'update' ? [] : boundByPath(types.reading.spec, endpoint);
@@ -201,7 +202,7 @@ function pageType(endpoint: Endpoint, shown: Type, types: ResourceTypes): Type {
   const pagination = listPagination(endpoint, types.shapes('shown'));
   const items = listType(shown);
   if (pagination?.items === undefined) return items;
-  const { data, style, isToldInBody, next, previous, hasMore, total } = pagination;
+  const { data, style, isToldInBody, next, previous, hasMore, total, self } = pagination;
   const step = union([word(pageStyle(style).count ? 'number' : 'string'), word('null')]);
   const constants = Object.entries(data).map(([name, value]): ObjectMember => ({ name, type: literalType(value) }));
   const rest: [string | undefined, Type][] = [
@@ -209,6 +210,7 @@ function pageType(endpoint: Endpoint, shown: Type, types: ResourceTypes): Type {
     [isToldInBody ? previous : undefined, step],
     [hasMore, word('boolean')],
     [total, word('number')],
+    [self, word('string')],
   ];
   const members = rest.flatMap(([name, type]): ObjectMember[] => (name === undefined ? [] : [{ name, type }]));
   return objectOf([...constants, { name: pagination.items, type: items }, ...members]);

@@ -221,7 +221,7 @@ function isUnsaid(fact: Fact<unknown>): boolean {
 function memberOf(resource: Resource, field: Field, required: boolean, view: TypeView, reading: FieldReading): ObjectMember {
   const deprecated = deprecationText(field.deprecated);
   const type = fieldType(resource, field, view, reading);
-  const isRemovable = view === 'update' && statedValue(field.required) !== true;
+  const isRemovable = view === 'update' && statedValue(field.required) !== true && !field.children;
   return {
     name: field.name,
     type: isRemovable ? union([type, word('null')]) : type,
@@ -237,7 +237,8 @@ function fieldType(resource: Resource, field: Field, view: TypeView, reading: Fi
   const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
   const inner: ShapeReading = { ...reading, view };
   if (states && states.length > 0) return union(states.map((state) => word(literal(state))));
-  const shape = field.children && isSent(view) ? sentShape(spec, field) : statedValue(field.shape);
+  const shape =
+    field.children && isSent(view) ? sentShape(spec, field, view === 'update' ? 'update' : 'create') : statedValue(field.shape);
   const identifier = statedValue(resource.identifier);
   if (!shape && identifier?.field === field.name)
     return word(identifierType(spec, resource.name) === 'integer' ? 'number' : 'string');

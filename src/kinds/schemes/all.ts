@@ -2,6 +2,8 @@ import { type Comparison, together } from '../comparison.ts';
 import { apiKey } from './api-key.ts';
 import { basic } from './basic.ts';
 import { basicKey } from './basic-key.ts';
+import { hmac } from './hmac.ts';
+import { httpSignature } from './http-signature.ts';
 import { introspection } from './introspection.ts';
 import { jwt } from './jwt.ts';
 import type { PlacedScheme, SchemeKind } from './kind.ts';
@@ -15,6 +17,8 @@ export const schemeKinds = [
   apiKey,
   basic,
   basicKey,
+  hmac,
+  httpSignature,
   introspection,
   jwt,
   mutualTls,

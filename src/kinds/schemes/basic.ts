@@ -57,9 +57,16 @@ function nearMisses(text: string): NearMiss[] {
     { how: 'its password is missing', text: writeBasic(name, '') },
     { how: 'nobody has its name', text: writeBasic(`${name}-ninefold-verify`, password) },
   ]);
-  // A password is compared to the letter (RFC 7617 section 2 gives it in octets).
-  const inCase = { how: 'the letters of its password are of the other case', text: writeBasic(name, otherCase(password)) };
-  return [...others, ...(otherCase(password) === password ? [] : breaking('token formats', [inCase])), ...unreadable];
+  // A password is compared to the letter, in all of its letters (RFC 7617 section 2 gives it in octets).
+  const nearly = [
+    { how: 'the letters of its password are of the other case', password: otherCase(password) },
+    { how: 'the last letter of its password is another', password: withAnother(password, password.length - 1) },
+    { how: 'the last letter of its password is missing', password: password.slice(0, -1) },
+    { how: 'its password has one letter more', password: `${password}0` },
+    { how: 'a letter in the middle of its password is another', password: withAnother(password, password.length >> 1) },
+  ].filter((one) => one.password !== password && one.password !== '');
+  const told = nearly.map((one) => ({ how: one.how, text: writeBasic(name, one.password) }));
+  return [...others, ...breaking('token formats', told), ...unreadable];
 }
 
 /** The name and the password in what follows `Basic` (RFC 7617 section 2); nothing where it is none. */

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import type { Comparison } from '../comparison.ts';
 import type { Members } from '../member.ts';
 import type { Problem } from '../problem.ts';
+import type { RequestSigning } from './signing.ts';
 
 /** What a document states of a scheme. */
 export interface SchemeFacts {
@@ -68,8 +69,8 @@ export interface SchemeKind {
   compare(before: SchemeFacts, after: SchemeFacts): Comparison;
 }
 
-/** That a credential was given out and is kept, hashed; a name and a password kept in the same way; its own signature; or that the server that gave it out says so. */
-export type Proof = KeyProof | PasswordProof | { readonly by: 'token' | 'asking' };
+/** That a credential was given out and is kept, hashed; a name and a password kept in the same way; its own signature; that the request is signed with it; or that the server that gave it out says so. */
+export type Proof = KeyProof | PasswordProof | SignatureProof | { readonly by: 'token' | 'asking' };
 
 export interface KeyProof {
   readonly by: 'key';
@@ -91,6 +92,17 @@ export interface PasswordProof {
   write(name: string, password: string): string;
   /** Why a name or a password cannot be sent, where it cannot. */
   flaw(name: string, password: string): string | undefined;
+}
+
+/** That a request is signed, with a secret or a private key that a caller has; what is kept of it is found by the key's identifier. */
+export interface SignatureProof {
+  readonly by: 'signing';
+  /** What has to be stated before anything can be judged, and is not. */
+  lacks(facts: SchemeFacts): string | undefined;
+  /** How requests are signed as a scheme states it; what depends on the facts alone is worked out here, once. */
+  compile(scheme: PlacedScheme): RequestSigning;
+  /** What a client has to know to sign: the `algorithms`, and the `fields` with what an HMAC `signs` of a request, or what a message `covers`. */
+  forClients(scheme: PlacedScheme): JsonMap;
 }
 
 /** What a challenge speaks of. */

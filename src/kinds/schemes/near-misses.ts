@@ -14,6 +14,8 @@ export function ofText(text: string): NearMiss[] {
     { how: 'its last character is missing', text: text.slice(0, -1) },
     { how: 'it has one character more', text: `${text}0` },
     { how: 'a character in it is another', text: withAnother(text, text.length - 2) },
+    { how: 'a character in its middle is another', text: withAnother(text, text.length >> 1) },
+    { how: 'its first character is another', text: withAnother(text, 0) },
     { how: 'it is a word that nobody gave out', text: 'ninefold-verify' },
   ];
   return breaking(
@@ -40,4 +42,16 @@ export function withAnother(text: string, at: number): string {
   const character = text[at] ?? '';
   const other = /\d/.test(character) ? (character === '7' ? '8' : '7') : character === 'q' ? 'r' : 'q';
   return `${text.slice(0, at)}${other}${text.slice(at + 1)}`;
+}
+
+/** The near misses of `KEYID:SECRET`: another secret, and a key that nobody has. */
+export function ofSigner(text: string): NearMiss[] {
+  const colon = text.indexOf(':');
+  const [keyId, secret] = [text.slice(0, colon), text.slice(colon + 1)];
+  return breaking('schemes', [
+    { how: 'its secret is another', text: `${keyId}:${withAnother(secret, secret.length - 2)}` },
+    { how: 'its secret is cut off', text: `${keyId}:${secret.slice(0, -4) || 'x'}` },
+    { how: 'its key is one that nobody has', text: `${keyId}x:${secret}` },
+    { how: 'it is a word that nobody gave out', text: 'ninefold-verify:ninefold-verify' },
+  ]);
 }

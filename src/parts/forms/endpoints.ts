@@ -114,6 +114,9 @@ const endpointWords = {
   }),
   headers: namedForm(cel('the value of this header'), 'Header fields of every answer, refusals too.'),
   order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),
+  ties: Type.Union([Type.Literal('oldest'), Type.Literal('newest')], {
+    description: 'Which of rows that the order does not tell apart comes first: the one made first, unless `newest`.',
+  }),
   in: Type.Union([Words], { description: 'The states in which it may happen.' }),
   if_match: Type.Union([Type.Literal('required'), Type.Literal('accepted'), Type.Literal('none')]),
   etag: Type.Union([Type.Literal('strong'), Type.Literal('weak'), Type.Literal('none')]),
@@ -125,12 +128,24 @@ const endpointWords = {
   exists: Type.Literal(200, {
     description: 'Where a row that is there holds the unique values, a creation answers with it, and changes nothing.',
   }),
+  empty: Type.Union([Type.Literal('value'), Type.Literal('removes')], {
+    description: 'What an empty text in a form is: a value, unless it takes its member away.',
+  }),
   counts: Type.Literal('always', {
     description: 'An update is a change also where it changes nothing: it stores, sets and emits.',
   }),
   expand: fact(
-    keys({ parameter: Type.String(), depth: Type.Integer({ minimum: 1, maximum: 8 }) }),
+    keys({
+      parameter: Type.String({ description: 'The query parameter; one that ends with [] takes numbered items too.' }),
+      depth: Type.Integer({ minimum: 1, maximum: 8 }),
+      member: Type.String({ description: 'The member of a body that asks for the same.' }),
+      below: Type.String({ description: 'What paths begin with in lists: the member that holds the rows.' }),
+    }),
     'Which references may be shown whole.',
+  ),
+  select: fact(
+    keys({ parameter: Type.String({ description: 'The query parameter that names the fields, parted by commas.' }) }),
+    'Callers choose the fields that its answer shows.',
   ),
   pagination: ref<unknown>('pagination'),
   errors: fact(Words, "The service's own errors that it may answer with."),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { conditions, type ErrorCondition } from '../conditions.ts';
+import { violationPaths } from '../message-template.ts';
 import { orderWords } from '../refusal-order.ts';
 import { shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
@@ -51,6 +52,10 @@ export const ErrorsForm = fact(
         'The error codes.',
       ),
       headers: headersForm,
+      paths: Type.Unsafe<string>({
+        enum: [...violationPaths],
+        description: 'How the place of a violation in a body is written: /items/0/price, items.0.price or items[0][price].',
+      }),
       order: fact(
         Type.Unsafe<string[]>({ type: 'array', items: { enum: [...orderWords] } }),
         'In which order a request is refused; none is promised where this is not stated.',

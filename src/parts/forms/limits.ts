@@ -26,6 +26,7 @@ export const PaginationForm = fact(
     previous: value(text),
     has_more: value(text),
     total: value(text),
+    self: value(text, 'The field that holds the path of the list itself.'),
     data: namedForm(Type.Unknown(), 'Constants of the envelope.'),
   }),
   'How lists are cut into pages.',

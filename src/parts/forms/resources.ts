@@ -41,6 +41,10 @@ const ResourceForm = keys({
   ),
   one_of: value(Type.Array(Words), 'Lists of fields of which exactly one is there.'),
   additionalProperties: Type.Boolean({ description: 'Whether fields that are not stated pass.' }),
+  rows: value(
+    Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    'Rows that are there from the start, each with its identifier: made when a service starts, where it is not there.',
+  ),
   created: followedForm('What follows where one is made.'),
   updated: followedForm('What follows where one is changed, other than by a transition.'),
   deleted: keys(

@@ -8,6 +8,8 @@ const count = Type.Integer({ minimum: 0 });
 /** The keywords of JSON Schema 2020-12 that are schemas themselves refer back to `#/$defs/shape`. */
 export const shapeRef = Type.Unsafe<unknown>({ $ref: '#/$defs/shape' });
 
+const ChildrenTakers = Type.Union([Type.Literal('create'), Type.Literal('update'), Type.Literal('replace')]);
+
 /** JSON Schema 2020-12 keywords, and the words of this language beside them. */
 export const schemaWords = {
   type: Type.Unsafe<string | string[]>({
@@ -139,6 +141,9 @@ export const fieldWordForms = {
     },
     'What stands around its children; nothing = they are a bare list.',
   ),
+  taken_by: Type.Union([ChildrenTakers, Type.Array(ChildrenTakers, { minItems: 1 })], {
+    description: 'The changes of the row that take its children with it; nothing = create alone.',
+  }),
   deprecated: deprecation,
 };
 

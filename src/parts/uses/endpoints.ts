@@ -195,7 +195,7 @@ function expectedPart(shape: Shape, part: string): Expected {
   if (isPlainMap(shape.items) && /^\d+$/.test(part)) return { shape: shape.items };
   const { shape: member, optional } = expectedMember(shape, part);
   const types = Array.isArray(member.type) ? member.type : member.type === undefined ? [] : [member.type];
-  if (types.length === 0) return { shape: member };
+  if (types.length === 0) return { shape: member, optional: optional ?? false };
   const others = types.filter((type) => type !== 'null');
   return { shape: { ...member, type: optional ? [...others, 'null'] : others } };
 }

@@ -85,6 +85,7 @@ export function errorScope(spec: Spec): Scope {
     message: { shape: text },
     path: maybeText,
     violations: { shape: { type: 'array', items: violation } },
+    result: { shape: {} },
     request_id: { shape: text },
     ...rateVariable(spec),
   });

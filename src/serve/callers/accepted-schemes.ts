@@ -36,6 +36,10 @@ export function unsupportedBy(
     return `Credentials of the scheme "${scheme.name}" (${kind.word}) cannot be verified by this service.`;
   if (kind.proof.by === 'asking' && scheme.own.introspect === undefined)
     return `Nobody can be asked about tokens of the scheme "${scheme.name}".`;
+  if (kind.proof.by === 'signing') {
+    const lacking = kind.proof.lacks(scheme);
+    return lacking && `Requests of the scheme "${scheme.name}" cannot be judged: the document does not state ${lacking}.`;
+  }
   if (kind.proof.by !== 'token') return undefined;
   // A stand-in gives out tokens of its own where nobody else could.
   if (signsAll && scheme.jwks === undefined && scheme.secretEnv === undefined) return undefined;

@@ -1,20 +1,25 @@
-import { isSame } from '../../document/values.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { isCallerKnown } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
-import type { Caller, Identified, Refusal } from '../exchange/exchange.ts';
+import type { Caller, Refusal } from '../exchange/exchange.ts';
+import type { Identified } from '../exchange/identified.ts';
 import type { Call } from '../http/call.ts';
+import { ClientGone } from '../http/disconnect.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { madeUpAttributes, withAttributes } from './attributes.ts';
 import { usersOf } from './callers.ts';
+import { compileCarriers, type Presented } from './carriers.ts';
 import { type Challenges, compileChallenges } from './challenges.ts';
 import { isGood, type Proven, withCompanions } from './companions.ts';
 import { isLedHere, isOnLoopback } from './loopback.ts';
-import { compileCarriers, compileProof, type Means, type Presented, type ProofOutcome, type Prove } from './proofs.ts';
+import { joinedCaller, oneCaller } from './one-caller.ts';
+import type { ProofOutcome, Prove } from './proof.ts';
+import { compileProof, type Means } from './proofs.ts';
 import { isCrossSite, isWrite, statedOrigins } from './sites.ts';
 
 /** Step 4: finds out who is calling. */
@@ -26,9 +31,12 @@ export interface AuthenticationSetting extends Means {
   readonly identify: ((call: Call) => PromiseOrValue<Caller | undefined>) | undefined;
   /** Whether others rely on it, under whatever name leads here. */
   readonly isProduction: boolean;
+  /** Whether an endpoint gives a credential for what its body shows, so that it asks for none. */
+  readonly exchanges?: ((endpoint: Endpoint) => boolean) | undefined;
 }
 
 const nobody: Identified = Object.freeze({ caller: undefined });
+const nobodyYet: Identified = Object.freeze({ caller: undefined, warning: 'no credential, where one is given for the body' });
 
 /** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
 export function compileAuthentication(engine: AuthenticationSetting): Identify {
@@ -77,8 +85,8 @@ const foreignName: Identified = {
 interface Asks {
   readonly operation: Operation;
   readonly isPublic: boolean;
-  /** Whether somebody without a credential may go on. */
-  readonly isForAnyone: boolean;
+  /** Who somebody without a credential is, where such a one may go on. */
+  readonly missing: Identified | undefined;
   readonly door: Door;
 }
 
@@ -91,7 +99,7 @@ interface Door {
   readonly missing: Identified;
 }
 
-function withSchemes(engine: Means): Identify {
+function withSchemes(engine: AuthenticationSetting): Identify {
   const { compilation, clock } = engine;
   const { spec } = compilation;
   const prove = compileProving(acceptedSchemes(spec), engine);
@@ -109,8 +117,9 @@ function withSchemes(engine: Means): Identify {
 
   function asksAt(operation: Operation): Asks {
     const isPublic = namesOperation(spec.authentication.public, operation);
-    const isForAnyone = !isPublic && !isCallerKnown(spec, operation);
-    const asks = { operation, isPublic, isForAnyone, door: doorOf(operation) };
+    const isExchange = operation.endpoint && engine.exchanges?.(operation.endpoint);
+    const missing = !isCallerKnown(spec, operation) ? nobody : isExchange ? nobodyYet : undefined;
+    const asks = { operation, isPublic, missing, door: doorOf(operation) };
     asked.set(operation, asks);
     return asks;
   }
@@ -120,7 +129,7 @@ function withSchemes(engine: Means): Identify {
     if (asks.isPublic) return nobody;
     const { read, missing, challenges, accepted } = asks.door;
     const presented = read(call);
-    if (presented.length === 0) return asks.isForAnyone ? nobody : missing;
+    if (presented.length === 0) return asks.missing ?? missing;
     if (presented.length > presentedMost) return { refusal: challenges.bad(accepted) };
     const nowMs = clock.now();
     const outcomes = presented.map((one) => prove(one, nowMs, call));
@@ -128,6 +137,8 @@ function withSchemes(engine: Means): Identify {
       return Promise.all(outcomes).then(
         (settled) => conclude(call, asks, presented, settled),
         (failure: unknown): Identified => {
+          // Whoever sent what is signed is gone before all of it was there.
+          if (failure instanceof ClientGone) throw failure;
           engine.onFailure(failure, 'authentication');
           return { refusal: { when: 'internal' } };
         },
@@ -149,7 +160,7 @@ function compileDoor(sets: readonly SchemeSet[], engine: Means): Door {
   const missing: Identified = canBeShown
     ? { refusal: challenges.missing }
     : { refusal: refusalOfDoor([...names], accepted, engine) };
-  return { sets, accepted, read: compileCarriers(accepted), challenges, missing };
+  return { sets, accepted, read: compileCarriers(accepted, relaxesAuth), challenges, missing };
 }
 
 /** Why nobody can show what is accepted: a scheme that there are no means for, or of which it is open where its credential stands. */
@@ -227,11 +238,12 @@ function compileConclusion(engine: Means): Conclude {
         engine,
       );
     if (outcomes.includes('hurried')) return hurried;
+    if (outcomes.includes('too large')) return tooLarge;
     if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
     const shown = new Set(proven.map(({ by }) => by?.scheme.name));
     if (!sets.some((set) => set.length > 0 && set.every((name) => shown.has(name)))) return missing;
     const callers = outcomes.map((outcome) => outcome.caller);
-    const caller = relaxesAuth ? joined(callers) : together(callers);
+    const caller = relaxesAuth ? joinedCaller(callers) : oneCaller(callers);
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
       return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
     if (presented.some(isAmbient) && isCrossSite(call, origins))
@@ -243,6 +255,9 @@ function compileConclusion(engine: Means): Conclude {
 function isBad(outcome: ProofOutcome): boolean {
   return outcome === undefined || outcome === 'expired';
 }
+
+/** Of a request that is larger than it may be nobody can tell who signed it. */
+const tooLarge: Identified = { refusal: { when: 'limit.size' } };
 
 const hurried: Identified = { refusal: { when: 'limit.rate', headers: { 'retry-after': '60' } } };
 
@@ -263,27 +278,6 @@ function isAmbient({ schemes }: Presented): boolean {
 
 /** How many credentials one request may carry. */
 const presentedMost = 8;
-
-/** Several credentials name one caller, with the scopes of all of them; or nobody. */
-function together(callers: readonly Caller[]): Caller | undefined {
-  const [first, ...others] = callers;
-  if (!first || others.length === 0) return first;
-  const { id, user } = first;
-  const { attributes } = first;
-  if (others.some((other) => other.id !== id || other.user !== user || !isSame(other.attributes, attributes))) return undefined;
-  const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
-  const claims = callers.find((caller) => caller.claims)?.claims;
-  const key = callers.find((caller) => caller.key !== undefined)?.key;
-  return withAttributes({ id, user, scopes, ...(claims && { claims }), ...(key !== undefined && { key }) }, attributes);
-}
-
-/** Where any credential is good, several of them are one caller: the one of the first that shows all of them. */
-function joined(callers: readonly Caller[]): Caller | undefined {
-  const [first, ...others] = callers;
-  if (!first || others.length === 0) return first;
-  const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
-  return { ...first, id: callers.map(({ id }) => id).join('+'), scopes };
-}
 
 function refuseUnsupported(schemes: readonly Accepted[], means: Means): { readonly refusal: Refusal } {
   const detail = schemes.flatMap((one) => unsupportedBy(one, means) ?? [])[0] ?? 'This scheme is not supported.';

@@ -1,7 +1,8 @@
 import type { SchemeSet } from '../../parts/authentication.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Accepted } from './accepted-schemes.ts';
-import type { Presented, ProofOutcome } from './proofs.ts';
+import type { Presented } from './carriers.ts';
+import type { ProofOutcome } from './proof.ts';
 
 /** What a credential came to, and by which scheme, where it is good. */
 export interface Proven {

@@ -1,30 +1,20 @@
-import { hash, scrypt, timingSafeEqual } from 'node:crypto';
+import { hash, KeyObject, scrypt, timingSafeEqual } from 'node:crypto';
 import { readTemplate, secretTemplate } from '../../kinds/generators/template.ts';
+import {
+  isShared,
+  type KeptRequestKey,
+  pairOfKeys,
+  type RequestAlgorithm,
+  webAlgorithm,
+} from '../../kinds/schemes/request-keys.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import type { Reader, Store, StoredCredential } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import type { Entropy } from '../http/clock.ts';
-import { withAttributes } from './attributes.ts';
-
-/** What is kept of a credential besides what it is found by. */
-export interface KeptSecret {
-  readonly scopes: readonly string[];
-  /** What is known of its caller besides. */
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly createdMs: number;
-  readonly expiresMs?: number;
-  /** What is shown of a key to those who know it: its fixed beginning and its last four characters. */
-  readonly hint?: string;
-  /** The hash of a password. */
-  readonly password?: string;
-}
-
-/** A credential that is good, and until when. */
-export interface Good {
-  readonly caller: Caller;
-  readonly untilMs: number;
-}
+import { type Entropy, makeKeyPair } from '../http/clock.ts';
+import { type Good, goodOf, hasExpired, keptOf } from './kept-credentials.ts';
+import { Remembered } from './remembered.ts';
+import { Signers } from './signers.ts';
 
 /** How many passwords are hashed at a time, and for one address; who comes then has to come again. */
 const hashingMost = 32;
@@ -35,6 +25,8 @@ const hashingMostOfOne = 8;
  * whatever an administrator changes holds from the next request on.
  */
 export class Credentials {
+  /** The keys that requests are signed with. */
+  readonly signers: Signers;
   readonly #store: Store;
   readonly #salt: string;
   readonly #good = new Remembered<Good>(32_768);
@@ -46,6 +38,7 @@ export class Credentials {
   #changes = 0;
 
   constructor(store: Store, chance: Entropy) {
+    this.signers = new Signers(store);
     this.#store = store;
     this.#salt = Buffer.from(chance.bytes(32)).toString('base64url');
   }
@@ -101,7 +94,8 @@ export class Credentials {
 
   /** Whether a caller still has a key or password of its own. */
   isHeld(rows: Reader, user: string, id: string, nowMs: number): boolean {
-    for (const { caller } of this.#temporary.values()) if (caller.user === user && caller.id === id) return true;
+    const lent = [...this.#temporary.values(), ...this.signers.lent];
+    for (const { caller } of lent) if (caller.user === user && caller.id === id) return true;
     return rows.credentials({ user, caller: id }).some((credential) => !hasExpired(keptOf(credential), nowMs));
   }
 
@@ -124,6 +118,7 @@ export class Credentials {
     this.#changes += 1;
     this.#good.clear();
     this.#bad.clear();
+    this.signers.changed();
   }
 
   #remember(mark: string, credential: StoredCredential | undefined): Good | undefined {
@@ -155,26 +150,6 @@ export class Credentials {
 /** What a key is stored as: it is random, so that a plain hash cannot be turned round. */
 export function hashOfKey(secret: string): string {
   return hash('sha256', secret, 'base64url');
-}
-
-/** What is kept of a credential besides what it is found by. */
-export function keptOf(credential: StoredCredential): KeptSecret {
-  // It was written by `keys add` or `keys rotate`.
-  return JSON.parse(credential.doc) as KeptSecret;
-}
-
-/** Whether its time is over. */
-export function hasExpired({ expiresMs }: KeptSecret, nowMs: number): boolean {
-  return expiresMs !== undefined && expiresMs <= nowMs;
-}
-
-function goodOf(credential: StoredCredential): Good {
-  const { scopes, attributes, expiresMs } = keptOf(credential);
-  const caller = { id: credential.caller, user: credential.user, scopes: Object.freeze([...scopes]), key: credential.name };
-  return {
-    caller: Object.freeze(withAttributes(caller, attributes && Object.freeze(attributes))),
-    untilMs: expiresMs ?? Number.POSITIVE_INFINITY,
-  };
 }
 
 function valid(good: Good | undefined, nowMs: number): Good | undefined {
@@ -220,46 +195,18 @@ export function newKey(scheme: Pick<Scheme, 'generate'>, chance: Entropy, nowMs:
   return read.template.make({ nowMs, bytes: (length) => chance.bytes(length), uuid: () => chance.uuid() });
 }
 
-/**
- * What was found out, kept while it is used: never more than twice the given number, and what was not asked for since as
- * many others came is forgotten.
- */
-export class Remembered<Value> {
-  readonly #most: number;
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
-
-  constructor(most: number) {
-    this.#most = most;
+/** A new key that requests are signed with, of the first of these algorithms that both sides share a secret of, else of a pair: what is kept, and what its owner is told. */
+export async function newRequestKey(
+  algorithms: readonly [RequestAlgorithm, ...RequestAlgorithm[]],
+  chance: Entropy,
+  nowMs: number,
+): Promise<{ readonly kept: KeptRequestKey; readonly secret: string }> {
+  const shared = algorithms.find(isShared);
+  if (shared !== undefined) {
+    const secret = newKey({}, chance, nowMs);
+    return { kept: { algorithm: shared, text: secret }, secret };
   }
-
-  get(key: string): Value | undefined {
-    const found = this.#young.get(key);
-    if (found !== undefined) return found;
-    const aged = this.#old.get(key);
-    if (aged !== undefined) this.set(key, aged);
-    return aged;
-  }
-
-  set(key: string, value: Value): void {
-    if (this.#young.size >= this.#most) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(key, value);
-  }
-
-  delete(key: string): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
-  }
-
-  clear(): void {
-    this.#young = new Map();
-    this.#old = new Map();
-  }
-
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
+  const [algorithm] = algorithms;
+  const { privateKey } = await makeKeyPair(webAlgorithm(algorithm));
+  return pairOfKeys(algorithm, KeyObject.from(privateKey));
 }

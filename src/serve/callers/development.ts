@@ -1,8 +1,10 @@
 import type { JWK } from 'jose';
-import type { Json, JsonMap } from '../../document/document.ts';
+import type { JsonMap } from '../../document/document.ts';
+import { sortableTemplate } from '../../kinds/generators/template.ts';
+import type { SignatureProof } from '../../kinds/schemes/kind.ts';
 import { tokenDemands } from '../../kinds/schemes/token.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
-import type { Scheme, SchemeSet } from '../../parts/authentication.ts';
+import { placed, type Scheme, type SchemeSet } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Compilation } from '../exchange/compilation.ts';
@@ -10,9 +12,10 @@ import type { Caller } from '../exchange/exchange.ts';
 import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { madeUpAttributes, withAttributes } from './attributes.ts';
-import { type CallerOf, compileCaller, usersOf } from './callers.ts';
-import { type Credentials, newKey } from './credentials.ts';
+import { compileCaller, usersOf } from './callers.ts';
+import { type Credentials, newKey, newRequestKey } from './credentials.ts';
 import { fixedKeys, type KeySet } from './key-set.ts';
+import { claimsFor } from './made-claims.ts';
 import { lifetimeMsOf } from './tokens.ts';
 
 /** A credential that was made for one run of a service, ready to be sent. */
@@ -26,6 +29,8 @@ export interface DevelopmentCredential {
   readonly value: string;
   /** When a token ends. */
   readonly expires?: string;
+  /** The algorithm that requests are signed by, where they are: `value` is then the key's identifier, a colon, and the secret or private key. */
+  readonly signs?: string;
 }
 
 interface Issuer {
@@ -122,6 +127,7 @@ export class Development {
     const id = user === '' ? 'dev' : `dev-${user}`;
     const scopes = scopesOf(compilation.spec, one.scheme);
     const caller = withAttributes({ id, user, scopes }, madeUpAttributes(compilation.spec));
+    if (one.kind.proof?.by === 'signing') return this.#signerFor(one, caller, one.kind.proof);
     const text = await this.#textFor(one, caller, compilation);
     if (text === undefined) return undefined;
     const value = `${one.prefix ?? ''}${one.prefix !== undefined && /\w$/.test(one.prefix) ? ' ' : ''}${text}`;
@@ -135,6 +141,20 @@ export class Development {
       value,
       ...(expires !== undefined && { expires }),
     };
+  }
+
+  /** A key to sign requests with: what is told of it is its identifier and its secret, which `ninefold verify --as` takes as they are. */
+  async #signerFor(
+    { scheme, in: place, carrier }: Accepted,
+    caller: Caller,
+    proof: SignatureProof,
+  ): Promise<DevelopmentCredential> {
+    const { algorithms } = proof.compile(placed(scheme));
+    const { kept, secret } = await newRequestKey(algorithms, this.#chance, this.#clock.now());
+    const keyId = newKey({ generate: `key_${sortableTemplate}` }, this.#chance, this.#clock.now());
+    this.#credentials.signers.lend(scheme.name, keyId, kept, Object.freeze({ ...caller, key: 'development' }));
+    const { user, id } = caller;
+    return { user, id, scheme: scheme.name, in: place, name: carrier, value: `${keyId}:${secret}`, signs: kept.algorithm };
   }
 
   async #textFor(one: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
@@ -236,55 +256,4 @@ function setsOf({ authentication, endpoints }: Spec): readonly (readonly SchemeS
 export function scopesOf(spec: Spec, scheme: Scheme): string[] {
   const asked = (statedValue(spec.authentication.permissions) ?? []).flatMap(({ scopes }) => scopes);
   return [...new Set([...asked, ...Object.keys(scheme.scopes)])];
-}
-
-/**
- * Claims that a scheme's `caller` makes this caller of: the paths that its expressions read are filled in, and what comes
- * out is compared. Nothing where the mapping is not so simple that this finds them.
- */
-function claimsFor(scheme: Scheme, callerOf: CallerOf, caller: Caller, nowMs: number): JsonMap | undefined {
-  const ids = pathsIn(scheme.caller.id?.source ?? 'claims.sub');
-  const users = pathsIn(scheme.caller.user?.source ?? '');
-  const scopes = pathsIn(scheme.caller.scopes?.source ?? 'claims.scope');
-  const none = caller.scopes.length === 0 ? [undefined] : [];
-  const attributes = Object.entries(caller.attributes ?? {}).flatMap(([name, value]) =>
-    pathsIn(scheme.caller.attributes[name]?.source ?? `claims.${name}`).map((path) => [path, value] as const),
-  );
-  for (const words of [...none, caller.scopes.join(' '), [...caller.scopes]]) {
-    for (const user of [caller.user, [caller.user]]) {
-      const claims: JsonTree = {};
-      if (words !== undefined) for (const path of scopes) put(claims, path, words);
-      for (const path of users) put(claims, path, user);
-      for (const path of ids) put(claims, path, caller.id);
-      for (const [path, value] of attributes) put(claims, path, value);
-      const made = callerOf(claims, nowMs);
-      const has = new Set(made?.scopes);
-      if (made?.id === caller.id && made.user === caller.user && caller.scopes.every((scope) => has.has(scope))) return claims;
-    }
-  }
-  return undefined;
-}
-
-type JsonTree = { [key: string]: Json };
-
-/** The paths that an expression reads of `claims`; what is called is no member. */
-function pathsIn(source: string): string[][] {
-  const member = String.raw`\s*\.\s*[A-Za-z_]\w*(?!\w|\s*\()|\[\s*(?:"[^"\\]+"|'[^'\\]+')\s*\]`;
-  return [...source.matchAll(new RegExp(String.raw`\bclaims((?:${member})+)`, 'g'))].map(([, members = '']) =>
-    [...members.matchAll(/[A-Za-z_]\w*|"[^"]+"|'[^']+'/g)].map(([word]) => word.replace(/^["'](.*)["']$/s, '$1')),
-  );
-}
-
-function put(claims: JsonTree, path: readonly string[], value: Json): void {
-  let at = claims;
-  for (const [index, name] of path.entries()) {
-    if (name === '__proto__') return;
-    if (index === path.length - 1) at[name] = value;
-    else {
-      const inner = at[name];
-      at[name] = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
-      // It is a map: it was one, or has just been made.
-      at = at[name] as JsonTree;
-    }
-  }
 }

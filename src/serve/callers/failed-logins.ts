@@ -1,7 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
-import { Remembered } from './credentials.ts';
+import { Remembered } from './remembered.ts';
 
 /** How many wrong passwords may come from one address within a window, where the document has no rate for that. */
 const failuresMost = 20;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import { Remembered } from './credentials.ts';
 import { fetchJson } from './fetched.ts';
+import { Remembered } from './remembered.ts';
 
 /** What is asked about tokens, and what they have to be. */
 export interface IntrospectionRules {

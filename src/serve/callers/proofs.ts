@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import { introspectionCacheMs } from '../../kinds/schemes/introspection.ts';
 import { tokenDemands } from '../../kinds/schemes/token.ts';
+import { placed } from '../../parts/authentication.ts';
 import { after } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
-import { cookiePairs } from '../http/cookies.ts';
-import { decodeFormText, splitQuery } from '../http/target.ts';
 import { type Accepted, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { compileComplete, madeUpAttributes, withAttributes } from './attributes.ts';
 import { compileCaller } from './callers.ts';
@@ -17,18 +16,9 @@ import { throttleLogins } from './failed-logins.ts';
 import { fetchJson } from './fetched.ts';
 import { compileIntrospection } from './introspection.ts';
 import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
+import type { ProofOutcome, Prove } from './proof.ts';
+import { compileSignedRequests, signedHead } from './request-signatures.ts';
 import { compileTokens, lifetimeMsOf } from './tokens.ts';
-
-/** Who shows a credential: nobody where it is not good; `expired`: somebody whose time is over; or why nobody can tell. */
-export type ProofOutcome =
-  | { readonly caller: Caller }
-  | undefined
-  | 'expired'
-  | 'unavailable'
-  | 'busy'
-  | 'hurried'
-  | 'unsupported';
-export type Prove = (text: string, nowMs: number, call: Call) => ProofOutcome | Promise<ProofOutcome>;
 
 /** What credentials are looked at with. */
 export interface Means {
@@ -48,7 +38,11 @@ export interface Means {
   readonly readFile: ((path: string) => string) | undefined;
   readonly onFailure: (failure: unknown, requestId: string) => void;
   /** Whom a call comes from. */
-  readonly limits: { readonly addressOf: (call: Call) => string; readonly isFromProxy: (call: Call) => boolean };
+  readonly limits: {
+    readonly addressOf: (call: Call) => string;
+    readonly isFromProxy: (call: Call) => boolean;
+    readonly bodyBytesMax: number;
+  };
 }
 
 /** Compiles what shows that a credential of a scheme is good: whoever lacks an attribute that the document states is nobody. */
@@ -80,6 +74,15 @@ function compileShowing({ scheme, kind }: Accepted, means: Means): Prove {
       const from = means.limits.addressOf(call);
       return sent && throttled(from, nowMs, () => credentials.ofPassword(scheme.name, sent, nowMs, from));
     };
+  }
+  if (proof?.by === 'signing') {
+    const { bodyBytesMax } = means.limits;
+    return compileSignedRequests({
+      scheme: scheme.name,
+      signing: proof.compile(placed(scheme)),
+      signers: credentials.signers,
+      bodyBytesMax,
+    });
   }
   if (proof?.by === 'asking') return compileAsking(scheme, means);
   if (proof === undefined || unsupportedBy({ scheme, kind }, means) !== undefined) return () => 'unsupported';
@@ -189,12 +192,16 @@ export function keyFlaw(
 function compileRelaxedProof(
   { scheme, kind }: Pick<Accepted, 'scheme' | 'kind'>,
   { spec, user }: Compilation,
-): (text: string) => { readonly caller: Caller } | undefined {
+): (text: string, nowMs: number, call: Call) => { readonly caller: Caller } | undefined {
   const scopes = Object.freeze(scopesOf(spec, scheme));
   const attributes = madeUpAttributes(spec);
   const { proof } = kind;
-  return (text) => {
-    const id = proof?.by === 'password' ? proof.read(text)?.name : `${scheme.name}-${hash('sha256', text, 'hex').slice(0, 12)}`;
+  const signing = proof?.by === 'signing' ? proof.compile(placed(scheme)) : undefined;
+  return (text, _nowMs, call) => {
+    // Each request is signed otherwise: it is the key's identifier that is the same.
+    const shown = signing ? signing.read(signedHead(call), text)?.keyId : text;
+    if (shown === undefined) return undefined;
+    const id = proof?.by === 'password' ? proof.read(text)?.name : `${scheme.name}-${hash('sha256', shown, 'hex').slice(0, 12)}`;
     return id === undefined
       ? undefined
       : { caller: Object.freeze(withAttributes({ id, user: user ?? '', scopes, key: 'relaxed' }, attributes)) };
@@ -203,97 +210,3 @@ function compileRelaxedProof(
 
 /** How large a key set may be. */
 const bytesMost = 1024 * 1024;
-
-/** A credential that a request carries, and the schemes that it can be of: none where it has no form that is taken there. */
-export interface Presented {
-  readonly text: string;
-  readonly schemes: readonly Accepted[];
-  /** All schemes that put their credentials where it stands. */
-  readonly around: readonly Accepted[];
-}
-
-/** Reads the credentials that a request carries, wherever an accepted scheme puts one. */
-type ReadCredentials = (call: Call) => readonly Presented[];
-
-const nothing: readonly Presented[] = Object.freeze([]);
-
-export function compileCarriers(accepted: readonly Accepted[]): ReadCredentials {
-  const carriers = new Map<string, Accepted[]>();
-  for (const scheme of accepted) {
-    const name = scheme.in === 'header' ? scheme.carrier.toLowerCase() : scheme.carrier;
-    const key = `${scheme.in}\n${name}`;
-    carriers.set(key, [...(carriers.get(key) ?? []), scheme]);
-  }
-  const readers = [...carriers.keys()].map((key) => {
-    const [place = '', name = ''] = key.split('\n');
-    return place === 'header'
-      ? (call: Call) => textsInHeader(call, name)
-      : place === 'query'
-        ? (call: Call) => textsInQuery(call, name)
-        : (call: Call) => textsInCookie(call, name);
-  });
-  const assignments = [...carriers.values()].map(compileAssignment);
-  return (call) => {
-    let presented: Presented[] | undefined;
-    for (let at = 0; at < readers.length; at++) {
-      const texts = readers[at]!(call);
-      if (texts === undefined) continue;
-      presented ??= [];
-      for (const text of texts) presented.push(assignments[at]!(text));
-    }
-    return presented ?? nothing;
-  };
-}
-
-function textsInHeader(call: Call, name: string): readonly string[] | undefined {
-  const value = call.headers[name];
-  if (value === undefined) return undefined;
-  // node:http keeps the first of several and says nothing: which of them was meant, nobody knows.
-  if (call.repeats?.(name)) return [ambiguous];
-  return typeof value === 'string' ? [value] : value;
-}
-
-/** A text that is no credential. */
-const ambiguous = '\0';
-
-function textsInQuery({ query }: Call, name: string): readonly string[] | undefined {
-  if (query === '') return undefined;
-  return splitQuery(query)
-    .values.get(name)
-    ?.map((value) => decodeFormText(value) ?? ambiguous);
-}
-
-function textsInCookie({ headers }: Call, name: string): readonly string[] | undefined {
-  const { cookie } = headers;
-  if (cookie === undefined) return undefined;
-  const texts = cookiePairs(typeof cookie === 'string' ? cookie : cookie.join('; ')).flatMap(([key, value]) =>
-    key === name ? [value] : [],
-  );
-  return texts.length === 0 ? undefined : texts;
-}
-
-/** Which schemes a text of one carrier is for: those with the longest prefix that it begins with, in any case (RFC 9110 section 11.1). */
-function compileAssignment(schemes: readonly Accepted[]): (text: string) => Presented {
-  const prefixes = [...new Set(schemes.map(({ prefix }) => prefix?.toLowerCase() ?? ''))].sort((a, b) => b.length - a.length);
-  const choices = prefixes.map((prefix) => ({
-    prefix,
-    schemes: schemes.filter((scheme) => (scheme.prefix?.toLowerCase() ?? '') === prefix),
-  }));
-  return (text) => {
-    for (const { prefix, schemes: fitting } of choices) {
-      const rest = withoutPrefix(text, prefix);
-      if (rest !== undefined) {
-        return { text: rest, schemes: rest === '' || rest === ambiguous ? [] : fitting, around: schemes };
-      }
-    }
-    return { text: '', schemes: [], around: schemes };
-  };
-}
-
-/** What follows a prefix; one that ends with a letter or digit is parted from it by blanks. */
-function withoutPrefix(text: string, prefix: string): string | undefined {
-  if (prefix === '') return text.trim();
-  if (text.length < prefix.length || text.slice(0, prefix.length).toLowerCase() !== prefix) return undefined;
-  const rest = text.slice(prefix.length);
-  return /\w$/.test(prefix) && !/^[ \t]/.test(rest) ? undefined : rest.trim();
-}

@@ -5,8 +5,8 @@ import type { JsonMap } from '../../document/document.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import { Remembered } from './credentials.ts';
 import type { KeySet, PublicKey } from './key-set.ts';
+import { Remembered } from './remembered.ts';
 
 /** What a token has to be, as its scheme states it. */
 export interface TokenRules {

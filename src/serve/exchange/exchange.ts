@@ -8,6 +8,7 @@ import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
+import type { BodyRead } from './body-read.ts';
 import type { Watching } from './cost.ts';
 import { type Counted, strictestOf, type ToldRate } from './counted.ts';
 import type { OpenFact } from './open.ts';
@@ -37,6 +38,8 @@ export interface Refusal {
   readonly unsupported?: { readonly type: string; readonly detail: string };
   /** A status that HTTP gives to a case of the condition: 414, 431. */
   readonly status?: number;
+  /** The row as its caller is shown it, where the change is kept all the same. */
+  readonly result?: Value;
   /** Whether the violations speak in the words of the request's version already. */
   readonly inVersion?: true;
 }
@@ -80,8 +83,7 @@ export interface Input {
     path: Readonly<Record<string, string>>,
     forgive: ((violations: readonly Violation[]) => readonly Violation[]) | undefined,
   ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
-  /** `repeated`: a key that came twice, and was let pass. */
-  body(call: Call, bytes: Buffer): { readonly value: Value; readonly repeated?: string } | { readonly refusal: Refusal };
+  body(call: Call, bytes: Buffer): BodyRead | { readonly refusal: Refusal };
 }
 
 /** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
@@ -160,12 +162,6 @@ export interface Routed {
 /** A call that leads to an endpoint. */
 export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { readonly kind: 'found' }> };
 
-/**
- * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
- * another site asks, with what its browser sends by itself.
- */
-export type Identified = { readonly caller: Caller | undefined; readonly mayNotWrite?: true } | { readonly refusal: Refusal };
-
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {
   readonly body: Value;
@@ -213,6 +209,8 @@ export interface Exchange extends Watching {
   readonly nowMs: number;
   /** All parameters by name, once read. */
   params: Readonly<Record<string, Value>>;
+  /** Parameters that stood in the body. */
+  paramsInBody: BodyRead['params'];
   /** The body's value, once read. */
   request: Value;
   /** The body as its older version has it, where the newest has it otherwise. */
@@ -233,6 +231,8 @@ export interface Exchange extends Watching {
   sampled: readonly string[] | undefined;
   /** What was let pass although the document says otherwise. */
   warnings: readonly string[] | undefined;
+  /** Keeps what was chosen of a row as it is shown, in the version of the request; nothing where all of it was. */
+  selected: ((row: Value) => Value) | undefined;
   /** The time that it has, where that is stated. */
   deadline: Deadline | undefined;
   /** What its change recorded of events, for whoever delivers them once it is committed. */
@@ -267,6 +267,8 @@ export function startExchange({ call, routed, nowMs, view, cost, trace }: Start,
     sampled: undefined,
     warnings: call.warnings,
     refusedWith: undefined,
+    selected: undefined,
+    paramsInBody: undefined,
     deadline: undefined,
     recorded: undefined,
     cost,

@@ -23,6 +23,8 @@ export interface Doing {
   readonly name: string;
   /** Does it, to the row with this identifier where there is to be one, and makes one under it; or says why not. @throws {Refused} */
   act(work: Work, id: string | undefined, given: Fields): Refusal | undefined;
+  /** Does it to a row of which it is known what it becomes. @throws {Refused} */
+  change(work: Work, found: Found, taken: TakenRow): Refusal | undefined;
   /** The refusal with the code that errors have for this act by its name. */
   own(refusal: Refusal): Refusal;
   validator(field: Field): Validate;
@@ -40,6 +42,7 @@ export function compileDoing(does: FollowingEffect, given: readonly string[], mo
     name,
     own: compileOwnCodes(name, compilation),
     validator: ({ shape }) => compilation.validate(statedValue(shape) ?? {}, 'stored'),
+    change: (work, found, taken) => (change ? carry(work, change.change, found, taken) : undefined),
     act(work, id, fields) {
       if (maker && making) {
         const taken = maker.take(work, fields);

@@ -28,12 +28,16 @@ function compileFollow(
   const known = new Map<string, readonly CarryOut[]>();
   const following = (change: StoredChange): readonly CarryOut[] => {
     const kinds = kindsOf(change);
-    const key = `${change.model.name}\n${kinds.join(' ')}\n${change.operation}`;
+    const taker = change.children && (change.before === undefined ? 'created' : 'updated');
+    const key = `${change.model.name}\n${kinds.join(' ')}\n${change.operation}\n${taker ?? ''}`;
     const found = known.get(key);
     if (found) return found;
     const acts = all
-      .filter((one) => one.resource === change.model.name && kinds.includes(nameOf(one)))
-      .flatMap((one) => one.acts.map((act) => compileAct(act, change.operation, models, compilation)));
+      .filter((one) => one.resource === change.model.name)
+      .flatMap((one) => {
+        const isMet = ({ children }: Following) => (children === undefined ? kinds.includes(nameOf(one)) : nameOf(one) === taker);
+        return one.acts.filter(isMet).map((act) => compileAct(act, change.operation, models, compilation));
+      });
     known.set(key, acts);
     return acts;
   };
@@ -76,9 +80,9 @@ function compileAct(
   const target = does.verb === 'create' ? undefined : (reckon(to) ?? itself(model, each !== undefined));
   const items = each ? compileItems(each, reckon(each), models, compilation) : undefined;
   if (act.children !== undefined) {
-    return compileChildren(act, doing, (work, fields) => {
+    return compileChildren(act, doing, model, (work, once) => {
       count(work);
-      return tried(work, doing, undefined, fields, { caller: work.scope.caller });
+      return tried(work, doing, once, { caller: work.scope.caller });
     });
   }
   const given = Object.entries(act.set).flatMap(([name, expression]) => {
@@ -165,16 +169,16 @@ function ownScope({ nowMs, rows, models }: Work, operation: string): Names {
 
 /** Tries an act on a row. What is refused before anything is stored may be passed over. @throws {Refused} */
 function attempt(work: Work, { skips }: Following, doing: Doing, id: string | undefined, given: Fields): void {
-  const refusal = tried(work, doing, id, given);
+  const refusal = tried(work, doing, (own) => doing.act(own, id, given));
   if (!refusal || (skips && refusal.when !== 'internal')) return;
   throw new Refused(doing.own(refusal));
 }
 
 /** The refusal of what is refused before anything of it is stored. @throws {Refused} */
-function tried(work: Work, doing: Doing, id: string | undefined, given: Fields, more: Names = {}): Refusal | undefined {
+function tried(work: Work, doing: Doing, act: (work: Work) => Refusal | undefined, more: Names = {}): Refusal | undefined {
   const stored = work.stored.length;
   const scope = { ...ownScope(work, doing.name), ...more };
-  return refusalOf(() => doing.act({ ...work, scope }, id, given), work, stored);
+  return refusalOf(() => act({ ...work, scope }), work, stored);
 }
 
 /** What follows from what was carried out is refused as a whole. @throws {Refused} */

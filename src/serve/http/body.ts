@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { compileCoercion } from './coerce.ts';
-import { compileForm, type FormPair, type ReadForm } from './form.ts';
+import { compileForm, type EmptyText, type FormPair, type ReadForm } from './form.ts';
 import { parseJson } from './json.ts';
 import { type MediaType, matchesRange, parseMediaType } from './media-type.ts';
 import { isFile, type PartLimits, readParts } from './multipart.ts';
@@ -27,6 +27,8 @@ export interface BodyOptions extends PartLimits {
   readonly resolve?: Resolve;
   /** Where a body is read as the first accepted type whatever it says that it is, or where it says nothing. */
   readonly typeIgnored?: 'any' | 'absent' | 'none';
+  /** What an empty text of a form is; a value unless said. */
+  readonly empty?: EmptyText;
   /** Whether a key of JSON may come twice in one object; `repeated` names it then. */
   readonly takesRepeated?: boolean;
 }
@@ -40,7 +42,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
   const accepted = options.accepted ?? ['application/json'];
   const shape = options.shape ?? {};
   const resolve = options.resolve ?? (() => undefined);
-  const readForm = compileForm(shape, resolve);
+  const readForm = compileForm(shape, resolve, options.empty);
   const coerce = compileCoercion(shape, resolve);
   const ignored = options.typeIgnored ?? 'none';
   // A range names no type; what can be told of it is JSON.

@@ -18,10 +18,11 @@ export type ReadForm = (pairs: readonly FormPair[]) => { value: Record<string, u
  * list, and where it says nothing and all are numbers or empty. Indexes give order alone: lists have no holes.
  * A text that is the JSON of a map or a list is that, where no text may stand. A key said twice is a list where the shape wants one, else a violation; so is a key that is both a value and a group.
  */
-export function compileForm(schema: Schema, resolve: Resolve): ReadForm {
+export function compileForm(schema: Schema, resolve: Resolve, empty: EmptyText = 'value'): ReadForm {
   const coercions = new WeakMap<Schema, Coerce>();
   const reading: Reading = {
     resolve,
+    empty,
     coerce(shape) {
       const known = coercions.get(shape) ?? compileCoercion(shape, resolve);
       coercions.set(shape, known);
@@ -40,8 +41,12 @@ export function compileForm(schema: Schema, resolve: Resolve): ReadForm {
   };
 }
 
+/** What a member is that is sent as an empty text: what its shape makes of that, null, or not sent. */
+export type EmptyText = 'value' | 'null' | 'not sent';
+
 interface Reading {
   readonly resolve: Resolve;
+  readonly empty: EmptyText;
   coerce(shape: Schema): Coerce;
 }
 
@@ -129,8 +134,10 @@ function isList(group: Group, types: ReadonlySet<string> | undefined): boolean {
 
 function readItems(group: Group, schema: Schema, path: string, reading: Reading, violations: Violation[]): unknown[] {
   const item = itemOf(schema, reading.resolve) ?? anything;
+  // A list is sent whole, so that nothing is taken away from what an item had.
+  const inItems: Reading = reading.empty === 'null' ? { ...reading, empty: 'not sent' } : reading;
   const placed = [...group.members].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, member]) => member);
-  return [...placed, ...group.items].map((one, i) => readGroup(one, item, `${path}/${i}`, reading, violations));
+  return [...placed, ...group.items].map((one, i) => readGroup(one, item, `${path}/${i}`, inItems, violations));
 }
 
 function readMembers(
@@ -142,10 +149,18 @@ function readMembers(
 ): Record<string, unknown> {
   const value = emptyRecord();
   for (const [name, member] of group.members) {
+    if (reading.empty !== 'value' && isEmptyText(member)) {
+      if (reading.empty === 'null') value[name] = null;
+      continue;
+    }
     const shape = memberOf(schema, name, reading.resolve) ?? anything;
     value[name] = readGroup(member, shape, below(path, name), reading, violations);
   }
   return value;
+}
+
+function isEmptyText({ leaves, members, items }: Group): boolean {
+  return leaves.length === 1 && leaves[0] === '' && members.size === 0 && items.length === 0;
 }
 
 function scalar(leaf: unknown, schema: Schema, reading: Reading): unknown {

@@ -1,6 +1,7 @@
 import { compileCoercion } from './coerce.ts';
 import { cookiePairs } from './cookies.ts';
 import { compileForm } from './form.ts';
+import { isNumbered, numberedItems } from './numbered-items.ts';
 import { isSchema, itemOf, memberNames, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 import { decodeFormText, decodePercent, type TargetQuery } from './target.ts';
 import type { Violation } from './violation.ts';
@@ -56,6 +57,7 @@ export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<
   const build = compileBuild(spec, kind, resolve);
   if (style === 'form' && explode && kind === 'object') return spread(spec, resolve, known, build, idleQuery);
   if (spec.in === 'query') known.add(spec.name);
+  if (kind === 'array' && explode && isNumbered(spec, style)) return numbered(spec, build, idleQuery);
   const text = kind === 'scalar' && style === 'simple' && spec.in === 'path' && types?.size === 1 && types.has('string');
   const plain = text && spec.shape.enum === undefined && spec.shape.const === undefined;
   const take = compileStyle({ name: spec.name, style, explode, kind, loose: isLoose(spec, kind, resolve) });
@@ -170,6 +172,16 @@ function queryPairs(carried: Carried): (readonly [string, string])[] {
   return [...carried.query.values].flatMap(([name, values]) => values.map((value) => [name, value] as const));
 }
 
+/** A list whose items may be numbered in the query. */
+function numbered(spec: ParameterSpec, build: Build, idle: boolean): ParameterReader {
+  const read = (carried: Carried) => {
+    const items = numberedItems(spec.name, carried.query.values);
+    if ('found' in items) return refuse(carried, spec, items.found, items.expected);
+    return items.length === 0 ? absent : build({ items }, carried);
+  };
+  return { spec, read, prefix: spec.name.slice(0, -1), absorbs: false, idle };
+}
+
 /** `deepObject`: `filter[weight][gte]=5`, nested as deep as a form is. */
 function deepObject(spec: ParameterSpec, resolve: Resolve, idle: boolean): ParameterReader {
   const prefix = `${spec.name}[`;
@@ -196,7 +208,6 @@ function refuse(carried: Carried, spec: ParameterSpec, found: string, expected: 
   return absent;
 }
 
-/** Whether a parameter's shape wants one scalar, a list or an object. */
 type ParameterKind = 'scalar' | 'array' | 'object';
 
 /** A parameter taken apart, still encoded: a list's items or a scalar's one text, or an object's pairs. */

@@ -13,6 +13,7 @@ import { compileQuotas, type Spend } from './quotas.ts';
 import type { RateCounters } from './rate-counters.ts';
 import { type Counting, compileOwnCount, compileRates, type OperationRates, ownRateHeaders, rateHeaders } from './rates.ts';
 import { type CountingTogether, compileSharedCount } from './shared-count.ts';
+import { bodyBytesMaxOf } from './stated-bounds.ts';
 
 /** What limits need of the service that they are part of. */
 export interface LimitsSetting {
@@ -38,6 +39,8 @@ export interface CompiledLimits {
   readonly addressOf: AddressOf;
   /** Whether a request comes from a proxy that is trusted. */
   readonly isFromProxy: (call: Call) => boolean;
+  /** How many bytes of a body are read. */
+  readonly bodyBytesMax: number;
   /** What an answer does to the rates that counted its request; nothing where each answer counts. */
   readonly answered: ((exchange: Exchange, status: number) => void) | undefined;
   /** Its request is answered, or nobody waits for it; nothing where any number may be under way. */
@@ -79,6 +82,7 @@ export function compileLimits(limits: Limits, { clock, counters, shared, compile
     requestMs,
     addressOf: (call) => addressName(addressBits(addressOf(call))),
     isFromProxy: compileIsFromProxy(statedValue(limits.trustProxies) ?? []),
+    bodyBytesMax: bodyBytesMaxOf(limits),
     ...(rates.length > 0 && {
       first: (counting) => of(counting.plan).first(counting, counting.nowMs),
       second(exchange) {

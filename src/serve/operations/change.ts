@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
-import { entriesOf, isStated } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import {
@@ -15,11 +15,12 @@ import {
 } from '../exchange/exchange.ts';
 import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
-import { type Act, changeFor, type Hook, type Pause, workFor } from '../resources/act.ts';
+import { type Act, type AnsweredOutcome, changeFor, type Hook, type Pause, type Work, workFor } from '../resources/act.ts';
 import { isFields } from '../resources/body.ts';
 import type { Drawn } from '../resources/drawn.ts';
 import { timedOf } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileRepresentation } from '../resources/representation.ts';
 import type { UsualKey } from '../resources/stand-in.ts';
 import { type ChangeSteps, changeRows } from '../serve.ts';
 import type { Engine } from './engine.ts';
@@ -95,6 +96,7 @@ function compileSteps(
 ): ChangeSteps {
   const { models, events } = engine;
   const reply = compileRowReply(endpoint, model, engine);
+  const shown = compileShown(endpoint, model, engine);
   const spend = engine.limits.spendOf(operation);
   return {
     act,
@@ -111,7 +113,10 @@ function compileSteps(
       return answer;
     },
     answer(work, exchange, outcome) {
-      const made = outcome.answer === undefined ? reply(work, exchange, outcome) : keptError(exchange, outcome.answer);
+      const made =
+        outcome.answer === undefined
+          ? reply(work, exchange, outcome)
+          : keptError(exchange, outcome.answer, shown?.(work, exchange, outcome));
       if ('refusal' in made) throw new Refused(made.refusal);
       spend?.(work.rows, exchange, made.reply.status);
       exchange.recorded = events.record(work, exchange.caller);
@@ -123,9 +128,19 @@ function compileSteps(
 }
 
 /** A change that is kept, and answered with an error. */
-function keptError(exchange: Exchange, code: string): { readonly reply: Reply; readonly again: Reply } {
-  const reply = refusalReply(exchange, { code });
+function keptError(exchange: Exchange, code: string, result: Value): { readonly reply: Reply; readonly again: Reply } {
+  const reply = refusalReply(exchange, { code, ...(result !== undefined && { result }) });
   return { reply, again: reply };
+}
+
+/** Compiles the row of such a change as its caller may read it, in the words of its version; nothing where no payload of errors reads it. */
+function compileShown(endpoint: Endpoint, model: RowModel, { compilation, models }: Engine) {
+  const payload = statedValue(compilation.spec.errors.payload);
+  if (payload === undefined || payload === 'problem' || !/\bresult\b/.test(JSON.stringify(payload.data))) return undefined;
+  const representation = compileRepresentation(model, endpoint, models, compilation, false);
+  const reading = compilation.access.reading(model.name, compilation.user);
+  return (work: Work, exchange: Exchange, { row, fields }: AnsweredOutcome): Value =>
+    reading.isFree || reading.allows(work.scope, fields) ? JSON.parse(representation.text(work, exchange, row.doc)) : undefined;
 }
 
 /** The steps in a change that is kept. */

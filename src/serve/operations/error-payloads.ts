@@ -27,6 +27,8 @@ export interface ErrorRow {
 export type ToldRefusal = ErrorRow & {
   readonly violations: readonly Violation[] | undefined;
   readonly condition: ErrorCondition | undefined;
+  /** The row, where the change is kept that is answered so. */
+  readonly result?: Value;
 };
 
 /** Gives a refusal its stated shape. */
@@ -81,6 +83,7 @@ export function refusedScope(
     message: told.message,
     path,
     violations: told.violations ?? [],
+    result: told.result ?? null,
     request_id: requestId,
     rate: rate?.() ?? noRate,
   };

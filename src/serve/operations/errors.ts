@@ -3,7 +3,7 @@ import { type ErrorCondition, generalCondition, ownAnswer } from '../../parts/co
 import type { ErrorCode, ErrorRule, Errors } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
-import { compileMessage } from '../../parts/message-template.ts';
+import { compileMessage, writtenPath } from '../../parts/message-template.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import { ruleFor } from '../../parts/refusal-rules.ts';
@@ -61,7 +61,8 @@ export function compileRefusals(
         open: [...row.open, ...openPayload],
         message: refusal.when === 'internal' ? row.message : (refusal.message ?? messageOf(row, violations)),
         condition: refusal.when,
-        violations,
+        result: refusal.result,
+        violations: violations && telling.written(violations),
       };
       const stated = answerError?.(refusal, told, request.requestId);
       const reply = withHeaders(typed(stated ?? tell(told, request), types), refusal.headers);
@@ -198,10 +199,13 @@ interface Telling {
   readonly tellsProse: (request: RefusedRequest) => boolean;
   /** `found` never shows what the caller may not see. */
   readonly violations: (violations: readonly Violation[], request: RefusedRequest) => readonly Violation[];
+  /** Their places in a body, as the document says that they are written. */
+  readonly written: (violations: readonly Violation[]) => readonly Violation[];
 }
 
 function compileTelling(spec: Spec, operation: Operation | undefined): Telling {
   const asksWho = isStated(spec.authentication.schemes);
+  const { paths } = spec.errors;
   let shapes: readonly Shape[] | undefined;
   return {
     tellsProse: ({ tellsProse, caller }) => tellsProse && (caller !== undefined || !asksWho),
@@ -213,6 +217,13 @@ function compileTelling(spec: Spec, operation: Operation | undefined): Telling {
         return isHidden ? { ...violation, found: 'a value that is not shown' } : violation;
       });
     },
+    written:
+      paths === 'pointer'
+        ? (violations) => violations
+        : (violations) =>
+            violations.map((violation) =>
+              violation.in === 'body' ? { ...violation, path: writtenPath(violation.path, paths) } : violation,
+            ),
   };
 }
 

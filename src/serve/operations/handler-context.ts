@@ -130,8 +130,8 @@ function madeOf(engine: Engine, exchange: Exchange, model: RowModel, fields: Pla
   const { name: operation } = exchange.plan.operation;
   for (const { field, initial } of model.machines) {
     if (made[field] !== undefined) continue;
-    const state = initial(operation)({ next: made, now: exchange.nowMs, operation });
-    if (state !== undefined) made[field] = state;
+    const target = initial(operation)({ next: made, now: exchange.nowMs, operation });
+    if (target !== undefined) made[field] = target.state;
   }
   return made;
 }

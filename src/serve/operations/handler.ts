@@ -242,7 +242,7 @@ function storeWanted(work: Work, wanted: WantedChange, operation: Operation, eng
 
 function create(work: Work, model: RowModel, wanted: Extract<WantedChange, { kind: 'create' }>, operation: Operation): void {
   const draft: Fields = model.inner?.(work, undefined, wanted.fields) ?? { ...wanted.fields };
-  demandStates(model, draft, compileBegin(model, operation.name)(work.scope, draft), 'starts in');
+  demandStates(model, draft, compileBegin(model, operation.name)(work.scope, draft)?.next, 'starts in');
   const next = applySetters(model.setters([operation.name, 'create', 'write']), { ...work.scope, next: draft }, draft);
   demandValid(model.validateStored, next, `The ${model.name} that a handler creates`);
   insertRow(work, model, wanted.id, next, `create ${model.name}`);

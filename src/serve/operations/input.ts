@@ -1,6 +1,6 @@
 import { keyOfFragmentStep } from '../../document/pointer.ts';
 import { choosingShape } from '../../parts/choosing-shape.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Endpoint, Expand } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
@@ -12,8 +12,9 @@ import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOn } from '../../parts/states.ts';
 import { credentialQueries } from '../callers/vary.ts';
+import type { BodyRead } from '../exchange/body-read.ts';
 import type { Compilation } from '../exchange/compilation.ts';
-import type { Input, Value } from '../exchange/exchange.ts';
+import type { Input, Refusal, Value } from '../exchange/exchange.ts';
 import type { Validate } from '../http/ajv.ts';
 import { compileBody, type DecodeBody } from '../http/body.ts';
 import { isXml } from '../http/media-type.ts';
@@ -21,7 +22,7 @@ import type { ParameterSpec } from '../http/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from '../http/parameters.ts';
 import type { Resolve } from '../http/schema.ts';
 import { emptyText, noViolations, type Violation } from '../http/violation.ts';
-import { compileExpansion } from '../resources/representation.ts';
+import { compileExpansion, type ReadExpansion } from '../resources/representation.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 
 /** Compiles the reading of what requests for an endpoint carry. */
@@ -38,7 +39,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const takesBody = isStated(shape);
   const files = statedValue(spec.limits.size)?.file;
   const isLenient = compilation.standIn?.isLenient ?? false;
-  const badExpansion = compileExpansion(endpoint, compilation);
+  const readExpansion = compileExpansion(endpoint, compilation);
   const isBodyOptional = endpoint.body === 'optional' || isLenient || isNever(spec, 'request.missing');
   let decode: DecodeBody | undefined;
   const decoder = () => {
@@ -56,6 +57,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       resolve: resolverOf(compilation, schema),
       typeIgnored: isNever(spec, 'request.media') ? 'any' : isNever(spec, 'request.untyped') ? 'absent' : 'none',
       takesRepeated: isLenient,
+      empty: endpoint.emptySent === undefined ? 'value' : statedValue(endpoint.does)?.verb === 'update' ? 'null' : 'not sent',
       ...(files !== undefined && { fileBytes: files }),
     });
     return decode;
@@ -67,19 +69,48 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       const wrong = validate ? validate(values) : noViolations;
       const all = violations.length === 0 ? wrong : [...violations, ...wrong];
       const left = forgive && all.length > 0 ? forgive(all) : all;
-      const bad = left.length > 0 || !badExpansion ? left : badExpansion(values);
-      if (bad.length > 0) return { refusal: { when: 'request.parameter', violations: bad } };
-      return { params: all.length > 0 ? withoutEmpty(values, all) : values };
+      if (left.length > 0) return { refusal: { when: 'request.parameter', violations: left } };
+      const params = all.length > 0 ? withoutEmpty(values, all) : values;
+      return askedInQuery(params, endpoint.expand, readExpansion);
     },
     body(call, bytes) {
       // A body that may be left out, and is, is a map without members.
       if (isBodyOptional && bytes.length === 0) return { value: {} };
       const { 'content-type': type, 'content-encoding': coding } = call.headers;
       const decoded = decoder()(bytes, textOf(type), textOf(coding));
-      if (decoded.kind === 'value') return decoded;
-      return { refusal: { when: conditionOf[decoded.kind], violations: decoded.violations } };
+      if (decoded.kind !== 'value') return { refusal: { when: conditionOf[decoded.kind], violations: decoded.violations } };
+      return askedInBody(decoded, endpoint.expand, readExpansion);
     },
   };
+}
+
+/** What the query asks to be shown whole, as paths from the row. */
+function askedInQuery(
+  params: Readonly<Record<string, Value>>,
+  { parameter = '' }: Partial<Expand> = {},
+  readExpansion: ReadExpansion | undefined,
+): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal } {
+  if (params[parameter] === undefined || !readExpansion) return { params };
+  const expansion = readExpansion(params[parameter], 'query');
+  if ('violations' in expansion) return { refusal: { when: 'request.parameter', violations: expansion.violations } };
+  return { params: { ...params, [parameter]: expansion.paths } };
+}
+
+/** Takes out of a body what asks for references to be shown whole. */
+function askedInBody(
+  decoded: BodyRead,
+  { member, parameter }: Partial<Expand> = {},
+  readExpansion: ReadExpansion | undefined,
+): BodyRead | { readonly refusal: Refusal } {
+  if (member === undefined || parameter === undefined || !readExpansion || !hasMember(decoded.value, member)) return decoded;
+  const { [member]: asked, ...value } = decoded.value;
+  const expansion = readExpansion(asked, 'body');
+  if ('violations' in expansion) return { refusal: { when: 'request.parameter', violations: expansion.violations } };
+  return { ...decoded, value, params: { [parameter]: expansion.paths } };
+}
+
+function hasMember(value: Value, name: string): value is Readonly<Record<string, Value>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name);
 }
 
 function textOf(field: string | readonly string[] | undefined): string | undefined {
@@ -181,7 +212,8 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
   );
   const names = new Set(stated.map(({ name }) => name));
   const path = pathParameters(endpoint.path).filter((name) => !names.has(name));
-  const rest = [...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])].filter((name) => !names.has(name));
+  const lists = [endpoint.expand?.parameter, endpoint.select?.parameter].filter((name) => name !== undefined);
+  const rest = [...new Set([...paging, ...lists])].filter((name) => !names.has(name));
   const all: StatedParameter[] = [
     ...stated,
     ...path.map((name): StatedParameter => ({ name, in: 'path', shape: { type: 'string' }, required: true })),
@@ -189,8 +221,7 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
       (name): StatedParameter => ({
         name,
         in: 'query',
-        shape:
-          name === endpoint.expand?.parameter ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
+        shape: lists.includes(name) ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
         required: false,
       }),
     ),

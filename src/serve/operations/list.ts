@@ -8,7 +8,14 @@ import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
 import { changeFor, readFor, type Work, workFor } from '../resources/act.ts';
 import type { Drawn } from '../resources/drawn.ts';
-import { compileEnvelope, compileLinks, envelopeOf, type LongPage, type Page } from '../resources/lists/envelope.ts';
+import {
+  compileEnvelope,
+  compileLinks,
+  envelopeOf,
+  type LongPage,
+  type Page,
+  type PageEnvelope,
+} from '../resources/lists/envelope.ts';
 import type { CompiledList, RowsUse } from '../resources/lists/list.ts';
 import { boundFields, compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
@@ -55,7 +62,7 @@ export function compileListRun(
     const { items } = found;
     if (standIn && typeof items !== 'string') for (const row of items) standIn.tellRow(exchange, rows, model, idOf(model, row));
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
-    return unlessFresh(exchange, pageReply(endpoint, headers, texts, envelope(found)));
+    return unlessFresh(exchange, pageReply(endpoint, headers, texts, envelope(found, exchange.call)));
   }
 
   function stated(
@@ -67,17 +74,16 @@ export function compileListRun(
   ): Reply {
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const told = { ...toldOf(found), items, next_url: links.next(found, exchange.call) };
-    const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
+    const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found, exchange.call) };
     if (standIn) for (const row of rows) standIn.tellRow(exchange, work.rows, model, idOf(model, row));
     const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }
 
-  const write = compileWriting(endpoint, representation, engine);
+  const write = compileWriting(endpoint, representation, engine, envelope);
   const begin = compileBeginning(endpoint, model, engine);
-  return (exchange) =>
-    after(findPage(exchange, engine, begin, page), (made) => ('long' in made ? write(exchange, made, envelope(made)) : made));
+  return (exchange) => after(findPage(exchange, engine, begin, page), (made) => ('long' in made ? write(exchange, made) : made));
 }
 
 /** Finds a page in a read, or in the change that makes what a stand-in's list begins with. */
@@ -95,10 +101,12 @@ function findPage<T>(
 }
 
 /** Compiles the answering of a list that has too many rows to be read at once: it is written as it is read, or held to be told the tag of. */
-function compileWriting(endpoint: Endpoint, representation: Representation, engine: Engine) {
+function compileWriting(endpoint: Endpoint, representation: Representation, engine: Engine, envelope: PageEnvelope) {
   const longLists = new LongLists(engine);
   const { models } = engine;
-  return (exchange: Exchange, { long }: LongPage, ends: readonly [head: string, tail: string]): PromiseOrValue<Reply> => {
+  return (exchange: Exchange, page: LongPage): PromiseOrValue<Reply> => {
+    const { long } = page;
+    const ends = envelope(page, exchange.call);
     const show: ShowRows = (rows, draw, numbers) => {
       const work: Work<Reader> = workFor(rows, models, exchange, draw);
       return long

@@ -13,8 +13,10 @@ import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileReplace } from '../resources/replace.ts';
+import { compileSelecting } from '../resources/selection.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
-import { compileReplace, compileUpdate } from '../resources/update.ts';
+import { compileUpdate } from '../resources/update.ts';
 import { compileChange } from './change.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
@@ -123,7 +125,10 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
       let run = runs[index];
       if (!run) {
         const seen = views.engineOf(exchange.view);
-        run = isSampled ? compileSampledRun(operation, endpoint, doubts, standIn, seen) : compileRun(operation, endpoint, seen);
+        const whole = isSampled
+          ? compileSampledRun(operation, endpoint, doubts, standIn, seen)
+          : compileRun(operation, endpoint, seen);
+        run = compileSelecting(endpoint, seen.compilation, whole);
         runs[index] = run;
       }
       return run(exchange);

@@ -39,8 +39,32 @@ export interface Work<Rows extends Reader = Transaction> {
   sampled?: readonly string[];
 }
 
-/** The rows that were sent with the one that is made, by the field that holds them; each as its own creation takes it. */
-export type SentChildren = ReadonlyMap<string, readonly Fields[]>;
+/** The rows that are sent with a row, by the field that holds them. */
+export type SentChildren = ReadonlyMap<string, SentRows>;
+
+/** What becomes of the children of one field. */
+export interface SentRows {
+  /** Those that are made, each as its own creation takes it. */
+  readonly made: readonly SentChild[];
+  /** Those that are there, and become others. */
+  readonly changed: readonly ChangedChild[];
+  /** The identifiers of those that are left out, and so deleted. */
+  readonly gone: readonly string[];
+}
+
+/** One row that was sent, and its place in the list. */
+export interface SentChild {
+  readonly index: number;
+  readonly fields: Fields;
+}
+
+/** A child that was named in the list. */
+export interface ChangedChild {
+  readonly index: number;
+  readonly id: string;
+  /** What it would be, as it is by now. */
+  take(work: Work, found: Found): TakenRow | { readonly refusal: Refusal };
+}
 
 /** One thing that a change stored. */
 export interface StoredChange {
@@ -51,7 +75,7 @@ export interface StoredChange {
   readonly id: string;
   readonly before: Fields | undefined;
   readonly after: Fields | undefined;
-  /** What was sent of the rows that are made with it. */
+  /** What was sent of its children. */
   readonly children?: SentChildren | undefined;
 }
 
@@ -93,8 +117,8 @@ export interface TakenRow {
   readonly answer?: string | undefined;
   /** The transitions that an update is, at most one of each machine. */
   readonly transitions?: readonly string[] | undefined;
-  /** What was sent of the rows that are made with it. */
-  readonly children?: SentChildren;
+  /** What was sent of its children; nothing where nothing becomes of them. */
+  readonly children?: SentChildren | undefined;
 }
 
 /** Names for expressions. */

@@ -17,7 +17,7 @@ import type { RowModel } from './model.ts';
 import { boundValue } from './path-values.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
 import { compileReferences, type FoundReference } from './references.ts';
-import { shapeAlone, takenAlong } from './sent-along.ts';
+import { droppedAlone, shapeAlone, takenAlong } from './sent-along.ts';
 import { isMadeUpWhereUnsent } from './stand-in.ts';
 import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -46,7 +46,7 @@ export function compileSent(
   const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
   const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
-  const readOnlySent = compileReadOnlySent(endpoint, new Set([...dropped].filter((name) => !taken.has(name))));
+  const readOnlySent = compileReadOnlySent(endpoint, droppedAlone(dropped, endpoint, model));
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): SentRow {
     const violations = look(exchange, exchange.request);

@@ -7,7 +7,7 @@ import { takenOf } from '../../parts/taking.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { Bare } from '../http/json.ts';
 import type { Violation } from '../http/violation.ts';
-import type { Models, SentChildren, Work } from './act.ts';
+import type { Models, SentChild, SentChildren, Work } from './act.ts';
 import { compileMissingReference, droppedFor, isFields, withoutKeys } from './body.ts';
 import type { RowModel } from './model.ts';
 import { readOnlyIn } from './read-only-sent.ts';
@@ -56,12 +56,12 @@ export function compileChildrenTaking(
       }
       const misfits = validate(all);
       const broken = held.flatMap((one) => rulesBroken(one, all[one.name], misfits.length === 0));
-      const children = new Map(held.map(({ name }) => [name, rowsOf(all[name])] as const));
+      const children = new Map(held.map(({ name }) => [name, { made: rowsOf(all[name]), changed: [], gone: [] }] as const));
       return { violations: [...refused, ...misfits, ...broken], children };
     },
     missing(work, children) {
       const found = held.flatMap(({ name, model: child }) =>
-        eachOf(name, children.get(name), (row) => missingReference(work, child, row as Fields, undefined)?.violations ?? []),
+        missingOf(name, children.get(name)?.made ?? [], (row) => missingReference(work, child, row, undefined)?.violations ?? []),
       );
       return found.length === 0 ? undefined : { when: 'reference.missing', violations: found };
     },
@@ -85,8 +85,17 @@ function writtenOf(value: Value, dropped: ReadonlySet<string>): Value {
   return Array.isArray(value) ? value.map((item: Value) => (isFields(item) ? withoutKeys(item, dropped) : item)) : value;
 }
 
-function rowsOf(value: Value): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
+function rowsOf(value: Value): readonly SentChild[] {
+  return Array.isArray(value) ? value.filter(isFields).map((fields, index) => ({ index, fields })) : [];
+}
+
+/** What children that are made refer to and is not there, each at its place. */
+export function missingOf(
+  name: string,
+  made: readonly SentChild[],
+  find: (row: Fields) => readonly Violation[],
+): readonly Violation[] {
+  return made.flatMap(({ index, fields }) => find(fields).map((one) => violationOfChild(name, index, one)));
 }
 
 function rulesBroken({ name, model: { rules } }: Held, value: Value, isWhole: boolean): Violation[] {

@@ -27,30 +27,18 @@ export function compileChildrenShown(model: RowModel, models: Models, compilatio
 
 function compileShow(
   name: string,
-  { field, order, page, envelope }: Children,
+  children: Children,
   model: RowModel,
   child: RowModel,
   compilation: ViewCompilation,
 ): ShowChildren {
   const { spec, access, user } = compilation;
-  const referrer = model.referrers.find((one) => one.from === child.name && one.field === field);
-  if (!referrer) throw new Error(`No ${child.name} refers to a ${model.name} by its ${field}.`);
-  const query: QuerySpec = {
-    ...referrer.query,
-    order: order.map((one) => ({ column: one.field, descending: one.descending })),
-    limit: 1,
-  };
-  const reading: RowAccess = isReadAlone(spec, child.name) ? access.reading(child.name, user) : freeReading;
+  const { envelope } = children;
+  const find = compileChildrenFound(children, model, child, compilation);
   const prune = compilePrune(spec, { resource: child.name }, { user, reveals: false });
   const fieldsShown = access.fieldsShown(child.name, user);
-  // What the caller may not read is passed over, and found out row by row.
-  const limit = reading.isFree ? page + 1 : childrenBounds.most + 1;
   return (work, fields, each) => {
-    const id = identifierValue(String(fields[model.identifier.field]), referrer.isInteger) as Scalar;
-    const found = work.rows.all(query, [id, limit]);
-    const rows = found.map((row) => child.parse(row)).filter((row) => reading.isFree || reading.allows(work.scope, row));
-    const hasMore = rows.length > page || found.length > childrenBounds.most;
-    const shown = rows.slice(0, page);
+    const { rows: shown, hasMore } = find(work, fields);
     for (const row of shown) {
       const seen = fieldsShown?.(work.scope, row);
       prune?.(row);
@@ -66,6 +54,39 @@ function compileShow(
         ...(envelope.hasMore !== undefined && { [envelope.hasMore]: hasMore }),
       };
   };
+}
+
+/** The children of a row that its reader is shown, in their order, and whether there are more. */
+type FindChildren = (work: Work<Rows>, parent: Fields) => { readonly rows: Fields[]; readonly hasMore: boolean };
+
+/** Compiles the finding of the children of one field for one user. */
+export function compileChildrenFound(
+  { field, order, page }: Children,
+  model: RowModel,
+  child: RowModel,
+  compilation: ViewCompilation,
+): FindChildren {
+  const referrer = model.referrers.find((one) => one.from === child.name && one.field === field);
+  if (!referrer) throw new Error(`No ${child.name} refers to a ${model.name} by its ${field}.`);
+  const query: QuerySpec = {
+    ...referrer.query,
+    order: order.map((one) => ({ column: one.field, descending: one.descending })),
+    limit: 1,
+  };
+  const reading = readingOfChildren(child, compilation);
+  // What the caller may not read is passed over, and found out row by row.
+  const limit = reading.isFree ? page + 1 : childrenBounds.most + 1;
+  return (work, parent) => {
+    const id = identifierValue(String(parent[model.identifier.field]), referrer.isInteger) as Scalar;
+    const found = work.rows.all(query, [id, limit]);
+    const rows = found.map((row) => child.parse(row)).filter((row) => reading.isFree || reading.allows(work.scope, row));
+    return { rows: rows.slice(0, page), hasMore: rows.length > page || found.length > childrenBounds.most };
+  };
+}
+
+/** Which children one user may read; those of a resource that nothing reads alone it reads with their row. */
+export function readingOfChildren({ name }: RowModel, { spec, access, user }: ViewCompilation): RowAccess {
+  return isReadAlone(spec, name) ? access.reading(name, user) : freeReading;
 }
 
 /** Whether rows of a resource are read by an operation of their own; others are read with the row that shows them. */

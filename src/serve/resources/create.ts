@@ -6,7 +6,7 @@ import type { Row } from '../../store/store.ts';
 import { type Exchange, type Fields, type Refusal, Refused } from '../exchange/exchange.ts';
 import { copy, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
-import type { Act, Changing, Models, TakenRow, Work } from './act.ts';
+import type { Act, Changing, Models, SentChildren, TakenRow, Work } from './act.ts';
 import { compileBegin } from './begin.ts';
 import { compileMissingReference, compileSent, invalid, type SentRow } from './body.ts';
 import { type ChildrenTaking, compileChildrenTaking } from './children-sent.ts';
@@ -50,7 +50,8 @@ export function compileMaker(
       const known = withDerived(work.rows, model, undefined, sent, false);
       const started = begin(work.scope, known);
       return {
-        next: generate(work, model, started ?? known),
+        next: generate(work, model, started?.next ?? known),
+        answer: started?.answer,
         ...(!started && { illegal: { when: 'transition.illegal.condition' } }),
       };
     },
@@ -77,8 +78,7 @@ export function compileMaker(
         const at = work.stored.length;
         // The row has its identifier by now.
         const made = insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name);
-        const change = work.stored[at];
-        if (children && change) work.stored[at] = { ...change, children };
+        withChildren(work, at, children);
         return { did: 'created', ...made };
       },
     },
@@ -107,7 +107,7 @@ export function compileCreate(
     precondition: undefined,
     take(work, exchange) {
       const taken = sent(exchange);
-      if (children) return withChildren(work, exchange, children, taken, maker);
+      if (children) return takenWithChildren(work, exchange, children, taken, maker);
       if ('refusal' in taken) return taken;
       const usual = copied?.(work, exchange);
       return maker.take(work, usual ? Object.assign(withoutPrototype(usual), taken.fields) : taken.fields);
@@ -116,8 +116,14 @@ export function compileCreate(
   };
 }
 
+/** Says with a stored change what was sent of the row's children. */
+export function withChildren({ stored }: Work, at: number, children: SentChildren | undefined): void {
+  const change = stored[at];
+  if (children && change) stored[at] = { ...change, children };
+}
+
 /** A row with what was sent of its children; what is wrong with either of them is told together. */
-function withChildren(
+function takenWithChildren(
   work: Work,
   exchange: Exchange,
   taking: ChildrenTaking,

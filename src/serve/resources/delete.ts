@@ -113,13 +113,14 @@ function refuseHeld(work: Work, model: RowModel, row: Row, leaving: ReadonlyMap<
 
 function clearReferences(work: Work, model: RowModel, row: Row, leaving: ReadonlyMap<string, unknown>): void {
   for (const entry of model.referrers) {
-    const { from, field, onDelete } = entry;
+    const { from, field, onDelete, keepsNull } = entry;
     if (onDelete !== 'clear') continue;
     const referrer = work.models.get(from) as RowModel;
     for (const child of referringRows(work, entry, row.id)) {
       if (leaving.has(`${from}\n${child.id}`)) continue;
       const before = referrer.parse(child);
-      const { [field]: _gone, ...rest } = before;
+      const { [field]: _gone, ...left } = before;
+      const rest = keepsNull ? { ...left, [field]: null } : left;
       const scope = { ...work.scope, resource: before, next: rest };
       updateRow(work, referrer, child, before, applySetters(referrer.setters(['write']), scope, rest), `update ${from}`);
     }

@@ -95,6 +95,7 @@ export interface Referrer {
   readonly from: string;
   readonly field: string;
   readonly onDelete: Field['onDelete'];
+  readonly keepsNull: Field['keepsNull'];
   readonly isInteger: boolean;
   readonly query: QuerySpec;
 }
@@ -239,10 +240,11 @@ function referrersOf(spec: Spec, target: string): Referrer[] {
   return entriesOf(spec.resources.all).flatMap(([from, other]) => {
     if (!isStated(other.identifier)) return [];
     const fields = entriesOf(other.fields).filter(([, field]) => field.ref === target);
-    return fields.map(([field, { onDelete, shape, ignoreCase }]) => ({
+    return fields.map(([field, { onDelete, shape, ignoreCase, keepsNull }]) => ({
       from,
       field,
       onDelete,
+      keepsNull,
       isInteger:
         identifierType(spec, target) === 'integer' && fieldCode(spec, { shape, ref: target, ignoreCase }).type === 'integer',
       query: { table: from, where: { op: '=' as const, left: { column: field }, right: { param: 0 } } },

@@ -1,9 +1,9 @@
 import { pathOf, pointerOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
-import type { Children } from '../../parts/children.ts';
+import type { Children, ChildrenTaker } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { isStateSent, isWritable, requestShape, takesChildren } from '../../parts/payload.ts';
+import { childrenTakerOf, isStateSent, isWritable, requestShape, takesChildren } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Carry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
@@ -41,15 +41,15 @@ export function compileRaiseBody(
   if (!writes || !carry) return undefined;
   const known = new Map<string, ReadonlySet<string>>();
   const isUpdate = effect.verb === 'update';
-  const isMaking = effect.verb === 'create';
+  const taker = childrenTakerOf(effect);
   const droppedFor = (user: string | undefined) => {
     const found =
       known.get(user ?? '') ??
-      new Set(unwritable(spec, effect.resource, user, isUpdate, isMaking).map((name) => carry.newer(name)?.older ?? name));
+      new Set(unwritable(spec, effect.resource, user, isUpdate, taker).map((name) => carry.newer(name)?.older ?? name));
     known.set(user ?? '', found);
     return found;
   };
-  const held = isMaking ? childrenIn(effect.resource, older, spec) : undefined;
+  const held = taker ? childrenIn(effect.resource, older, spec, taker) : undefined;
   return isUpdate ? raisePatch(carry, endpoint, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor, held);
 }
 
@@ -114,16 +114,20 @@ function uncarried(failure: unknown, body: Value): Violation {
 type WithoutUnwritable = (body: Record<string, Value>, user: string | undefined) => void;
 
 /** The same for all children that are sent with a row, by the names of its version; nothing where there are none. */
-function childrenIn(name: string, { carries }: OlderVersion, spec: Spec): WithoutUnwritable | undefined {
+function childrenIn(name: string, { carries }: OlderVersion, spec: Spec, taker: ChildrenTaker): WithoutUnwritable | undefined {
   const namesIn = (resource: string) => (field: string) => carries.resource(resource)?.newer(field)?.older ?? field;
   const fields = entriesOf(entryOf(spec.resources.all, name)?.fields);
   const held = fields.flatMap(([field, stated]) => {
     const { children } = stated;
-    return children && takesChildren(stated) ? [{ name: namesIn(name)(field), children }] : [];
+    return children && takesChildren(stated, taker) ? [{ name: namesIn(name)(field), children }] : [];
   });
   if (held.length === 0) return undefined;
-  const droppedFor = ({ field, resource }: Children, user: string | undefined): ReadonlySet<string> =>
-    new Set([field, ...unwritable(spec, resource, user, false, false)].map(namesIn(resource)));
+  const droppedFor = ({ field, resource }: Children, user: string | undefined): ReadonlySet<string> => {
+    // One that is there already is named by its identifier.
+    const identifier = taker === 'create' ? undefined : statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field;
+    const names = unwritable(spec, resource, user, taker !== 'create').filter((one) => one !== identifier);
+    return new Set([field, ...names].map(namesIn(resource)));
+  };
   const byUser = new Map<string | undefined, readonly (readonly [field: string, dropped: ReadonlySet<string>])[]>();
   return (body, user) => {
     const known = byUser.get(user) ?? held.map((one) => [one.name, droppedFor(one.children, user)] as const);
@@ -135,7 +139,7 @@ function childrenIn(name: string, { carries }: OlderVersion, spec: Spec): Withou
   };
 }
 
-function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate: boolean, isMaking: boolean): string[] {
+function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate: boolean, taker?: ChildrenTaker): string[] {
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return [];
   return entriesOf(resource.fields)
@@ -144,7 +148,7 @@ function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate
         !(
           isWritable(spec, resource, field) ||
           (isUpdate && isStateSent(spec, resource, field)) ||
-          (isMaking && takesChildren(field))
+          (taker && takesChildren(field, taker))
         ) ||
         (field.writable !== undefined && (user === undefined || !field.writable.includes(user))),
     )

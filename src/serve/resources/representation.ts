@@ -1,3 +1,4 @@
+import { pointerOf } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -18,10 +19,10 @@ import type { ViewCompilation } from './view-compilation.ts';
 export interface Representation {
   /** Whether the stored text may be sent as it is. */
   readonly isPlain: boolean;
-  /** Whether an answer can depend on other rows too. */
-  readonly mayExpand: boolean;
+  /** Whether an answer can show more than the row, or less of it. */
+  readonly mayDiffer: boolean;
   /** Whether this one does. */
-  readonly isExpanded: (exchange: Exchange) => boolean;
+  readonly differs: (exchange: Exchange) => boolean;
   /** The text of stored fields as shown, where nothing but the version makes it another one; the fields are not touched. */
   readonly lowered: ((fields: Fields) => string) | undefined;
   /** The fields as shown, in the newest shape; the stored ones are not touched. */
@@ -48,7 +49,8 @@ export function compileRepresentation(
   const carries = mayExpand ? compilation.version?.carries.expanding : compilation.version?.carries;
   const carry = carries?.resource(model.name);
   const shown = compilation.access.fieldsShown(model.name, compilation.user);
-  const isPlain = !prune && !shown && !mayExpand && !carry;
+  const { select } = endpoint;
+  const isPlain = !prune && !shown && !mayExpand && !carry && !select;
   const asked = (exchange: Exchange) => {
     if (parameter === undefined) return [];
     // Where a body is sent, the parameter may stand in it.
@@ -69,11 +71,16 @@ export function compileRepresentation(
   }
   return {
     isPlain,
-    mayExpand,
-    lowered: carry && !prune && !shown && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
-    isExpanded: (exchange) => always || asked(exchange).length > 0,
+    mayDiffer: mayExpand || select !== undefined,
+    lowered: carry && !prune && !shown && !mayExpand && !select ? (fields) => toJson(carry.down(fields)) : undefined,
+    differs: (exchange) => always || exchange.selected !== undefined || asked(exchange).length > 0,
     show,
     text(work, exchange, doc) {
+      const { selected } = exchange;
+      if (selected) {
+        const fields = show(work, exchange, doc);
+        return toJson(selected(carry ? carry.down(fields) : fields));
+      }
       if (carry) return toJson(carry.down(show(work, exchange, doc)));
       return isPlain || (!prune && !shown && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc));
     },
@@ -154,12 +161,16 @@ function narrowed(whole: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(names.flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])));
 }
 
-/** What is asked to be shown whole must be references, as deep as the endpoint says. */
-export function compileExpansion(
-  { does, expand }: Endpoint,
-  { spec }: Compilation,
-): ((values: Readonly<Record<string, Value>>) => readonly Violation[]) | undefined {
-  const root = resourceOfEffect(statedValue(does));
+/** What is asked to be shown whole, as paths from the row; or what of it is no reference, or deeper than the endpoint says. */
+export type ReadExpansion = (
+  asked: Value,
+  place: 'query' | 'body',
+) => { readonly paths: readonly string[] } | { readonly violations: readonly Violation[] };
+
+/** Compiles the reading of it; nothing where nothing can be asked for. */
+export function compileExpansion({ does, expand }: Endpoint, { spec }: Compilation): ReadExpansion | undefined {
+  const effect = statedValue(does);
+  const root = resourceOfEffect(effect);
   if (!expand || root === undefined) return undefined;
   const leads = (resource: string | undefined, [field, ...rest]: readonly string[], depth: number): boolean => {
     if (field === undefined) return true;
@@ -167,14 +178,15 @@ export function compileExpansion(
     const target = stated && entryOf(stated.fields, field)?.ref;
     return target !== undefined && leads(target, rest, depth - 1);
   };
-  return (values) => {
-    const bad = expansionPaths(values[expand.parameter]).filter((path) => !leads(root, path.split('.'), expand.depth));
-    return bad.map((path) => ({
-      in: 'query',
-      path: expand.parameter,
-      found: describeValue(path),
-      expected: 'a field that refers to something',
-    }));
+  const before = effect?.verb === 'list' && expand.below !== undefined ? `${expand.below}.` : '';
+  const isGood = (path: string) => path.startsWith(before) && leads(root, path.slice(before.length).split('.'), expand.depth);
+  return (asked, place) => {
+    const all = expansionPaths(asked);
+    const bad = all.filter((path) => !isGood(path));
+    if (bad.length === 0) return { paths: all.map((path) => path.slice(before.length)) };
+    const path = place === 'query' ? expand.parameter : pointerOf([expand.member ?? '']);
+    const expected = before === '' ? 'a field that refers to something' : `${before} and a field that refers to something`;
+    return { violations: bad.map((one) => ({ in: place, path, found: describeValue(one), expected })) };
   };
 }
 

@@ -13,8 +13,8 @@ export interface CompiledMachine {
   /** Whether it is stated what a row starts in, and what leads from one state to another. */
   readonly hasInitial: boolean;
   readonly hasTransitions: boolean;
-  /** The state of a row that an operation makes; nothing where no target holds. */
-  initial(operation: string): (scope: StateScope) => string | undefined;
+  /** The state of a row that an operation makes, with the error that this is answered with; nothing where no target holds. */
+  initial(operation: string): (scope: StateScope) => Pick<Target, 'state' | 'answer'> | undefined;
   /** A transition as one operation fires it. */
   transition(name: string, operation: string): CompiledTransition | undefined;
   /** The transitions that an update is, where it sends their state; nothing where none is. */
@@ -56,8 +56,7 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
     hasInitial: machine.initial.length > 0,
     hasTransitions: isStated(machine.transitions),
     initial(operation) {
-      const target = compileTargets(machine.initial, compilation, operation);
-      return (scope) => target(scope)?.state;
+      return compileTargets(machine.initial, compilation, operation);
     },
     transition(name, operation) {
       const transition = all[name];

@@ -5,8 +5,7 @@ import type { Operation } from '../../parts/operations.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
-import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { isHidden } from '../exchange/visibility.ts';
+import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';
 import { describeValue, sort, type Violation } from '../http/violation.ts';
 import type { Act, Changing, Models, TakenRow, Work } from './act.ts';
@@ -16,7 +15,6 @@ import {
   changedField,
   compileLook,
   compileMissingReference,
-  compileSent,
   droppedFor,
   hasAnyMembers,
   invalid,
@@ -25,22 +23,35 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { compileMaker, type RowMaking, updateRow } from './create.ts';
+import { compileChildrenChanging } from './children-changed.ts';
+import { updateRow, withChildren } from './create.ts';
 import { compileKeptNulls } from './kept-nulls.ts';
 import { keptFields } from './kept-row.ts';
-import { compileLocator, type Locator } from './locate.ts';
-import { identifierValue, type RowModel } from './model.ts';
+import { compileLocator } from './locate.ts';
+import type { RowModel } from './model.ts';
 import { compileMove, sentStates } from './moved.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import { compileReadOnlySent } from './read-only-sent.ts';
+import { droppedAlone } from './sent-along.ts';
 import { applySetters, asStored } from './setters.ts';
 import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
-/** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
+/** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396), with the children that it takes. */
 export function compileUpdate(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: ViewCompilation,
+): Act {
+  const withChildrenTaken = compileChildrenChanging(endpoint, model, models, compilation, compileUpdate);
+  return withChildrenTaken(compilePatch(operation, endpoint, model, models, compilation));
+}
+
+function compilePatch(
   operation: Operation,
   endpoint: Endpoint,
   model: RowModel,
@@ -49,7 +60,8 @@ export function compileUpdate(
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedHere(endpoint, model, compilation);
-  const [move, readOnlySent] = [compileMove(operation, model), compileReadOnlySent(endpoint, dropped)];
+  const move = compileMove(operation, model);
+  const readOnlySent = compileReadOnlySent(endpoint, droppedAlone(dropped, endpoint, model));
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request)
@@ -100,7 +112,8 @@ export function compileUpdate(
   };
 }
 
-function rowChangeOf(endpoint: Endpoint, model: RowModel): RowChangeOptions {
+/** What an endpoint says of its change. */
+export function rowChangeOf(endpoint: Endpoint, model: RowModel): RowChangeOptions {
   return { illegalIn: compileAllowed(endpoint, model), counts: endpoint.counts === 'always' };
 }
 
@@ -124,73 +137,8 @@ function droppedHere(endpoint: Endpoint, model: RowModel, compilation: ViewCompi
   return withoutStated(dropped, endpoint, model, compilation);
 }
 
-/** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */
-export function compileReplace(
-  verb: 'replace' | 'upsert',
-  operation: Operation,
-  endpoint: Endpoint,
-  model: RowModel,
-  models: Models,
-  compilation: ViewCompilation,
-): Act {
-  const locator = compileLocator(endpoint, model, models, compilation);
-  const sent = compileSent(endpoint, model, locator, compilation);
-  const fit = compileFit(model, compilation);
-  const maker = compileMaker(operation, model, compilation);
-  const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
-  const isKept = keptOnReplace(model, compilation);
-  const shown = compilation.access.fieldsShown(model.name, compilation.user);
-
-  /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
-  function replacement(work: Work, fields: Fields, before: Fields): Fields {
-    const next = withoutPrototype(fields);
-    const seen = shown?.(work.scope, before);
-    for (const name of Object.keys(before))
-      if (isKept(name) || seen?.has(name) === false || (model.immutable.includes(name) && next[name] === undefined))
-        next[name] = before[name];
-    return next;
-  }
-
-  const replacing: Act = {
-    model,
-    find: (work, exchange) => locator.find(work, exchange),
-    precondition: compilePrecondition(endpoint, model, compilation),
-    take(work, exchange, { row, fields: before }) {
-      // The path names the identifier, of a row or of the one that is made.
-      const id = locator.idOf(work, exchange) as string;
-      const other = otherIdentifier(takenOf(endpoint, exchange.request), model, id);
-      if (other) return invalid([other]);
-      const taken = sent(endpoint.takes ? exchange : withIdentifier(exchange, model, id), before);
-      if ('refusal' in taken) return taken;
-      if (endpoint.takes) taken.fields[model.identifier.field] ??= identifierValue(id, model.identifier.isInteger);
-      if (!row || !before) return maker.take(work, taken.fields);
-      const wrong = changedImmutables(model, taken.fields, before);
-      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(work, taken.fields, before));
-    },
-    change,
-  };
-  return verb === 'upsert' ? orMaking(replacing, maker, locator) : replacing;
-}
-
-/** An upsert makes the row that is not there. */
-function orMaking(replacing: Act, maker: RowMaking, locator: Locator): Act {
-  const { model } = replacing;
-  return {
-    ...replacing,
-    find(work, exchange) {
-      const found = locator.find(work, exchange);
-      if (!('refusal' in found)) return found;
-      const id = locator.idOf(work, exchange);
-      if (id === undefined || work.rows.get(model.name, id) !== undefined) return found;
-      const pass = locator.enter(work, exchange);
-      return 'refusal' in pass ? pass : { id, row: undefined, fields: undefined, pass };
-    },
-    making: maker.change,
-  };
-}
-
 /** What a changed row has to be: valid in whole, with what it refers to; a stand-in mends what is not. */
-function compileFit(model: RowModel, compilation: ViewCompilation) {
+export function compileFit(model: RowModel, compilation: ViewCompilation) {
   const { standIn } = compilation;
   const missingReference = compileMissingReference(compilation);
   return (work: Work, row: Row, before: Fields, changed: Fields): TakenRow | { readonly refusal: Refusal } => {
@@ -232,17 +180,20 @@ export function compileRowChange(
       if (taken.transitions !== undefined) return applySetters(model.setters(words, given), names, next);
       // What stands under the operation's own name is what it is for.
       const named = applySetters(model.setters([operation.name], given), names, next);
-      taken.isUnchanged = !counts && isSame(fields, keptFields(model, named));
+      taken.isUnchanged = !counts && !taken.children && isSame(fields, keptFields(model, named));
       return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
     ownErrors: own,
-    store(work, { row, fields }, { names, isUnchanged, transitions }, next) {
+    store(work, { row, fields }, { names, isUnchanged, transitions, children }, next) {
       // A change is of a row that was found.
       const before = fields!;
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
       if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
       compilation.standIn?.showInOwners(work, model, next, false);
-      return { did: 'changed', ...updateRow(work, model, row!, before, next, operation.name, transitions) };
+      const at = work.stored.length;
+      const changed = updateRow(work, model, row!, before, next, operation.name, transitions);
+      withChildren(work, at, children);
+      return { did: 'changed', ...changed };
     },
   };
 }
@@ -258,34 +209,9 @@ function unknownFields(model: RowModel, patch: Fields, isOwnShape: boolean): Vio
     .map((name) => unknownField(name, patch[name], model.name));
 }
 
-function changedImmutables(model: RowModel, sent: Fields, before: Fields): Violation[] {
+/** What was sent of fields that are set once, and is another. */
+export function changedImmutables(model: RowModel, sent: Fields, before: Fields): Violation[] {
   return model.immutable
     .filter((name) => sent[name] !== undefined && !isSame(sent[name], before[name]))
     .map((name) => changedField(name, sent[name]));
-}
-
-/** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. */
-function keptOnReplace(model: RowModel, compilation: ViewCompilation): (name: string) => boolean {
-  const { user } = compilation;
-  const dropped = droppedFor(model, compilation);
-  const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);
-  const kept = new Set([...dropped, ...hidden, model.identifier.field]);
-  return (name) => kept.has(name);
-}
-
-/** A body may repeat the identifier that the path names, and name no other. */
-function otherIdentifier(request: Value, model: RowModel, id: string): Violation | undefined {
-  const { field } = model.identifier;
-  const sent = isFields(request) && !model.readOnly.has(field) ? request[field] : undefined;
-  if (sent === undefined || String(sent) === id) return undefined;
-  return { in: 'body', path: `/${field}`, found: describeValue(sent), expected: `${describeValue(id)}, as the path says` };
-}
-
-/** The path says the identifier of a replace or upsert where the resource's own is the client's. */
-function withIdentifier(exchange: Exchange, model: RowModel, id: string): Exchange {
-  const { request } = exchange;
-  if (model.readOnly.has(model.identifier.field) || !isFields(request) || request[model.identifier.field] !== undefined)
-    return exchange;
-  const { field, isInteger } = model.identifier;
-  return { ...exchange, request: Object.assign(withoutPrototype(request), { [field]: identifierValue(id, isInteger) }) };
 }

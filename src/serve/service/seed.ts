@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { entriesOf } from '../../parts/fact.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { Work } from '../resources/act.ts';
@@ -32,6 +33,14 @@ export async function seedRows(
   });
 }
 
+/** Makes the rows that a document states, where they are not there. @throws {BadRows} where one does not fit. */
+export async function seedStated(engine: Engine): Promise<void> {
+  const stated = entriesOf(engine.compilation.spec.resources.all).flatMap(([name, { rows }]) =>
+    rows && rows.length > 0 ? [[name, rows.map(({ fields }) => fields)] as const] : [],
+  );
+  if (stated.length > 0) await seedRows(engine, Object.fromEntries(stated));
+}
+
 function seedRow(work: Work, model: RowModel, row: Fields, place: string): boolean {
   const { field, generate } = model.identifier;
   const given = row[field];
@@ -50,7 +59,7 @@ function seedRow(work: Work, model: RowModel, row: Fields, place: string): boole
   };
   for (const { field: name, make } of model.generated) fields[name] ??= make(work.draw);
   for (const { field: state, initial } of model.machines)
-    fields[state] ??= initial(`create ${model.name}`)({ ...work.scope, next: fields });
+    fields[state] ??= initial(`create ${model.name}`)({ ...work.scope, next: fields })?.state;
   fillTimes(work, model, fields);
   const wrong = misfitOf(model, fields);
   if (wrong !== undefined) throw new BadRows(`${place} does not fit ${model.name}: ${wrong}.`);

@@ -35,7 +35,7 @@ import { type DocumentStore, type NewestDocument, newestOf, storeOfDocument, tel
 import { compileNote, noteAll } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { bringRowsUp } from './rederive.ts';
-import { seedRows } from './seed.ts';
+import { seedRows, seedStated } from './seed.ts';
 import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
 import { type SharedService, startSharing } from './sharing.ts';
@@ -77,6 +77,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const sharing = await (store.shared && startSharing(store.shared, { timers, events, credentials, onFailure }));
   let served = await startServed(spec, store, lasting, note, options);
   sharing?.begin();
+  await seedStated(served.engine);
   if (options.rows) await seedRows(served.engine, options.rows);
   timers.changed();
   await events.resume();
@@ -89,6 +90,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       before.isPast = false;
       throw failure;
     }
+    await seedStated(served.engine);
     timers.changed();
     await events.resume();
   }
@@ -264,6 +266,7 @@ async function startEngine(
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
     ...provingOf(options),
+    exchanges: standIn && ((endpoint) => standIn.exchangesCredential(endpoint)),
     isProduction: options.production ?? false,
     measures: options.onExchange !== undefined,
     onFailure,

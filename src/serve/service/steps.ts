@@ -1,11 +1,13 @@
 import { statedValue } from '../../parts/fact.ts';
 import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
 import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
+import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
-import { after, afterFor } from '../exchange/after.ts';
+import { after, afterFor, type PromiseOrValue } from '../exchange/after.ts';
 import { newCost } from '../exchange/cost.ts';
 import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
+import type { Identified } from '../exchange/identified.ts';
 import { nameFacts } from '../exchange/open.ts';
 import { type TracedRequest, traceChannels, traceRequest } from '../exchange/traces.ts';
 import { warn } from '../exchange/warn.ts';
@@ -74,15 +76,27 @@ function routing(
   };
 }
 
+const asItIs = (who: Identified): Identified => who;
+
 /** Steps 4 to 7. */
 function asking(
-  { limits }: Engine,
+  { limits, compilation }: Engine,
   identify: Identify,
   { pinned }: CompiledVersions,
   views: Views,
 ): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
+  const readsBodies = acceptedSchemes(compilation.spec).some(({ kind }) => kind.proof?.by === 'signing');
+
+  /** A client may be gone before all is there that it has signed. */
+  function whoSigned({ call, plan, trace }: Exchange): PromiseOrValue<Identified> {
+    return after(identify(call, plan), asItIs, (failure) => {
+      if (trace) traceChannels.requestEnd.publish(trace);
+      throw failure;
+    });
+  }
+
   return {
-    identify: ({ call, plan }) => identify(call, plan),
+    identify: readsBodies ? whoSigned : ({ call, plan }) => identify(call, plan),
     pin: pinned && ((call, routed, who) => ('caller' in who && who.caller ? pinned(call, who.caller, routed) : routed)),
     caller(exchange, reached, who) {
       const { found, version, refusal } = reached;
@@ -95,6 +109,7 @@ function asking(
       if (bad) return bad;
       exchange.caller = caller;
       exchange.mayNotWrite = 'mayNotWrite' in who;
+      if ('warning' in who && who.warning) warn(exchange, [who.warning]);
       return undefined;
     },
     ratesOfCaller: limits.second,
@@ -124,6 +139,10 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     const decoded = exchange.plan.input.body(exchange.call, bytes);
     if ('refusal' in decoded) return decoded.refusal;
     exchange.request = decoded.value;
+    if (decoded.params) {
+      exchange.paramsInBody = decoded.params;
+      exchange.params = { ...exchange.params, ...decoded.params };
+    }
     if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
     exchange.bytes = bytes;
     return undefined;
@@ -147,7 +166,8 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       const { plan, call, pathParams } = exchange;
       const taken = plan.input.parameters(call, pathParams, forgive && ((violations) => forgive(exchange, violations)));
       if ('refusal' in taken) return taken.refusal;
-      exchange.params = taken.params;
+      // What stands in a body was read before, where that order is stated.
+      exchange.params = exchange.paramsInBody ? { ...taken.params, ...exchange.paramsInBody } : taken.params;
       return undefined;
     },
     body: (exchange) => afterFor(exchange, exchange.call.body(bodyBytesMax), take),

@@ -7,6 +7,7 @@ import { lookUps } from './look-ups.ts';
 import { origins } from './origins.ts';
 import { referring } from './referring.ts';
 import { rows } from './rows.ts';
+import { signedRequests } from './signed-requests.ts';
 import { users } from './users.ts';
 import { who } from './who.ts';
 
@@ -15,6 +16,7 @@ export const authenticationTrials: readonly Trial[] = [
   who,
   users,
   credentialFormats,
+  signedRequests,
   origins,
   rows,
   permittedLists,

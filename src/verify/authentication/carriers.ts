@@ -19,6 +19,8 @@ export async function elsewhere(
   credential: Credential,
 ): Promise<void> {
   const { model } = session;
+  // What signs is never sent; the header of a signature is looked at with the signatures.
+  if (credential.signs) return;
   const fact = { kind: 'header names', subject: credential.scheme.name };
   const { text } = credentialParts(credential);
   const taken = new Set(knockableSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));

@@ -5,7 +5,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { ready } from '../make/readied.ts';
-import type { Credential, TrialCaller } from '../model/callers.ts';
+import { type Credential, signsWith, type TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -90,5 +90,7 @@ export function inventedFor(scheme: Scheme): Credential | undefined {
   if (carrier === undefined) return undefined;
   const prefix = schemePrefix(scheme) ?? '';
   const text = kindOfScheme(scheme)?.invented ?? 'ninefold-verify';
+  const signs = signsWith(scheme);
+  if (signs) return { scheme, in: scheme.in, carrier, value: text, signs };
   return { scheme, in: scheme.in, carrier, value: `${prefix}${/\w$/.test(prefix) ? ' ' : ''}${text}` };
 }

@@ -10,7 +10,7 @@ export function tamperedWith(scheme: Pick<Scheme, 'type' | 'generate'>, text: st
 /** Whether a credential of a scheme may be a JWT. */
 export function isTokenScheme(scheme: Pick<Scheme, 'type'>): boolean {
   const by = kindOfScheme(scheme)?.proof?.by;
-  return by !== 'key' && by !== 'password' && by !== 'asking';
+  return by !== 'key' && by !== 'password' && by !== 'asking' && by !== 'signing';
 }
 
 /** The signature of a key that was made for this purpose. */

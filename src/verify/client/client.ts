@@ -130,10 +130,11 @@ export class Client {
     const { takesRefusalsOfRates = false, errand = 'trial', lanes = [], pausing = asItIs } = sending;
     const isPaced = lanes.length > 0 && this.#options.clock.advance === undefined;
     let guesses = this.#options.clock.advance === undefined ? 1 : guessesMax;
+    let sent = outgoing;
     for (let leftMs = waitMsMax; ; ) {
       if (isPaced && !takesRefusalsOfRates) await this.#turn(lanes, errand, pausing);
       this.#lanes.note(lanes, Date.now());
-      const answered = await this.#reaching(outgoing, errand);
+      const answered = await this.#reaching(sent, errand);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const toldMs = retryAfterMs(answered);
       const waitMs = toldMs !== undefined ? toldMs + marginMs : guesses > 0 ? this.#options.rateWindowMs : undefined;
@@ -146,6 +147,7 @@ export class Client {
       this.#waitedMs += waitMs;
       if (isPaced) this.#lanes.close(lanes, Date.now(), waitMs);
       else await pausing(this.#wait(waitMs));
+      sent = sent.again?.() ?? sent;
     }
   }
 

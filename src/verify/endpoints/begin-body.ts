@@ -4,7 +4,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { transitionNamed } from '../../parts/states.ts';
 import { callerFor, callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { TrialRow } from '../make/row.ts';
+import type { TrialRow, WantedRow } from '../make/row.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -45,12 +45,17 @@ export async function arrange(session: Session, endpoint: Endpoint, style: Sampl
   return session.model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
 }
 
-/** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed. @throws {Untestable} */
-export async function beginBody(session: Session, endpoint: Endpoint, style: SampleStyle): Promise<Begun> {
-  const begun = await begin(session, endpoint, style);
+/** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed, with what is wanted in it. @throws {Untestable} */
+export async function beginBody(
+  session: Session,
+  endpoint: Endpoint,
+  style: SampleStyle,
+  rowBody?: WantedRow['body'],
+): Promise<Begun> {
+  const begun = await begin(session, endpoint, style, rowBody);
   const { json } = begun;
   if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
-  const again = () => beginBody(session, endpoint, style);
+  const again = () => beginBody(session, endpoint, style, rowBody);
   return { ...begun, json, again: begun.isRepeatable ? async () => ({ ...begun, json, again }) : again };
 }
 
@@ -60,7 +65,12 @@ type BegunRequest = Omit<Begun, 'json' | 'again'> & {
   readonly isRepeatable: boolean;
 };
 
-async function begin(session: Session, endpoint: Endpoint, style: SampleStyle): Promise<BegunRequest> {
+async function begin(
+  session: Session,
+  endpoint: Endpoint,
+  style: SampleStyle,
+  rowBody?: WantedRow['body'],
+): Promise<BegunRequest> {
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);
@@ -74,7 +84,7 @@ async function begin(session: Session, endpoint: Endpoint, style: SampleStyle): 
     const isRepeatable = model.uniqueFields(resource ?? '').length === 0 && !model.isUniqueByReference(resource ?? '');
     return { json: parts.json, caller, isNew, request, valid, isRepeatable };
   }
-  const row = await rowFor(session, endpoint, resource);
+  const row = await rowFor(session, endpoint, resource, rowBody);
   const [caller] = callersFor(session, endpoint, row);
   if (caller === undefined && model.callers.some(({ credential }) => credential))
     throw new Untestable(`nobody may call ${endpoint.key}`);
@@ -89,13 +99,13 @@ async function begin(session: Session, endpoint: Endpoint, style: SampleStyle): 
   return { json, caller, row, isNew, request, valid: plan, isRepeatable: false };
 }
 
-async function rowFor(session: Session, endpoint: Endpoint, resource: string): Promise<TrialRow> {
+async function rowFor(session: Session, endpoint: Endpoint, resource: string, body: WantedRow['body']): Promise<TrialRow> {
   const effect = statedValue(endpoint.does);
   const states = endpoint.in ?? fromStates(session, resource, effect?.verb === 'transition' ? effect.transition : undefined);
   let why: unknown;
   for (const state of states ?? [undefined]) {
     try {
-      return await session.make(resource, state === undefined ? {} : { state });
+      return await session.make(resource, { ...(state !== undefined && { state }), ...(body && { body }) });
     } catch (error) {
       if (!(error instanceof Untestable)) throw error;
       why = error;

@@ -11,7 +11,6 @@ import { asksForNoKind } from '../model/asked-kinds.ts';
 import type { FactName } from '../model/facts.ts';
 import { sentKeepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
-import { plainValue } from '../model/needed.ts';
 import { pathFits } from '../model/path-fits.ts';
 import { isByRule } from '../model/promises.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -19,15 +18,15 @@ import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-path.ts';
+import { membersOf, withMember, withoutMember } from '../values/at-path.ts';
 import { conditionOfBreak } from '../values/break-sort.ts';
 import type { Variant } from '../values/variant.ts';
 import { edgesOf } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
 import { besidePath, sendBesidePath } from './beside-path.ts';
 import { breaksHeld } from './breaks.ts';
+import { inBranch, isHandedOn, membersBegun } from './members-begun.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
 export const bodies: Trial = {
@@ -110,36 +109,12 @@ function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchan
 /** Every member at every edge, the others as plain as they go. */
 async function sendEdges(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
-    if (member.isImmutable && !begun.isNew) continue;
+    if ((member.isImmutable && !begun.isNew) || isHandedOn(session.model, endpoint, member)) continue;
     const edges = [...edgesOf(member.shape)];
     // Where nobody states what the operation does, rules of its own may be against any body: one that is taken but for the edge has to be.
     const base = edges.length > 0 && !isByRule(endpoint) ? await sendWith(session, begun, member) : undefined;
     for (const edge of base && !isDone(base.value) ? [] : edges) await sendEdge(session, begun, member, edge);
   }
-}
-
-/** The members of an endpoint's body with one that has them: as little as it takes, and for those inside of values that may be left out, with all. */
-async function* membersBegun(
-  session: Session,
-  endpoint: Endpoint,
-): AsyncIterable<{ readonly begun: Begun; readonly member: SentMember }> {
-  const plain = await beginBody(session, endpoint, 'plain');
-  let whole: Begun | undefined;
-  for (const member of membersSent(session.model, endpoint, plain.caller)) {
-    const isThere = (begun: Begun) => hasWayTo(inBranch(session, begun.json, member), member.path);
-    if (isThere(plain)) yield { begun: plain, member };
-    else {
-      whole ??= await beginBody(session, endpoint, 'whole');
-      if (isThere(whole)) yield { begun: whole, member };
-    }
-  }
-}
-
-/** A body in which the alternative that a member belongs to stands where it has to. */
-function inBranch(session: Session, json: Symbolic, { within }: SentMember): Symbolic {
-  if (!within) return json;
-  const value = plainValue(session.model.spec, within.shape);
-  return value === undefined ? json : withMember(json, within.path, value);
 }
 
 async function sendWith(session: Session, begun: Begun, member: SentMember): Promise<Done<TrialExchange>> {

@@ -46,7 +46,7 @@ function judgeRun(rows: readonly ShownFields[], order: Endpoint['order']): Judge
   return undefined;
 }
 
-/** Whether rows that an order does not tell apart come in the order in which they were made. */
+/** Whether rows that an order does not tell apart come in the order in which they were made, or in the other where that is stated. */
 export function judgeTies(
   session: Session,
   pages: readonly TrialExchange[],
@@ -56,7 +56,9 @@ export function judgeTies(
   const { model } = session;
   const made = creations.flatMap((one) => (isDone(one) ? [String(idIn(model, one))] : []));
   const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : [];
-  const effect = statedValue(pages[0]?.endpoint?.does);
+  const endpoint = pages[0]?.endpoint;
+  const effect = statedValue(endpoint?.does);
+  const isNewestFirst = endpoint?.ties === 'newest';
   const field = model.identifierField(resourceOfEffect(effect) ?? '');
   const own = rows.filter((row) => made.includes(String(row[field])));
   let isSeen = false;
@@ -64,10 +66,11 @@ export function judgeTies(
     const before = own[at] ?? {};
     if (!order.every((one) => isSame(before[one.field], row[one.field]))) continue;
     isSeen = true;
-    if (made.indexOf(String(before[field])) > made.indexOf(String(row[field])))
+    const isLater = made.indexOf(String(before[field])) > made.indexOf(String(row[field]));
+    if (isLater !== isNewestFirst)
       return {
-        promised: `of rows with one ${order.map((one) => one.field).join(', ')}, that which was made first`,
-        seen: `${String(before[field])}, made later, before ${String(row[field])}`,
+        promised: `of rows with one ${order.map((one) => one.field).join(', ')}, that which was made ${isNewestFirst ? 'last' : 'first'}`,
+        seen: `${String(before[field])}, made ${isLater ? 'later' : 'earlier'}, before ${String(row[field])}`,
       };
   }
   return isSeen ? undefined : moot('no two rows are alike');

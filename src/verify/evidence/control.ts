@@ -38,6 +38,7 @@ function isAccepted({ status }: TrialExchange): boolean {
 /** In how many things two requests differ: method, row, caller, each query parameter, header and member of the body. */
 function differences(model: Model, refused: TrialExchange, accepted: TrialExchange, session: readonly TrialExchange[]): number {
   const [one, other] = [refused.sent, accepted.sent];
+  const signed = [...(one.signed ?? []), ...(other.signed ?? [])];
   const isOtherPath = pathIn(one.target) !== pathIn(other.target);
   const isOtherRow = isOtherPath && !areAlike(model, refused, accepted, session);
   return [
@@ -45,7 +46,7 @@ function differences(model: Model, refused: TrialExchange, accepted: TrialExchan
     isOtherRow,
     refused.caller?.credential?.value !== accepted.caller?.credential?.value,
     ...differing(one.query, other.query),
-    ...differing(toldIn(refused, isOtherPath), toldIn(accepted, isOtherPath)),
+    ...differing(toldIn(refused, isOtherPath, signed), toldIn(accepted, isOtherPath, signed)),
     ...bodiesDiffer(one, other),
   ].filter(Boolean).length;
 }
@@ -74,8 +75,12 @@ function stateBefore(model: Model, exchange: TrialExchange, session: readonly Tr
 }
 
 /** The headers that say something of their own; keys are new each time, and another row has another tag. */
-function toldIn({ sent, caller, endpoint }: TrialExchange, isOtherPath: boolean): Readonly<Record<string, Json>> {
-  const left = new Set(['authorization', 'cookie', 'content-length', caller?.credential?.carrier.toLowerCase()]);
+function toldIn(
+  { sent, caller, endpoint }: TrialExchange,
+  isOtherPath: boolean,
+  signedAnyhow: readonly string[],
+): Readonly<Record<string, Json>> {
+  const left = new Set(['authorization', 'cookie', 'content-length', caller?.credential?.carrier.toLowerCase(), ...signedAnyhow]);
   const anew = new Set([endpoint?.idempotency?.header.toLowerCase(), ...(isOtherPath ? ['if-match', 'if-none-match'] : [])]);
   const told = Object.entries(sent.headers).filter(([name]) => !left.has(name));
   return Object.fromEntries(told.map(([name, value]) => [name, anew.has(name) ? 'anew' : value]));

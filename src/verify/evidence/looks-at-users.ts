@@ -9,6 +9,7 @@ import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
+import { looksNear } from './looks-at-tokens.ts';
 import type { Obligation } from './obligation.ts';
 
 /** Each user, in something that was done for one of them. */
@@ -33,7 +34,8 @@ export function looksAtSchemes(model: Model): Obligation[] {
       isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.credential?.scheme.name === name),
     }),
   );
-  return [...good, ...beside];
+  // What nobody gave out, and is nearly what somebody has, is no credential.
+  return [...good, ...beside, ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes'))];
 }
 
 /** Each user who may, one who may not, a row that a rule is not about, and nobody. */

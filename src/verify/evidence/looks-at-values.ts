@@ -10,7 +10,7 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOn } from '../../parts/states.ts';
 import { isNeverNull } from '../endpoints/bodies.ts';
-import { takingEndpoint } from '../make/children.ts';
+import { changingEndpoints, takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { choosingEndpoints, leftNone } from '../resources/choices.ts';
@@ -156,7 +156,15 @@ function childrenLooks(model: Model, resource: Resource, field: Field): Obligati
   if (!field.children) return [];
   const isTakenAlong = takingEndpoint(model, resource, field) !== undefined;
   const isMadeAlone = model.endpointsThat('create', field.children.resource).length > 0;
-  return [...(isTakenAlong ? ['sent', 'refused'] : []), ...(isMadeAlone ? ['shown'] : [])].map((look) => ({
+  const isChanged = changingEndpoints(model, resource, field).length > 0;
+  const isNamed = isChanged && statedValue(model.resource(field.children.resource)?.identifier)?.generate !== 'client';
+  const looks = [
+    ...(isTakenAlong ? ['sent', 'refused'] : []),
+    ...(isMadeAlone ? ['shown'] : []),
+    ...(isChanged ? ['changed'] : []),
+    ...(isNamed ? ['others'] : []),
+  ];
+  return looks.map((look) => ({
     name: `children, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `children, ${look}`,
   }));

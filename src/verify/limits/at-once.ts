@@ -15,6 +15,7 @@ import { rawOf } from '../script/shell.ts';
 import type { Step } from '../script/step.ts';
 import { capturesIn } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
 import { askersOf, countsCaller } from './counted.ts';
 import { connectTo } from './socket.ts';
 
@@ -101,6 +102,7 @@ function holding(plan: RequestPlan, count: number): Step<readonly number[]> {
     isWait: true,
     async act(run) {
       const { outgoing } = concrete(plan, run);
+      if (outgoing.again) throw new Untestable('who signs a body is known once all of it is there, and no earlier');
       const begun = Array.from({ length: count }, () => {
         run.client.count(run);
         const { socket, host } = connectTo(run.client.origin);

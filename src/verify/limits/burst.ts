@@ -27,8 +27,9 @@ export function burst(
     needs: after.map(({ step }) => step),
     async act(run) {
       const shots: Shot[] = [];
-      const { outgoing }: { readonly outgoing: Outgoing } = concrete(plan, run);
+      const { outgoing: first }: { readonly outgoing: Outgoing } = concrete(plan, run);
       while (shots.length < most) {
+        const outgoing = (shots.length > 0 && first.again?.()) || first;
         const { status, headers, text, fromMs, toMs } = await run.client.send(outgoing, {
           takesRefusalsOfRates: true,
           ...(run.errand && { errand: run.errand }),

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated } from '../../parts/fact.ts';
 import { sentShape, takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Model } from '../model/model.ts';
@@ -13,6 +14,15 @@ import { draftedValue } from './body.ts';
 /** The endpoint that makes a row with its children in a body that follows by rule. */
 export function takingEndpoint(model: Model, { name }: Resource, field: Field): Endpoint | undefined {
   return takesChildren(field) ? model.endpointsThat('create', name).find((endpoint) => isByRule(endpoint)) : undefined;
+}
+
+/** The endpoints that change a row with its children in a body that follows by rule. */
+export function changingEndpoints(model: Model, { name }: Resource, field: Field): readonly Endpoint[] {
+  return (['update', 'replace'] as const).flatMap((verb) =>
+    takesChildren(field, verb)
+      ? model.endpointsThat(verb, name).filter((one) => isByRule(one) && !isStated(one.request) && !one.identity)
+      : [],
+  );
 }
 
 /** So many children as a body holds them, each with other values of what they are told apart and sorted by: the last of their order comes first. */

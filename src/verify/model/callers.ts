@@ -1,8 +1,9 @@
 import type { JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
+import type { RequestSigning, SigningMiss } from '../../kinds/schemes/signing.ts';
 import { readToken } from '../../kinds/schemes/token.ts';
 import { acceptedNames, acceptedSets } from '../../parts/accepted.ts';
-import { kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
+import { kindOfScheme, placed, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
@@ -52,8 +53,19 @@ export interface Credential {
   readonly scheme: Scheme;
   readonly in: 'header' | 'query' | 'cookie';
   readonly carrier: string;
-  /** Prefix and all. */
+  /** Prefix and all; of a key that requests are signed with, its identifier, a colon and its secret, which are never sent. */
   readonly value: string;
+  /** How requests are signed with it, where they are. */
+  readonly signs?: SignsWith;
+}
+
+/** How requests are signed with a credential. */
+export interface SignsWith {
+  readonly signing: RequestSigning;
+  /** What is done to them that must not be taken. */
+  readonly miss?: SigningMiss;
+  /** Requests of one run that name the same moment are signed at one, with one nonce. */
+  readonly moment?: string;
 }
 
 /** A credential that no scheme of the document takes. */
@@ -190,11 +202,19 @@ function credentialOf(spec: Spec, name: string | undefined, text: string): Crede
     const known = accepted.map(([one]) => one).join(', ');
     throw new NoScheme(`${name ?? 'a credential'} is of no scheme that the document accepts${known === '' ? '' : `: ${known}`}`);
   }
+  const signs = signsWith(scheme);
+  if (signs) return { scheme, in: scheme.in, carrier, value: text, signs };
   const prefix = schemePrefix(scheme) ?? '';
   // What is given as it is sent has its prefix already.
   const sent = kindOfScheme(scheme)?.presented(text).text ?? text;
   const value = prefix === '' || text.toLowerCase().startsWith(`${prefix.toLowerCase()} `) ? sent : joined(prefix, sent);
   return { scheme, in: scheme.in, carrier, value: prefix !== '' && sent !== text ? joined(prefix, sent) : value };
+}
+
+/** How requests of a scheme are signed; nothing where they are not, or too much of it is open. */
+export function signsWith(scheme: Scheme): SignsWith | undefined {
+  const proof = kindOfScheme(scheme)?.proof;
+  return proof?.by === 'signing' && proof.lacks(scheme) === undefined ? { signing: proof.compile(placed(scheme)) } : undefined;
 }
 
 function joined(prefix: string, text: string): string {

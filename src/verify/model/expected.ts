@@ -6,14 +6,13 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundRows } from '../../parts/path-keys.ts';
-import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import { identifierType } from '../../parts/schemas.ts';
 import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
+import { boundValues } from './bound-values.ts';
 import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import { everyMember } from './expressions.ts';
@@ -67,7 +66,7 @@ export function expectedAfter(
         )
       : effect.verb !== 'transition' &&
         change.endpoint.counts === undefined &&
-        isUnchanged(resource, unset(resource, words, next), { ...before, fields: unset(resource, words, before.fields) }));
+        isUnchanged(resource, unset(resource, words, next), reckonedOf(before, resource, words, unseenNext)));
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
@@ -129,7 +128,7 @@ function beforeSet(
   const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
   const out = new Map<string, Expectation>();
   const sent = sentFields(model, resource, change);
-  const bound = boundFields(model, change);
+  const bound = boundValues(model, change);
   // Which row the path names above it is looked at by what is found there.
   const above = new Set(change.endpoint ? boundRows(model.spec, change.endpoint).map(({ field }) => field) : []);
   const moved = verb === 'update' ? movedBy(model, resource, change, before) : [];
@@ -261,6 +260,12 @@ function defaultsOf(resource: Resource): RowFields {
   );
 }
 
+/** A row before a change, as far as what becomes of it can be reckoned: the rest may be as it was. */
+function reckonedOf(before: Before, resource: Resource, words: readonly string[], unknown: ReadonlySet<string>): Before {
+  const fields = Object.entries(unset(resource, words, before.fields)).filter(([name]) => !unknown.has(name));
+  return { ...before, fields: Object.fromEntries(fields) };
+}
+
 /** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
 function isUnchanged({ fields }: Resource, next: RowFields, before: Before): boolean {
   // What is derived of other rows is another only where the rest of the row is, or they are.
@@ -275,25 +280,4 @@ function isUnchanged({ fields }: Resource, next: RowFields, before: Before): boo
 /** The fields of a row that an exchange could not show to whoever asked. */
 export function beforeFrom(model: Model, resource: string, shown: TrialExchange): Pick<Before, 'unseen'> {
   return { unseen: model.unseenBy(resource, model.readerOf(shown)) };
-}
-
-/** The fields that the path of an exchange binds, and their values. */
-function boundFields(model: Model, { endpoint, sent }: TrialExchange): ReadonlyMap<string, Json> {
-  const bound = new Map<string, Json>();
-  if (!endpoint) return bound;
-  const effect = statedValue(endpoint.does);
-  const resource = effect && 'resource' in effect ? model.resource(effect.resource) : undefined;
-  if (!resource) return bound;
-  const names = new Set(boundByPath(model.spec, endpoint));
-  const last = identifierParameter(endpoint);
-  const identifier = statedValue(resource.identifier)?.field;
-  for (const parameter of pathParameters(endpoint.path)) {
-    const name = parameter === last ? identifier : parameter;
-    const value = sent.path[parameter];
-    const field = name === undefined ? undefined : entryOf(resource.fields, name);
-    if (name === undefined || value === undefined || !field || !names.has(name)) continue;
-    const type = field.ref === undefined ? statedValue(field.shape)?.type : identifierType(model.spec, field.ref);
-    bound.set(name, type === 'integer' && typeof value === 'string' ? Number(value) : value);
-  }
-  return bound;
 }

@@ -1,9 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import type { ChildrenTaker } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { takesChildren } from '../../parts/payload.ts';
+import { childrenTakerOf, takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { RowFields } from './expectation.ts';
@@ -28,7 +29,7 @@ export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, jso
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   const writes = ['create', 'upsert', 'update', 'replace'].includes(effect?.verb ?? '');
   if (!resource || !writes) return 'yes';
-  const along = effect?.verb === 'create' && isMap(json) ? childrenKeepRules(model, resource, json) : 'yes';
+  const along = effect && isMap(json) ? childrenKeepRules(model, resource, json, childrenTakerOf(effect)) : 'yes';
   if (along === 'no' || !hasRules(resource)) return along;
   const isWhole = effect?.verb === 'create' || effect?.verb === 'upsert';
   if (!isWhole || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
@@ -37,9 +38,9 @@ export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, jso
 }
 
 /** Whether the children that are sent with a row keep the rules of theirs, and are told apart as they have to be. */
-function childrenKeepRules(model: Model, resource: Resource, json: RowFields): KeepsRules {
+function childrenKeepRules(model: Model, resource: Resource, json: RowFields, taker: ChildrenTaker | undefined): KeepsRules {
   const told = entriesOf(resource.fields).flatMap(([name, field]): KeepsRules[] => {
-    const child = takesChildren(field) ? model.resource(field.children?.resource ?? '') : undefined;
+    const child = taker && takesChildren(field, taker) ? model.resource(field.children?.resource ?? '') : undefined;
     const list = json[name];
     if (!child || !Array.isArray(list)) return [];
     const rows = list.filter(isMap).map((row) => bareMap({ ...defaultsIn(child), ...row }));

@@ -19,6 +19,7 @@ import { arbitraryValuesOf } from '../values/values.ts';
 import { ExpectedAccess } from './access.ts';
 import { byRule } from './by-rule.ts';
 import type { TrialCaller } from './callers.ts';
+import { withoutNamedChildren } from './children-drawn.ts';
 import { Expressions } from './expressions.ts';
 import { Facts } from './facts.ts';
 import { fieldsHiddenFrom, uniqueFields } from './fields.ts';
@@ -101,7 +102,9 @@ export class Model {
 
   /** What an endpoint takes, without a state that would be a transition; the same object each time, so that what is made of it is made once. */
   requestShape(endpoint: Endpoint): Fact<Shape> {
-    const known = this.#requestShapes.get(endpoint) ?? withoutState(this.spec, endpoint, requestShape(this.spec, endpoint));
+    const known =
+      this.#requestShapes.get(endpoint) ??
+      withoutNamedChildren(this.spec, endpoint, withoutState(this.spec, endpoint, requestShape(this.spec, endpoint)));
     this.#requestShapes.set(endpoint, known);
     return known;
   }

@@ -109,7 +109,7 @@ export type HeldRule = keyof typeof heldRules;
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
   ...rowsOf(
-    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/children, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/children, resources/children changed, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
     {
       readOff: 'convention',
       because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
@@ -148,6 +148,7 @@ export const wholes: readonly ClassRow[] = [
     'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
     { readOff: 'convention', because: 'meanings of verbs, tags, keys and pages, which a document of others does not state' },
   ),
+  ...rowsOf('endpoints/selected', { readOff: 'convention', because: 'fields that are chosen are a word of the language' }),
   ...rowsOf('endpoints/computed', { readOff: 'nothing', because: 'what stated expressions come to; OpenAPI has none' }),
   ...rowsOf('purpose/base address, purpose/functions, purpose/users', {
     readOff: 'convention',
@@ -158,7 +159,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'an operation that asks for a credential refuses whoever shows none, or one that nobody gave out',
   }),
   ...rowsOf(
-    'authentication/users, authentication/rows, authentication/referring, authentication/below, authentication/beside, authentication/lists, authentication/look-ups, authentication/origins, authentication/token formats',
+    'authentication/users, authentication/rows, authentication/referring, authentication/below, authentication/beside, authentication/lists, authentication/look-ups, authentication/origins, authentication/token formats, authentication/signed requests',
     { readOff: 'convention', because: 'who may do what is open in OpenAPI' },
   ),
   ...rowsOf('errors/refusals', {

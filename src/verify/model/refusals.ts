@@ -135,7 +135,9 @@ function placeOf({ errors }: Spec, expressions: Expressions, what: 'code' | 'sta
   if (payload.value === 'problem') return [what];
   const { data } = payload.value;
   const mark = marks[what];
-  const context = { ...marks, message: 'm', path: '/', violations: [], request_id: 'r' };
+  const constants = entriesOf(errors.codes).flatMap(([, code]) => Object.keys(code.constants).map((name) => [name, null]));
+  const unsaid = { ...Object.fromEntries(constants), result: null, operation: '', version: '' };
+  const context = { ...unsaid, ...marks, message: 'm', path: '/', violations: [], request_id: 'r' };
   const give = (expression: Expression) => {
     const evaluated = expressions.evaluate(expression, undefined, { context });
     return typeof evaluated === 'string' ? undefined : evaluated.value;

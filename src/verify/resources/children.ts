@@ -47,7 +47,7 @@ export const childrenInParents: Trial = {
 };
 
 /** A field with children, and what they are. */
-interface Family {
+export interface Family {
   readonly resource: Resource;
   readonly field: Field;
   readonly children: Children;
@@ -76,15 +76,15 @@ function claimSent(session: Session, family: Family, made: Done<TrialExchange>):
   const { model } = session;
   const { resource, field, children, child } = family;
   session.claim({
-    fact: factOf(family),
+    fact: factOfChildren(family),
     reason: 'children, sent',
     at: children.at,
     of: [made] as const,
     judge(exchange): Judgement {
-      const row = rowShown(model, exchange);
+      const row = parentShown(model, exchange);
       const sent = isMap(exchange.sent.json) ? exchange.sent.json[field.name] : undefined;
       if (!row || !Array.isArray(sent)) return moot('the row is not shown');
-      const shown = childrenIn(family, row);
+      const shown = childrenShownIn(family, row);
       if (shown?.length !== sent.length)
         return { promised: `${sent.length} ${field.name}`, seen: JSON.stringify(row[field.name] ?? null) };
       const id = row[model.identifierField(resource.name)];
@@ -104,13 +104,13 @@ function claimSent(session: Session, family: Family, made: Done<TrialExchange>):
 function claimKept(session: Session, family: Family, made: Done<TrialExchange>, done: Done<TrialExchange>): void {
   const { model } = session;
   session.claim({
-    fact: factOf(family),
+    fact: factOfChildren(family),
     reason: 'children, kept',
     at: family.children.at,
     of: [made, done] as const,
     judge(first, later): Judgement {
-      const [was, now] = [rowShown(model, first), rowWith(model, later, idIn(model, first))].map(
-        (row) => row && childrenIn(family, row),
+      const [was, now] = [parentShown(model, first), rowWith(model, later, idIn(model, first))].map(
+        (row) => row && childrenShownIn(family, row),
       );
       if (!was || !now) return moot('the row is not shown');
       return isSame(was as Json, now as Json) ? undefined : { promised: JSON.stringify(was), seen: JSON.stringify(now) };
@@ -134,7 +134,7 @@ async function refuseOne(session: Session, family: Family, endpoint: Endpoint): 
   const own = Object.fromEntries(marks.slice(0, 1));
   const request = await session.creation(resource.name, { body: { ...own, [field.name]: broken } });
   const done = await session.send(request);
-  const fact = factOf(family);
+  const fact = factOfChildren(family);
   const isRefused = claimRefused(session, done, {
     by: { when },
     fact,
@@ -182,16 +182,16 @@ async function showPage(session: Session, family: Family): Promise<void> {
   session.need(made.length === count && isShownInParent(model, child, row.caller), `not all its ${field.name} need be shown`);
   const { done } = await lookAt(session, row);
   session.claim({
-    fact: factOf(family),
+    fact: factOfChildren(family),
     reason: 'children, shown',
     at: children.at,
     of: [done, ...made] as const,
     judge(seen: TrialExchange, ...each: readonly TrialExchange[]): Judgement {
       const parent = rowWith(model, seen, idIn(model, seen));
       const id = parent?.[model.identifierField(resource.name)];
-      const own = each.filter((one) => isDone(one) && isSame(rowShown(model, one)?.[children.field] ?? null, id ?? null));
+      const own = each.filter((one) => isDone(one) && isSame(parentShown(model, one)?.[children.field] ?? null, id ?? null));
       if (!parent || own.length < count) return moot('they are not shown as those of one row');
-      const shown = childrenIn(family, parent);
+      const shown = childrenShownIn(family, parent);
       const isCut = count > children.page;
       const seenNow = JSON.stringify(parent[field.name] ?? null);
       if (!shown || (isCut ? shown.length !== children.page : shown.length < count))
@@ -202,16 +202,18 @@ async function showPage(session: Session, family: Family): Promise<void> {
   });
 }
 
-function factOf({ resource, field }: Family): { readonly kind: string; readonly subject: string } {
+/** The fact that says which children there may be. */
+export function factOfChildren({ resource, field }: Family): { readonly kind: string; readonly subject: string } {
   return { kind: 'allowed values', subject: `${resource.name}.${field.name}` };
 }
 
-function rowShown(model: Model, exchange: TrialExchange): ShownFields | undefined {
+/** The row as an exchange shows it; nothing where it does not. */
+export function parentShown(model: Model, exchange: TrialExchange): ShownFields | undefined {
   return isDone(exchange) ? rowWith(model, exchange, idIn(model, exchange)) : undefined;
 }
 
 /** The children in a row as it is shown; nothing where it shows none. */
-function childrenIn({ field, children: { envelope } }: Family, row: ShownFields): readonly ShownFields[] | undefined {
+export function childrenShownIn({ field, children: { envelope } }: Family, row: ShownFields): readonly ShownFields[] | undefined {
   const whole = row[field.name];
   const list = envelope ? isMap(whole) && whole[envelope.items] : whole;
   return Array.isArray(list) ? list.filter(isMap) : undefined;

@@ -36,6 +36,8 @@ export interface Sent {
   /** The body as JSON, where it was sent as JSON or a form. */
   readonly json?: Json;
   readonly text?: string;
+  /** The header fields that sign it, which are others each time. */
+  readonly signed?: readonly string[];
 }
 
 /** What came instead of an answer. */

@@ -12,6 +12,8 @@ export interface Outgoing {
   readonly body?: Uint8Array;
   /** Whether the body comes in chunks, of a length that nobody tells before. */
   readonly isChunked?: boolean;
+  /** The same once more, where it is signed and would not be taken twice. */
+  readonly again?: () => Outgoing;
 }
 
 /** Path and query: the template with its values in it, each one segment's worth. */

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
+import type { RequestToSign } from '../../kinds/schemes/signing.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { shownAt } from '../model/callers.ts';
+import { type Credential, shownAt } from '../model/callers.ts';
 import { Untestable } from '../untestable.ts';
 import type { Sent, TrialExchange } from './exchange.ts';
 import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
 import type { RequestPlan } from './plan.ts';
 import type { ScriptRun } from './run.ts';
 import { curlOf } from './shell.ts';
+import { signedFields } from './signed.ts';
 import type { Step } from './step.ts';
 import { type Captured, capturesIn, resolve, type Symbolic } from './symbol.ts';
 
@@ -72,15 +74,30 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
   const body = plan.body && writeBody(plan.body, json);
   if (body?.type !== undefined) headers['content-type'] = body.type;
   const pairs = writeQuery(query, plan.endpoint);
-  for (const { in: place, carrier, value } of plan.caller ? shownAt(plan.caller, plan.endpoint) : []) {
+  const shown = plan.caller ? shownAt(plan.caller, plan.endpoint) : [];
+  for (const { in: place, carrier, value, signs } of shown) {
+    if (signs) continue;
     if (place === 'header') headers[carrier.toLowerCase()] = value;
     else if (place === 'query') pairs.push(`${encodeURIComponent(carrier)}=${encodeURIComponent(value)}`);
     else headers.cookie = [...(headers.cookie === undefined ? [] : [headers.cookie]), `${carrier}=${value}`].join('; ');
   }
   const isChunked = plan.body !== undefined && 'isChunked' in plan.body;
   const target = writeTarget(plan, path, pairs);
+  const signers = shown.filter(({ signs }) => signs);
+  const signed =
+    signers.length === 0
+      ? undefined
+      : signedBy(signers, { method: plan.method, target, headers, body: body?.bytes, origin: run.client.origin }, run);
+  Object.assign(headers, signed);
   return {
-    outgoing: { method: plan.method, target, headers, ...(body && { body: body.bytes }), ...(isChunked && { isChunked }) },
+    outgoing: {
+      method: plan.method,
+      target,
+      headers,
+      ...(body && { body: body.bytes }),
+      ...(isChunked && { isChunked }),
+      ...(signed && { again: () => concrete(plan, run).outgoing }),
+    },
     sent: {
       method: plan.method,
       target,
@@ -89,8 +106,14 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
       query,
       ...(json !== undefined && { json }),
       ...(body && { text: body.text }),
+      ...(signed && { signed: Object.keys(signed) }),
     },
   };
+}
+
+/** What all who sign a request add to it, once the rest of it is known. */
+function signedBy(signers: readonly Credential[], request: RequestToSign, run: ScriptRun): Record<string, string> {
+  return Object.assign({}, ...signers.map((credential) => signedFields(credential, request, run)));
 }
 
 /** The plan without one of its parts: a query parameter, a member of the body. */

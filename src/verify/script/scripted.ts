@@ -65,9 +65,14 @@ function credentialVariable(
   const prefix = /^[A-Za-z]+ +/.exec(value)?.[0] ?? '';
   const where = `the value of the ${place} ${carrier}${prefix === '' ? '' : `, with ${prefix.trim()} in front`}`;
   const owner = callers.find((caller) => caller.credential?.value === value);
-  const about = owner
-    ? `${where}: the credential of ${owner.name}`
-    : `${where}: a credential of the scheme ${scheme.name} that is not good (${name})`;
+  const signing = owner?.credential?.signs
+    ? `what the ${place} ${carrier} says of this very request, signed with the key of ${owner.name} as ${scheme.name} states it`
+    : undefined;
+  const about =
+    signing ??
+    (owner
+      ? `${where}: the credential of ${owner.name}`
+      : `${where}: a credential of the scheme ${scheme.name} that is not good (${name})`);
   return { name: variable, about: about.replaceAll(/["$`\\}]/g, ' ') };
 }
 

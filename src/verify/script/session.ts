@@ -6,13 +6,14 @@ import { judgementAgain, type Observer } from '../observer.ts';
 import { Untestable } from '../untestable.ts';
 import type { Draws } from '../values/chance.ts';
 import { carriedOut } from './carried-out.ts';
-import { type Claim, isFlaw, type Judgement } from './claim.ts';
+import { type Claim, isFlaw, type Judgement, moot } from './claim.ts';
 import { isExchange, type TrialExchange } from './exchange.ts';
 import type { RequestPlan } from './plan.ts';
 import { sending } from './request.ts';
 import type { ScriptRun } from './run.ts';
 import type { Done, Step } from './step.ts';
 import { Captured, type Spot, type Symbolic } from './symbol.ts';
+import { isTokenOver } from './token-over.ts';
 
 /** A claim that did not hold, and how much of the script had run by then. */
 export interface Suspicion {
@@ -172,8 +173,16 @@ export class Session {
   /** Claims something of what was seen; returns whether it held. One about a fact that is no promise is dropped. */
   claim<const T extends readonly unknown[]>(claim: Claim<T>): boolean {
     if (!this.model.facts.isPromised(claim.fact)) return true;
-    const judgement = claim.judge(...(claim.of.map(({ value }) => value) as unknown as T));
-    return this.#settle(claim as unknown as Claim, judgement);
+    const told: Claim<T> = {
+      ...claim,
+      judge(...seen) {
+        const judgement = claim.judge(...seen);
+        const isOfOver = isFlaw(judgement) && seen.some((one) => isExchange(one) && isTokenOver(one));
+        return isOfOver ? moot('a token that was given is over') : judgement;
+      },
+    };
+    const judgement = told.judge(...(claim.of.map(({ value }) => value) as unknown as T));
+    return this.#settle(told as unknown as Claim, judgement);
   }
 
   /** Ends the case where something that it needs is not so. @throws {Untestable} */

@@ -162,7 +162,8 @@ async function written(session: Session, model: Model, { version, resource, body
   const sent = olderBody(session, carry, body.value, given ?? {});
   if (!sent) return;
   const made = await session.send(bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
-  if (!isDone(made.value)) return claimTaken(session, endpoint, made, resource);
+  // A body that is stated has words of its own, whatever those of the row are called in that version.
+  if (!isDone(made.value)) return isStated(endpoint.request) ? undefined : claimTaken(session, endpoint, made, resource);
   // Where the row stands in the answer to what makes it is known of the newest version alone.
   if ((rowPlace(endpoint, resource, made.value.status) ?? []).length > 0) return;
   const row = rowFrom(session, resource, endpoint, made);

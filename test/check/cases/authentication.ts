@@ -67,6 +67,102 @@ export const authenticationCases: readonly Case[] = [
     ],
   },
   {
+    snippets: ['authentication: { schemes: { seen: { type: hmac, header: X-Seen,  } }, accept: [key, token, seen] }'],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "v1={hmac-md5:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/value'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}{hmac-sha256:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/value'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}=é{hmac-sha256:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/value'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{bdy}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/signs'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{body}", headers: { "X Key": "{nonce}" } } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/headers/X Key'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/value'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{hmac-sha256:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/value'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{key_id}:{hmac-sha256:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/value'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{timestamp}:{hmac-sha256:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/signs'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{timestamp}{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/signs'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{body}", replay: refuse } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/replay'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{body}", tolerance: 2h } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/tolerance'],
+  },
+  {
+    snippets: ['authentication: { schemes: { seen: { type: http_signature,  } }, accept: [key, token, seen] }'],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: http_signature, algorithms: [ES256], covers: ["@method", "@method", Date] } }, accept: [key, token, seen] }',
+    ],
+    finds: [
+      'authentication/request-signature @ /authentication/schemes/seen/algorithms/0',
+      'authentication/request-signature @ /authentication/schemes/seen/covers/1',
+      'authentication/request-signature @ /authentication/schemes/seen/covers/2',
+    ],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, query: seen, value: "{key_id}:{hmac-sha256:hex}", signs: "{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: ['authentication/request-signature @ /authentication/schemes/seen/query'],
+  },
+  {
     snippets: ['authentication: { schemes: { seen: { type: mutual_tls, query: cert } }, accept: [key, token, seen] }'],
     finds: ['authentication/certificate-place @ /authentication/schemes/seen'],
   },

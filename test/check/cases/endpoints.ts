@@ -241,6 +241,17 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/nothing-to-expand @ /endpoints/GET ~1hooks/expand'],
   },
   {
+    snippets: ['endpoints: { "GET /notes/{id}": { expand: { parameter: expand, member: title }, ties: newest } }'],
+    finds: [
+      'endpoints/expand-member @ /endpoints/GET ~1notes~1{id}/expand/member',
+      'endpoints/list-words @ /endpoints/GET ~1notes~1{id}/ties',
+    ],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { empty: removes } }'],
+    finds: ['endpoints/empty-unsent @ /endpoints/POST ~1notes/empty'],
+  },
+  {
     snippets: ['endpoints: { "PATCH /notes/{id}": { in: [draft, pulished] } }'],
     finds: ['endpoints/unknown-state @ /endpoints/PATCH ~1notes~1{id}/in/1'],
   },
@@ -350,6 +361,26 @@ export const endpointsCases: readonly Case[] = [
     finds: [
       'endpoints/counts-no-update @ /endpoints/POST ~1notes/counts',
       'endpoints/example-misfit @ /endpoints/GET ~1tip/response/200/examples/two',
+    ],
+  },
+  {
+    snippets: [
+      '{ endpoints: { GET /count: { select: { parameter: fields } }, "DELETE /notes/{id}": { select: { parameter: fields } }, "GET /notes/{id}": { select: { parameter: expand } } } }',
+    ],
+    finds: [
+      'endpoints/nothing-to-select @ /endpoints/DELETE ~1notes~1{id}/select',
+      'endpoints/nothing-to-select @ /endpoints/GET ~1count/select',
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
+    ],
+  },
+  {
+    snippets: [
+      '{ endpoints: { GET /notes: { select: { parameter: kind } }, "GET /notes/{id}": { response: { 200: { shape: { type: object, properties: { name: string }, required: [name] }, data: { name: result.title } } }, select: { parameter: id } } } }',
+    ],
+    finds: [
+      'endpoints/select-taken @ /endpoints/GET ~1notes/select',
+      'endpoints/nothing-to-select @ /endpoints/GET ~1notes~1{id}/select',
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
     ],
   },
 ];

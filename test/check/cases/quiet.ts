@@ -1,8 +1,22 @@
 /** Changes of the base document that leave it without findings: what is open may be there, and what is ugly may be true. */
 export const quiet: Readonly<Record<string, readonly string[]>> = {
   'an empty change': ['{}'],
+  'an error that a creation is answered with': [
+    'states: { note: { initial: [{ if: "has(next.size)", state: draft, answer: too_big }, { state: draft }] } }',
+  ],
+  'a reference that is null once it is cleared': [
+    'resources: { note: { fields: { book: { ref: "book?", null: kept, default: null, onDelete: clear } }, required: [id, owner, title, kind, pinned, status, made_at, book] } }',
+  ],
   'a broker that events are published to': ['events: { delivery: { broker: { kind: nats, subject: notes.events } } }'],
   'a broker alone': ['events: { delivery: { webhook: null, broker: { kind: cloudevents, source: https://notes.example/ } } }'],
+  'callers who sign their requests': [
+    `authentication:
+      schemes:
+        parts: { type: hmac, header: Authorization, prefix: HMAC-SHA512, value: "Key={key_id},Time={timestamp:ms},Nonce={nonce},Signature={hmac-sha512:base64}",
+                 signs: "{method} {path} {query} {host} {key_id} {timestamp} {nonce} {header:content-type} {body-sha256:hex}", tolerance: 30s, replay: refuse }
+        message: { type: http_signature, algorithms: [ed25519], covers: ["@method", "@target-uri", "@query-param;name=\\"page\\"", content-digest, date] }
+      accept: [key, token, parts, message]`,
+  ],
   'answers of which the parts are written out': [
     `endpoints:
       GET /notes:
@@ -46,6 +60,12 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
       POST /books/{id}: { does: create book, as: name book, request: { type: object, properties: { name: string }, additionalProperties: false } }`,
     'purpose: { functions: { write: [create note, update note, publish note, delete note, create book, name book] } }',
     'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, name book], to: [writer, reader] }] }',
+  ],
+  'children that changes of their parent take': [
+    `resources:
+      book: { fields: { notes: { children: note.book, page: 20, maxItems: 20, taken_by: [create, update, replace] } } }`,
+    'endpoints: { "PATCH /books/{id}": { does: update book }, "PUT /books/{id}": { does: replace book } }',
+    'purpose: { functions: { keep: [update book, replace book] } }',
   ],
   'children in their parent, taken with it and shown in an envelope': [
     `resources:

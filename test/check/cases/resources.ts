@@ -285,6 +285,31 @@ export const resourcesCases: readonly Case[] = [
   {
     snippets: [
       `resources:
+        book:
+          fields:
+            notes: { children: note.book, taken_by: [create, update] }
+            name: { type: string, taken_by: update }`,
+    ],
+    finds: [
+      'resources/children-beside @ /resources/book/fields/name/taken_by',
+      'resources/children-taken @ /resources/book/fields/notes/taken_by',
+    ],
+  },
+  {
+    snippets: ['resources: { book: { fields: { notes: { children: note.book, readOnly: true, taken_by: [create] } } } }'],
+    finds: ['resources/children-taken @ /resources/book/fields/notes/taken_by'],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { notes: { children: note.book, maxItems: 9, taken_by: replace } } } }',
+      'endpoints: { "PUT /books/{id}": { does: upsert book } }',
+      'purpose: { functions: { keep: [upsert book] } }',
+    ],
+    finds: ['resources/children-taken @ /resources/book/fields/notes/taken_by'],
+  },
+  {
+    snippets: [
+      `resources:
         note: { deleted: { keep: a month, read: { 404: { shape: { type: object } } }, restore: publsh } }
         label: { deleted: { keep: 3d } }
         book: { deleted: { read: 410, restore: back } }
@@ -297,6 +322,26 @@ export const resourcesCases: readonly Case[] = [
       'resources/kept @ /resources/label/deleted',
       'resources/kept @ /resources/book/deleted/keep',
       'resources/kept-restore @ /resources/book/deleted/restore',
+    ],
+  },
+  {
+    snippets: [
+      `resources:
+        label:
+          rows: [{ name: blue }]
+        note:
+          rows:
+            - { title: none }
+            - { id: n1, title: one, tilte: one, size: many, status: lost }
+            - { id: n1 }`,
+    ],
+    finds: [
+      'resources/rows @ /resources/note/rows/0',
+      'resources/rows @ /resources/note/rows/1/tilte',
+      'resources/rows @ /resources/note/rows/1/size',
+      'resources/rows @ /resources/note/rows/1/status',
+      'resources/rows @ /resources/note/rows/2',
+      'resources/rows @ /resources/label/rows/0',
     ],
   },
   {

@@ -8,7 +8,6 @@ export const statesCases: readonly Case[] = [
       'errors: { codes: { taken: { status: 409 } } }',
     ],
     finds: [
-      'states/answer @ /states/note/initial/0/answer',
       'errors/unknown-error @ /states/note/transitions/publish/to/0/answer',
       'states/answer @ /states/note/transitions/archive/to/0/answer',
     ],

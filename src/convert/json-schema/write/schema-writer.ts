@@ -3,7 +3,16 @@ import { valueAt } from '../../../document/place.ts';
 import { percentDecoded } from '../../../document/pointer.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../../parts/fact.ts';
-import { boundByPath, isAlwaysShown, isEverShown, isWritable, sentShape, writableShape } from '../../../parts/payload.ts';
+import {
+  boundByPath,
+  isAlwaysShown,
+  isEverShown,
+  isWritable,
+  replacesChildren,
+  requestShape,
+  sentShape,
+  writableShape,
+} from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import type { Shape } from '../../../parts/shape.ts';
@@ -156,6 +165,9 @@ function requestSchema(endpoint: Endpoint, writing: Writing): JsonMap | undefine
   if (!effect || !('resource' in effect)) return undefined;
   if (effect.verb === 'update') return writing.resource(effect.resource, 'update');
   if (effect.verb !== 'create' && effect.verb !== 'replace' && effect.verb !== 'upsert') return undefined;
+  // Children are sent otherwise with a row that is there.
+  const shape = replacesChildren(writing.spec, effect) ? statedValue(requestShape(writing.spec, endpoint)) : undefined;
+  if (shape) return shapeSchema(shape, writing);
   return bodyOf(effect.resource, boundByPath(writing.spec, endpoint), writing);
 }
 
@@ -218,14 +230,14 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): JsonMa
     ...(view === 'create' && field.default && { default: field.default.value }),
     ...(field.deprecated && { deprecated: true }),
   };
-  return view === 'update' && statedValue(field.required) !== true ? nullableSchema(schema) : schema;
+  return view === 'update' && statedValue(field.required) !== true && !field.children ? nullableSchema(schema) : schema;
 }
 
 /** The schema of a field's value: its shape, the states where it holds the state, what a reference is shown as. */
 function valueSchema(resource: Resource, field: Field, writing: Writing): JsonMap {
   const { spec, view } = writing;
   const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
-  const shape = view !== 'answer' && field.children ? sentShape(spec, field) : statedValue(field.shape);
+  const shape = view !== 'answer' && field.children ? sentShape(spec, field, view) : statedValue(field.shape);
   if (!shape && statedValue(resource.identifier)?.field === field.name) return { type: identifierType(spec, resource.name) };
   const schema = shape ? shapeSchema(shape, writing) : states ? {} : commented(`the type of ${field.name}`, field.shape);
   const stated = states && schema.enum === undefined ? { type: 'string', ...schema, enum: [...states] } : schema;

@@ -279,7 +279,7 @@ interface Member {
 }
 
 /** What the envelope tells beside the rows. */
-function membersOf({ style, isToldInBody, next, previous, hasMore, total }: Pagination): Member[] {
+function membersOf({ style, isToldInBody, next, previous, hasMore, total, self }: Pagination): Member[] {
   const step = pageStyle(style).count ? 'integer' : 'string';
   const way = (name: string | undefined, description: string): Member[] =>
     name === undefined || !isToldInBody ? [] : [{ name, schema: { type: [step, 'null'], description }, example: null }];
@@ -292,5 +292,8 @@ function membersOf({ style, isToldInBody, next, previous, hasMore, total }: Pagi
     ...(total === undefined
       ? []
       : [{ name: total, schema: { type: 'integer', minimum: 0, description: 'How many there are in all.' }, example: 1 }]),
+    ...(self === undefined
+      ? []
+      : [{ name: self, schema: { type: 'string', description: 'The path of this list, without its query.' }, example: '/' }]),
   ];
 }

@@ -126,7 +126,7 @@ export class Examples {
     if (!resource || !isStated(resource.fields) || subject.depth > depthMost) return undefined;
     const out = newMap();
     for (const [field, entry] of entriesOf(resource.fields)) {
-      const isSent = isWritable(this.#spec, resource, entry) || (subject.view === 'create' && takesChildren(entry));
+      const isSent = isWritable(this.#spec, resource, entry) || (subject.view !== 'answer' && takesChildren(entry, subject.view));
       const isThere = subject.view === 'answer' ? isEverShown(entry) : isSent;
       const isName = statedValue(resource.identifier)?.field === field;
       if (!isThere || (isName && subject.view === 'update') || isLater(entry, subject)) continue;

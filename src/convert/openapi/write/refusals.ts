@@ -174,6 +174,9 @@ function exampleMaker(writing: ExportWriting, shape: JsonMap, data: Named<Expres
       message: messageExample(refusal),
       path,
       violations: violation ? [violation] : [],
+      result: null,
+      operation: '',
+      version: '',
       request_id: requestId,
     };
     if (whole) return withoutAbsent(jsonOf(whole.evaluate(context)));

@@ -14,9 +14,9 @@ export function tellsPrevious(pagination: Pagination | undefined): boolean {
 }
 
 /** Puts the joined texts of a page's rows into the stated envelope: what comes before them, and what comes after. Without one, they are a bare array. */
-type Envelope = (page: Page) => readonly [head: string, tail: string];
+export type PageEnvelope = (page: Page, call: Pick<Call, 'path'>) => readonly [head: string, tail: string];
 
-export function compileEnvelope(pagination: Pagination | undefined): Envelope {
+export function compileEnvelope(pagination: Pagination | undefined): PageEnvelope {
   const items = pagination?.items;
   if (!pagination || items === undefined) return () => bareArray;
   const constants = Object.entries(pagination.data)
@@ -31,8 +31,9 @@ export function compileEnvelope(pagination: Pagination | undefined): Envelope {
     [pagination.total, 'total'],
   ];
   const members = told.flatMap(([name, of]) => (name === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, of }]));
-  return (page) => {
-    let tail = ']';
+  const self = pagination.self === undefined ? undefined : `,${JSON.stringify(pagination.self)}:`;
+  return (page, { path }) => {
+    let tail = self === undefined ? ']' : `]${self}${JSON.stringify(path)}`;
     for (const { start, of } of members) tail += start + JSON.stringify(page[of]);
     return [head, `${tail}}`];
   };
@@ -41,14 +42,20 @@ export function compileEnvelope(pagination: Pagination | undefined): Envelope {
 const bareArray = ['[', ']'] as const;
 
 /** A page in the stated envelope as a value; nothing where there is none. */
-export function envelopeOf(pagination: Pagination | undefined, items: readonly Fields[], page: Page): Fields | undefined {
+export function envelopeOf(
+  pagination: Pagination | undefined,
+  items: readonly Fields[],
+  page: Page,
+  { path }: Pick<Call, 'path'>,
+): Fields | undefined {
   if (pagination?.items === undefined) return undefined;
-  const { next, previous, hasMore, total, isToldInBody, data } = pagination;
+  const { next, previous, hasMore, total, self, isToldInBody, data } = pagination;
   const out: Fields = { ...data, [pagination.items]: items };
   if (next !== undefined && isToldInBody) out[next] = page.next;
   if (previous !== undefined && isToldInBody) out[previous] = page.previous;
   if (hasMore !== undefined) out[hasMore] = page.hasMore;
   if (total !== undefined) out[total] = page.total;
+  if (self !== undefined) out[self] = path;
   return out;
 }
 

@@ -55,7 +55,7 @@ export function compileList(
   const paging = compilePaging(endpoint, compilation.spec.limits.pagination, cursors, acceptsOpen, isLenient);
   const { filters, sorting, sortable, fixedOrder } = statedList(endpoint, model);
   const style: PageStyle = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
-  const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
+  const questions = new Questions(model.name, fixedOrder, toldBy[style.tells], endpoint.ties === 'newest');
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
   const usual = spoken(fixedOrder);
   const hidden = hiddenFields(compilation.spec, model, compilation.user);
@@ -80,7 +80,7 @@ export function compileList(
     const read = paging.read(exchange, query);
     if ('refusal' in read) return read;
     const asked = isLenient ? countedPage(read, exchange, paging) : read;
-    const start = startOf(work, asked, order, model, listing, style.isFirst);
+    const start = startOf(work, asked, order, model, listing, style.isFirst ? (endpoint.ties === 'newest' ? 1 : -1) : 0);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
@@ -211,7 +211,7 @@ function startOf(
   order: readonly SortKey[],
   model: RowModel,
   listing: ListAccess,
-  isFirst = false,
+  step: -1 | 0 | 1,
 ): Position | { readonly refusal: Refusal } | undefined {
   if (asked.position) return asked.position;
   if (!asked.row) return undefined;
@@ -222,7 +222,7 @@ function startOf(
   return {
     keys: order.map(({ column }) => encode(model, column, fields[column])),
     // What comes after the row, or after the place just before it.
-    seq: isFirst ? row.seq - 1 : row.seq,
+    seq: row.seq + step,
     back: isBack,
   };
 }

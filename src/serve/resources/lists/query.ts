@@ -34,6 +34,7 @@ export class Question {
   readonly #where: Condition | undefined;
   readonly #order: readonly SortKey[];
   readonly #told: CursorBasis;
+  readonly #newestFirst: boolean;
   /** The parameter that is the limit; the values of the tests come before it, and the offset and the row to go on after follow. */
   readonly #limit: number;
 
@@ -44,6 +45,7 @@ export class Question {
     filter: RowFilter | undefined,
     order: readonly SortKey[],
     told: CursorBasis,
+    newestFirst: boolean,
   ) {
     const conditions = tests.map((test, index) => conditionOf(test, { param: index }));
     if (filter) conditions.push(filter.where(tests.length));
@@ -51,6 +53,7 @@ export class Question {
     this.#where = conditions.length < 2 ? conditions[0] : { op: 'and', of: conditions };
     this.#order = order;
     this.#told = told;
+    this.#newestFirst = newestFirst;
     this.#limit = tests.length + (filter?.values.length ?? 0);
   }
 
@@ -68,7 +71,7 @@ export class Question {
       table: this.#table,
       ...(this.#where && { where: this.#where }),
       order: this.#order.map(({ column, descending }) => ({ column, descending: descending !== isReversed })),
-      newestFirst: isReversed,
+      newestFirst: isReversed !== this.#newestFirst,
       limit,
       ...(isOffset && { offset }),
       ...(isContinued && { after: isOffset ? offset + 1 : offset }),
@@ -86,15 +89,18 @@ export class Questions {
   readonly #table: string;
   readonly #told: CursorBasis;
   readonly #order: readonly SortKey[];
+  readonly #newestFirst: boolean;
   readonly #usual: Question;
   readonly #known = new Map<string, Question>();
   readonly #byForm = new Map<string, Question>();
 
-  constructor(table: string, order: readonly SortKey[], told: CursorBasis) {
+  /** `newestFirst` = of rows that the order does not tell apart, that which was made last comes first. */
+  constructor(table: string, order: readonly SortKey[], told: CursorBasis, newestFirst = false) {
     this.#table = table;
     this.#told = told;
     this.#order = order;
-    this.#usual = new Question(table, [], undefined, order, told);
+    this.#newestFirst = newestFirst;
+    this.#usual = new Question(table, [], undefined, order, told, newestFirst);
   }
 
   of(tests: readonly Test[], filter: RowFilter | undefined, order: readonly SortKey[]): Question {
@@ -104,7 +110,7 @@ export class Questions {
     if (known) return known;
     // A caller that makes up ever new orders must not fill the memory with them.
     if (this.#known.size >= knownMost) this.#known.clear();
-    const made = new Question(this.#table, tests, filter, order, this.#told);
+    const made = new Question(this.#table, tests, filter, order, this.#told, this.#newestFirst);
     this.#known.set(key, made);
     return made;
   }
@@ -114,7 +120,7 @@ export class Questions {
     const known = this.#byForm.get(filter.form);
     if (known) return known;
     if (this.#byForm.size >= knownMost) this.#byForm.clear();
-    const made = new Question(this.#table, [], filter, this.#order, this.#told);
+    const made = new Question(this.#table, [], filter, this.#order, this.#told, this.#newestFirst);
     this.#byForm.set(filter.form, made);
     return made;
   }

@@ -5,7 +5,9 @@ import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileCopied } from './copies.ts';
+import { exchangesCredential } from './credential-exchange.ts';
 import { patchedBy } from './json-patch.ts';
+import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted } from './meant-paths.ts';
@@ -37,6 +39,7 @@ export function startStandIn(
     forgive: compileForgive(isStrict, sampling.samples),
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
+    exchangesCredential: (endpoint) => !isStrict && exchangesCredential(endpoint, sampling.samples),
     asMeant: isStrict ? () => undefined : asMeant,
     asRouted: isStrict ? () => undefined : compileAsRouted(spec),
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
@@ -58,6 +61,7 @@ export function startStandIn(
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
+    compileKept: (endpoint) => compileKept(endpoint, spec, sampling.shown),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),

@@ -1,16 +1,20 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { nearest } from '../../../document/nearest.ts';
 import { sortableTemplate } from '../../../kinds/generators/template.ts';
-import type { KeyProof } from '../../../kinds/schemes/kind.ts';
+import type { KeyProof, Proof } from '../../../kinds/schemes/kind.ts';
+import { broughtKey, isShared } from '../../../kinds/schemes/request-keys.ts';
+import type { RequestSigning } from '../../../kinds/schemes/signing.ts';
+import { placed } from '../../../parts/authentication.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Reader, StoredCredential } from '../../../store/store.ts';
 import { type Accepted, acceptedSchemes } from '../../callers/accepted-schemes.ts';
 import { usersOf } from '../../callers/callers.ts';
-import { hasExpired, hashOfKey, hashPassword, type KeptSecret, keptOf, newKey } from '../../callers/credentials.ts';
+import { hashOfKey, hashPassword, newKey, newRequestKey } from '../../callers/credentials.ts';
+import { hasExpired, type KeptSecret, keptOf } from '../../callers/kept-credentials.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 
 /**
- * Keys and passwords. A secret is in the answer that makes it and nowhere else: what is kept is its hash.
+ * Keys and passwords. A secret is in the answer that makes it and nowhere else: what is kept is its hash, but of a secret for HMACs.
  * `add { user, id, scopes?, scheme?, expiresMs?, secret? }`, `list { user?, id? }`, `revoke { key } | { user, id }`,
  * `rotate { key, keepMs?, secret? }`. `expiresMs` and `keepMs` are counted from now.
  */
@@ -32,7 +36,8 @@ async function add(input: JsonMap, over: Administered): Promise<Json> {
   if (caller === undefined || caller === '') throw new Unfit('A key needs the identifier of its caller: id.');
   const nowMs = over.clock.now();
   const lastsMs = number(input, 'expiresMs');
-  const made = await makeSecret(scheme, caller, text(input, 'secret'), over);
+  const name = newKey({ generate: `key_${sortableTemplate}` }, over.chance, nowMs);
+  const made = await makeSecret(scheme, { name, caller }, text(input, 'secret'), over);
   const attributes = attributesIn(input, spec);
   const kept = {
     scopes: scopesIn(input),
@@ -41,7 +46,7 @@ async function add(input: JsonMap, over: Administered): Promise<Json> {
     ...(lastsMs !== undefined && { expiresMs: nowMs + lastsMs }),
   };
   const credential: StoredCredential = {
-    name: newKey({ generate: `key_${sortableTemplate}` }, over.chance, nowMs),
+    name,
     serial: 1,
     scheme: scheme.scheme.name,
     lookup: made.lookup,
@@ -54,7 +59,7 @@ async function add(input: JsonMap, over: Administered): Promise<Json> {
     rows.putCredential(credential);
   });
   over.credentials.changed();
-  return { ...told(credential, nowMs), secret: made.secret };
+  return { ...told(credential, nowMs), ...signsWith(made), secret: made.secret };
 }
 
 async function list(input: JsonMap, { store, clock }: Administered): Promise<Json> {
@@ -94,7 +99,7 @@ async function rotate(input: JsonMap, over: Administered): Promise<Json> {
   const nowMs = over.clock.now();
   const old = keptOf(newest);
   if (hasExpired(old, nowMs)) throw new Unfit(`The key ${name} has expired; add another.`);
-  const made = await makeSecret(schemeFor(newest.scheme, over.spec()), newest.caller, text(input, 'secret'), over);
+  const made = await makeSecret(schemeFor(newest.scheme, over.spec()), newest, text(input, 'secret'), over);
   const lastsMs = old.expiresMs === undefined ? undefined : old.expiresMs - old.createdMs;
   const kept: KeptSecret = {
     scopes: old.scopes,
@@ -118,7 +123,7 @@ async function rotate(input: JsonMap, over: Administered): Promise<Json> {
     rows.putCredential(credential);
   });
   over.credentials.changed();
-  return { ...told(credential, nowMs), secret: made.secret, oldUntil: new Date(untilMs).toISOString() };
+  return { ...told(credential, nowMs), ...signsWith(made), secret: made.secret, oldUntil: new Date(untilMs).toISOString() };
 }
 
 /** What may be shown of a key at any time. */
@@ -141,15 +146,21 @@ function told(credential: StoredCredential, nowMs: number): JsonMap {
 interface MadeSecret {
   readonly secret: string;
   readonly lookup: string;
-  readonly kept: Pick<KeptSecret, 'hint' | 'password'>;
+  readonly kept: Pick<KeptSecret, 'hint' | 'password' | 'signing'>;
+}
+
+/** What requests are signed by with a new key, where they are. */
+function signsWith({ kept: { signing } }: MadeSecret): { readonly signs?: string } {
+  return signing ? { signs: signing.algorithm } : {};
 }
 
 async function makeSecret(
   { scheme, kind }: Accepted,
-  caller: string,
+  { name, caller }: Pick<StoredCredential, 'name' | 'caller'>,
   given: string | undefined,
   { chance, clock }: Administered,
 ): Promise<MadeSecret> {
+  if (kind.proof?.by === 'signing') return signingSecret(kind.proof.compile(placed(scheme)), name, given, { chance, clock });
   if (kind.proof?.by === 'password') {
     const secret = given ?? newKey({}, chance, clock.now());
     const flaw = kind.proof.flaw(caller, secret) ?? (secret.length < 8 ? 'a password has at least 8 characters' : undefined);
@@ -164,6 +175,25 @@ async function makeSecret(
     );
   const fixed = /^[^{]*/.exec(scheme.generate ?? '')?.[0] ?? '';
   return { secret, lookup: hashOfKey(secret), kept: { hint: `${given === undefined ? fixed : ''}…${secret.slice(-4)}` } };
+}
+
+/**
+ * A key that requests are signed with is found by its name. Of a pair the public half is kept, whoever made it; of an HMAC the secret
+ * itself, for nothing else shows that a request was signed with it.
+ */
+async function signingSecret(
+  { algorithms }: RequestSigning,
+  name: string,
+  given: string | undefined,
+  { chance, clock }: Pick<Administered, 'chance' | 'clock'>,
+): Promise<MadeSecret> {
+  const { kept, secret } =
+    given === undefined
+      ? await newRequestKey(algorithms, chance, clock.now())
+      : { kept: broughtKey(algorithms, given), secret: given };
+  if ('wrong' in kept) throw new Unfit(kept.wrong);
+  const hint = isShared(kept.algorithm) ? `…${kept.text.slice(-4)}` : kept.algorithm;
+  return { secret, lookup: name, kept: { hint, signing: kept } };
 }
 
 /** What a proxy tells of a caller is known beforehand, and kept as it is read. */
@@ -184,9 +214,11 @@ function refuseTaken(rows: Reader, credential: StoredCredential, nowMs: number):
   throw new Unfit(`${lookup} has a password already: rotate ${other.name}, or revoke it first.`);
 }
 
+const givenOut: ReadonlySet<Proof['by'] | undefined> = new Set(['key', 'password', 'signing'] as const);
+
 /** The scheme that a key is given out for: the one that is named, else the first that there can be keys for. */
 function schemeFor(name: string | undefined, spec: Spec): Accepted {
-  const kept = acceptedSchemes(spec).filter(({ kind: { proof } }) => proof?.by === 'key' || proof?.by === 'password');
+  const kept = acceptedSchemes(spec).filter(({ kind: { proof } }) => givenOut.has(proof?.by));
   const names = kept.map(({ scheme }) => scheme.name);
   const found = name === undefined ? kept[0] : kept.find(({ scheme }) => scheme.name === name);
   if (found) return found;

@@ -1,0 +1,101 @@
+import type { Call } from '../http/call.ts';
+import { cookiePairs } from '../http/cookies.ts';
+import { decodeFormText, splitQuery } from '../http/target.ts';
+import type { Accepted } from './accepted-schemes.ts';
+
+/** A credential that a request carries, and the schemes that it can be of: none where it has no form that is taken there. */
+export interface Presented {
+  readonly text: string;
+  readonly schemes: readonly Accepted[];
+  /** All schemes that put their credentials where it stands. */
+  readonly around: readonly Accepted[];
+}
+
+/** Reads the credentials that a request carries, wherever an accepted scheme puts one. */
+type ReadCredentials = (call: Call) => readonly Presented[];
+
+const nothing: readonly Presented[] = Object.freeze([]);
+
+export function compileCarriers(accepted: readonly Accepted[], takesAny = false): ReadCredentials {
+  const carriers = new Map<string, Accepted[]>();
+  for (const scheme of accepted) {
+    const name = scheme.in === 'header' ? scheme.carrier.toLowerCase() : scheme.carrier;
+    const key = `${scheme.in}\n${name}`;
+    carriers.set(key, [...(carriers.get(key) ?? []), scheme]);
+  }
+  const readers = [...carriers.keys()].map((key) => {
+    const [place = '', name = ''] = key.split('\n');
+    return place === 'header'
+      ? (call: Call) => textsInHeader(call, name)
+      : place === 'query'
+        ? (call: Call) => textsInQuery(call, name)
+        : (call: Call) => textsInCookie(call, name);
+  });
+  const assignments = [...carriers.values()].map((schemes) => compileAssignment(schemes, takesAny));
+  return (call) => {
+    let presented: Presented[] | undefined;
+    for (let at = 0; at < readers.length; at++) {
+      const texts = readers[at]!(call);
+      if (texts === undefined) continue;
+      presented ??= [];
+      for (const text of texts) presented.push(assignments[at]!(text));
+    }
+    return presented ?? nothing;
+  };
+}
+
+function textsInHeader(call: Call, name: string): readonly string[] | undefined {
+  const value = call.headers[name];
+  if (value === undefined) return undefined;
+  // node:http keeps the first of several and says nothing: which of them was meant, nobody knows.
+  if (call.repeats?.(name)) return [ambiguous];
+  return typeof value === 'string' ? [value] : value;
+}
+
+/** A text that is no credential. */
+const ambiguous = '\0';
+
+function textsInQuery({ query }: Call, name: string): readonly string[] | undefined {
+  if (query === '') return undefined;
+  return splitQuery(query)
+    .values.get(name)
+    ?.map((value) => decodeFormText(value) ?? ambiguous);
+}
+
+function textsInCookie({ headers }: Call, name: string): readonly string[] | undefined {
+  const { cookie } = headers;
+  if (cookie === undefined) return undefined;
+  const texts = cookiePairs(typeof cookie === 'string' ? cookie : cookie.join('; ')).flatMap(([key, value]) =>
+    key === name ? [value] : [],
+  );
+  return texts.length === 0 ? undefined : texts;
+}
+
+/** Which schemes a text of one carrier is for: those with the longest prefix that it begins with, in any case (RFC 9110 section 11.1). */
+function compileAssignment(schemes: readonly Accepted[], takesAny: boolean): (text: string) => Presented {
+  const prefixes = [...new Set(schemes.map(({ prefix }) => prefix?.toLowerCase() ?? ''))].sort((a, b) => b.length - a.length);
+  const choices = prefixes.map((prefix) => ({
+    prefix,
+    schemes: schemes.filter((scheme) => (scheme.prefix?.toLowerCase() ?? '') === prefix),
+  }));
+  // Of a name with a password the form says who it is.
+  const nameless = schemes.filter(({ kind }) => kind.proof?.by !== 'password');
+  return (text) => {
+    for (const { prefix, schemes: fitting } of choices) {
+      const rest = withoutPrefix(text, prefix);
+      if (rest !== undefined) {
+        return { text: rest, schemes: rest === '' || rest === ambiguous ? [] : fitting, around: schemes };
+      }
+    }
+    const isAnything = takesAny && text !== ambiguous && text.trim() !== '';
+    return isAnything ? { text, schemes: nameless, around: schemes } : { text: '', schemes: [], around: schemes };
+  };
+}
+
+/** What follows a prefix; one that ends with a letter or digit is parted from it by blanks. */
+function withoutPrefix(text: string, prefix: string): string | undefined {
+  if (prefix === '') return text.trim();
+  if (text.length < prefix.length || text.slice(0, prefix.length).toLowerCase() !== prefix) return undefined;
+  const rest = text.slice(prefix.length);
+  return /\w$/.test(prefix) && !/^[ \t]/.test(rest) ? undefined : rest.trim();
+}

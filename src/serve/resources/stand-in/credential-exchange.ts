@@ -1,0 +1,26 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+
+/**
+ * Whether an endpoint gives a token for what its body shows: a key, a name with a password, or an older token. Whoever asks for its first one
+ * has none to show, also where a description asks for one everywhere.
+ */
+export function exchangesCredential({ method, request, response }: Endpoint, samples: Samples): boolean {
+  const sent = statedValue(request);
+  if (method !== 'POST' || !sent || !namesIn(sent, samples).some((name) => isShown.test(name))) return false;
+  const answers = (statedValue(response) ?? []).filter(({ status }) => /^2|^default$/.test(status));
+  return answers.some(({ shape }) => {
+    const answered = statedValue(shape);
+    return answered !== undefined && namesIn(answered, samples).some((name) => isToken.test(name));
+  });
+}
+
+/** The members of a shape, and of its branches. */
+function namesIn(shape: Shape, samples: Samples): readonly string[] {
+  return Object.keys(samples.membersOf(shape));
+}
+
+const isShown = /^(?:api_?key|api_?secret|client_?secret|pass_?(?:word|wd|phrase)|refresh_?token|grant_?type|assertion)$/i;
+const isToken = /^(?:access|auth|id|session)_?(?:[Tt]oken|[Jj]wt)$/;
