@@ -80,6 +80,7 @@ const composingPlaces = {
   'src/parts/kind-forms.ts': 'puts the words of kinds into the published schema',
   'src/kinds/member.ts': 'the part of JSON Schema that members of kinds are stated in',
   'src/kinds/envelopes/own.ts': 'the form of an envelope of its own',
+  'src/kinds/handshakes/own-handshake.ts': 'the form of a handshake of its own',
   'src/kinds/schemes/oauth2.ts': 'the form of flows',
   'src/kinds/schemes/token.ts': 'the form of the algorithms of a token',
   'src/check/shapes/unions.ts': 'a finding names the word to its author',

@@ -99,6 +99,17 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { [endpoint('GET /pets', 'does')]: 'list Pet' },
     leaves: [endpoint('GET /pets/search', 'does')],
   },
+  'search-lists': {
+    source: service({
+      ...one,
+      '/pets/search': { post: { ...sends({ type: 'object', properties: { query: string } }), ...answers(list(ref('Pet'))) } },
+      // What a query of its own language answers is no list of them.
+      '/pets/query': { post: { ...sends({ type: 'object', properties: { sql: string } }), ...answers(list(string)) } },
+      '/pets/import': { post: { ...sends(list(ref('Pet'))), ...answers(list(ref('Pet'))) } },
+    }),
+    infers: { [endpoint('POST /pets/search', 'does')]: 'list Pet' },
+    leaves: [endpoint('POST /pets/query', 'does'), endpoint('POST /pets/import', 'does')],
+  },
   'post-creates': {
     source: service({
       ...one,

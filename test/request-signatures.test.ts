@@ -138,6 +138,20 @@ test('a key is rotated and revoked like any other, and its secret is shown once'
   }
 });
 
+test('where it is open what is signed, nobody can sign, and the scheme is refused by its name', async () => {
+  for (const scheme of [
+    byHmac.replace(/value: "[^"]*"/, 'value: !open "how?"'),
+    byMessage.replace(/covers: .*]/, 'covers: !open "what?"'),
+  ]) {
+    const { ask, close } = await started(scheme);
+    try {
+      assert.match(await ask(listed, { 'x-signature': 'abc', signature: 'sig=:AAAA:' }), /^501/);
+    } finally {
+      await close();
+    }
+  }
+});
+
 test('the size of a body comes before its signature, and a body that nobody has signed is not waited for', async () => {
   const { key, ask, close, seconds, host } = await started(byHmac);
   try {

@@ -27,7 +27,7 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
-  /^test\/verify-(?:bounds|built-otherwise|changes|children|chosen|cli|derived)\./,
+  /^test\/verify-(?:bounds|built-otherwise|changes|children|chosen|cli|confirming|derived)\./,
   /^test\/verify-(?:endpoints|engine|event-log|event-words|examples|faults|flaky|hostile|inner-values)\./,
   /^test\/verify-(?:links|listeners|lists|look-ups|moved-rows|no-credentials|older-words|openapi-alone|own-rows|quay)\./,
   /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|signed-requests|silence|skips|stand-ins|stated|strange)\./,

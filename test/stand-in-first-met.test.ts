@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { part } from './import/source.ts';
+import { serve } from '../src/index.ts';
+import { part, take } from './import/source.ts';
 import { answers, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** What a client of a vendor whom nobody had met does first: it sets what it then reads, sends several at once, and binds by name. */
@@ -209,4 +210,132 @@ test('a thing says of which kind it is in the word of its own example, unless ot
     assert.equal((await ask('POST', '/contacts', { name: 'a' })).json.type, 'contact');
     assert.equal((await ask('POST', '/lists', { name: 'a' })).json.type, 'lists');
   });
+});
+
+test('a search by POST is narrowed by what stands in its query, as terms or by the names of fields; of what is not understood nothing is narrowed', async () => {
+  const card = object({ id: string, email: string, size: { type: 'integer' } }, ['id']);
+  const paths = {
+    '/cards': { post: { ...sends(object({ email: string, size: { type: 'integer' } })), ...answers(ref('card'), {}, '201') } },
+    '/cards/{id}': { ...within('id'), get: answers(ref('card')) },
+    '/cards/search': {
+      post: { ...sends(object({ query: { type: 'object' } })), ...answers(object({ cards: list(ref('card')) })) },
+    },
+  };
+  await standIn(paths, { card }, async (ask) => {
+    for (const [at, email] of ['a@x.org', 'b@x.org', 'c@y.org'].entries()) await ask('POST', '/cards', { email, size: at });
+    const found = async (query: unknown) =>
+      (await ask('POST', '/cards/search', { query })).json.cards.map((one: { email: string }) => one.email[0]).join('');
+    assert.equal(await found({ field: 'email', operator: '=', value: 'b@x.org' }), 'b');
+    assert.equal(await found({ field: 'email', operator: '~', value: 'x.org' }), 'ab');
+    const terms = [
+      { field: 'size', operator: '>', value: 0 },
+      { field: 'email', operator: '~', value: 'x' },
+    ];
+    assert.equal(await found({ operator: 'AND', value: terms }), 'b');
+    assert.equal(await found({ operator: 'OR', value: terms }), 'abc');
+    assert.equal(await found({ filter: { email: { exact: 'c@y.org' } } }), 'c');
+    assert.equal(await found({ field: 'unheard_of', operator: '=', value: 'x' }), 'abc');
+    assert.equal(await found({ field: 'email', operator: 'resembles', value: 'x' }), 'abc');
+  });
+});
+
+test('what the query of a creation says is said of the new thing, and a file that is sent says its name and size', async () => {
+  const hook = object({ id: string, siteId: string, name: string, page: string }, ['id']);
+  const file = object({ id: string, filename: string, bytes: { type: 'integer' }, title: string }, ['id']);
+  const query = (...names: string[]) => names.map((name) => ({ name, in: 'query', schema: string }));
+  const form = { 'multipart/form-data': { schema: object({ file: { type: 'string', format: 'binary' }, title: string }) } };
+  const paths = {
+    '/hooks': {
+      post: {
+        parameters: query('site_id', 'name', 'verbose'),
+        ...sends(object({ page: string, name: string })),
+        ...answers(ref('hook'), {}, '201'),
+      },
+    },
+    '/hooks/{id}': { ...within('id'), get: answers(ref('hook')) },
+    '/files': { post: { requestBody: { content: form }, ...answers(ref('file'), {}, '201') } },
+    '/files/{id}': { ...within('id'), get: answers(ref('file')) },
+  };
+  await standIn(paths, { hook, file }, async (ask) => {
+    const { json: made } = await ask('POST', '/hooks?site_id=s1&name=query&verbose=yes', { name: 'body' });
+    assert.deepEqual((await ask('GET', `/hooks/${made.id}`)).json, { id: made.id, siteId: 's1', name: 'body' });
+  });
+  const service = await serve(take({ paths, components: { schemas: { hook, file } } }), { sample: true });
+  const body = new FormData();
+  body.set('file', new Blob(['four']), 'paper.txt');
+  body.set('title', 'Paper');
+  const response = await service.fetch(new Request('http://127.0.0.1/files', { method: 'POST', body }));
+  const { id: _id, ...told } = (await response.json()) as Record<string, unknown>;
+  assert.deepEqual(told, { filename: 'paper.txt', bytes: 4, title: 'Paper' });
+  await service.close();
+});
+
+test('a new thing stands in the first state that is listed anywhere, has nothing bound to it, and the secret that only its making tells', async () => {
+  const key = object(
+    { sid: string, name: string, review_status: { enum: ['UNSEEN', 'SEEN'] }, state: string, group_ids: list(string) },
+    ['sid'],
+  );
+  const paths = {
+    '/keys': {
+      post: {
+        ...sends(object({ name: string, review_status: { enum: ['UNSEEN', 'SEEN'] }, state: { enum: ['open', 'closed'] } })),
+        ...answers(object({ sid: string, name: string, secret: string }, ['sid']), {}, '201'),
+      },
+    },
+    '/keys/{sid}': { ...within('sid'), get: answers(ref('key')) },
+  };
+  await standIn(paths, { key }, async (ask) => {
+    const { json: made } = await ask('POST', '/keys', { name: 'n' });
+    assert.equal(typeof made.secret, 'string');
+    const { json: read } = await ask('GET', `/keys/${made.sid}`);
+    assert.deepEqual(read, { sid: made.sid, name: 'n', review_status: 'UNSEEN', state: 'open', group_ids: [] });
+  });
+});
+
+test('an answer calls fields as it writes them, and identifiers are as the paths that name them ask for', async () => {
+  const template = object({ TemplateID: { type: 'integer' }, Name: string }, ['TemplateID']);
+  const page = object({ id: string, title: string }, ['id']);
+  const named = { parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }] };
+  const paths = {
+    '/templates': {
+      post: { ...sends(object({ Name: string })), ...answers(object({ TemplateId: { type: 'number' }, Name: string })) },
+    },
+    '/templates/{templateId}': { ...within('templateId'), get: answers(ref('template')) },
+    '/pages': { post: { ...sends(object({ title: string })), ...answers(ref('page'), {}, '201') } },
+    '/pages/{id}': { ...named, get: answers(ref('page')) },
+  };
+  await standIn(paths, { template, page }, async (ask) => {
+    const { json: made } = await ask('POST', '/templates', { Name: 'n' });
+    assert.equal(typeof made.TemplateId, 'number');
+    assert.equal((await ask('GET', `/templates/${made.TemplateId}`)).json.TemplateID, made.TemplateId);
+    const { json: of } = await ask('POST', '/pages', { title: 't' });
+    assert.match(of.id, /^[\da-f]{8}-[\da-f]{4}-/);
+    assert.equal((await ask('GET', `/pages/${of.id}`)).json.title, 't');
+  });
+});
+
+test('a member of an answer has its default, also where the shape of the answer has a name', async () => {
+  const page = object({ object: { type: 'string', default: 'list' }, data: list(object({ code: string })) });
+  await standIn({ '/codes': { get: answers(ref('page')) } }, { page }, async (ask) => {
+    assert.equal((await ask('GET', '/codes')).json.object, 'list');
+  });
+});
+
+test('whoever logs in shows no credential yet; what merely takes a password does, and schemes that are described are asked for where no operation speaks of any', () => {
+  const scheme = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } };
+  const takesPassword = sends(object({ email: string, password: string }));
+  const post = (operationId: string, more: object) => ({ post: { operationId, ...more, ...answers(string) } });
+  const paths = {
+    '/auth/login': post('login', takesPassword),
+    '/users': post('makeUser', takesPassword),
+    '/sessions/login': post('loginByCode', sends(object({ code: string }))),
+    '/xrpc/server.createSession': post('begin', takesPassword),
+    '/admin/login': post('loginAsAdmin', { ...takesPassword, security: [{ key: [] }] }),
+  };
+  const publicOf = (source: object) =>
+    (part({ paths, components: scheme, ...source }, 'authentication') as { readonly public?: readonly string[] }).public;
+  assert.deepEqual(publicOf({ security: [{ key: [] }] }), ['login', 'begin']);
+  assert.deepEqual(publicOf({}), ['login', 'makeUser', 'loginByCode', 'begin']);
+  const { '/admin/login': _asking, ...silent } = paths;
+  assert.equal(publicOf({ paths: silent }), undefined);
 });

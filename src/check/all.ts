@@ -14,6 +14,7 @@ import { parameterRules } from './endpoints/parameters.ts';
 import { pathRules, routeRules } from './endpoints/paths.ts';
 import { selectingRules } from './endpoints/selecting.ts';
 import { errorsRules } from './errors.ts';
+import { confirmingRules } from './events/confirming.ts';
 import { deliveryRules } from './events/delivery.ts';
 import { kindRules } from './events/kinds.ts';
 import { logRules } from './events/log.ts';
@@ -100,7 +101,7 @@ const authenticationRules: readonly Rule[] = [
 ];
 
 /** Events. */
-const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...brokerRules];
+const eventsRules: readonly Rule[] = [...kindRules, ...logRules, ...deliveryRules, ...confirmingRules, ...brokerRules];
 
 /** Versions. */
 const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];

@@ -88,7 +88,6 @@ export const errorsRules: readonly Rule[] = [
       eachRule(subject, ({ status, when, at }, { name }) => {
         const value = statedValue(status);
         if (value === undefined || !isStated(when) || (value >= 400 && value <= 599)) return [];
-        // That a row is elsewhere is a redirect, and no success.
         if (when.value.every((one) => one === 'resource.moved')) return [];
         return [{ message: `\`${name}\` refuses with ${value}, which clients take for success.`, at: below(at, 'status') }];
       }),

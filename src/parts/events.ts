@@ -3,6 +3,7 @@ import { type PullWord, type PushWord, pullKind, pullKinds, pushKinds } from '..
 import { type BrokerWord, brokerKind, brokerMembers } from '../kinds/deliveries/all-brokers.ts';
 import type { StatedBroker } from '../kinds/deliveries/broker.ts';
 import { durationMs } from '../kinds/durations.ts';
+import { handshakeWord, type StatedHandshake } from '../kinds/handshakes/all.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
 import { type Envelope, envelopeBy, readEnvelope } from './envelope.ts';
@@ -72,6 +73,8 @@ export interface Push {
   readonly word: PushWord;
   readonly at: Pointer;
   readonly signature?: StatedSignature & { readonly at: Pointer };
+  /** How an address is asked before anything is delivered to it. */
+  readonly confirm?: StatedHandshake & { readonly at: Pointer };
   readonly headers: Named<Expression>;
   readonly retryMs: readonly number[];
   readonly timeoutMs?: number;
@@ -85,6 +88,8 @@ export interface Push {
     readonly secret?: string;
     readonly events?: string;
     readonly enabled?: string;
+    /** The field that says whether its address has confirmed. */
+    readonly confirmed?: string;
     /** Whether it is told of anything, where that is no field. */
     readonly isEnabled?: Expression;
     /** Whether it is told of one event. */
@@ -187,6 +192,7 @@ function readBroker(source: Source): Broker {
 
 function readPush(word: PushWord, source: Source): Push {
   const signature = readSignature(source.get('signature'));
+  const confirm = readHandshake(source.get('confirm'));
   const subscribers = source.get('subscribers');
   const timeoutMs = durationMs(source.get('timeout').text() ?? '');
   const disableAfterMs = durationMs(source.get('disable_after').text() ?? '');
@@ -194,6 +200,7 @@ function readPush(word: PushWord, source: Source): Push {
     word,
     at: source.at,
     ...(signature && { signature }),
+    ...(confirm && { confirm }),
     headers: source.get('headers').expressions(),
     retryMs: source
       .get('retry')
@@ -208,7 +215,7 @@ function readPush(word: PushWord, source: Source): Push {
 
 function readSubscribers(source: Source): NonNullable<Push['subscribers']> {
   const fields: Record<string, string> = {};
-  for (const name of ['url', 'secret', 'events', 'enabled'] as const) {
+  for (const name of ['url', 'secret', 'events', 'enabled', 'confirmed'] as const) {
     const text = source.get(name).text();
     if (text !== undefined && (name !== 'enabled' || isPath(text))) fields[name] = text;
   }
@@ -240,6 +247,14 @@ function readSignature(source: Source): Push['signature'] {
     word: signatureOfMembers(members.map(([name]) => name)),
     facts: named(members.map(([name, member]) => [name, member.text() ?? ''] as const)),
   };
+}
+
+/** By its word, or by its members; nothing where none is stated. */
+function readHandshake(source: Source): Push['confirm'] {
+  const { at } = source;
+  if (source.unstated() || (!source.isMap && source.text() === undefined)) return undefined;
+  const facts = named(source.entries().map(([name, { value = null }]) => [name, value] as const));
+  return { at, word: handshakeWord(source.isMap ? undefined : source.text(), Object.keys(facts)), facts };
 }
 
 function readPull(word: PullWord, source: Source): Pull {

@@ -2,6 +2,7 @@ import { pullKinds, pushKinds } from '../kinds/deliveries/all.ts';
 import { brokerKinds } from '../kinds/deliveries/all-brokers.ts';
 import { envelopeKinds } from '../kinds/envelopes/all.ts';
 import type { EnvelopeKind } from '../kinds/envelopes/kind.ts';
+import { handshakeKinds } from '../kinds/handshakes/all.ts';
 import { rateKinds } from '../kinds/limits/all.ts';
 import type { Members } from '../kinds/member.ts';
 import { pageStyles } from '../kinds/pages/all.ts';
@@ -50,6 +51,7 @@ export function withKinds<Definitions extends Readonly<Record<string, unknown>>>
   }
   made.delivery = deliveryForm((made.delivery ?? {}) as FormJson);
   made.signature = wordOrMembers(signatureKinds);
+  made.handshake = wordOrMembers(handshakeKinds);
   made.envelope = envelopeForm(envelopeKinds);
   made.streamFormat = wordOrMembers(streamKinds.map((kind) => ({ ...kind, members: {} })));
   // What was given is there, and what was added is of the same kind.

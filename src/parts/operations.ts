@@ -139,5 +139,9 @@ function engineOperations(spec: Spec): Operation[] {
   const disable: Operation[] = subscribers
     ? [{ name: `disable ${subscribers.resource}`, resource: subscribers.resource, by: 'engine' }]
     : [];
-  return [...disable, ...ledgerOperation(spec)];
+  const isTold = subscribers?.confirmed !== undefined && statedValue(spec.events.delivery)?.push?.confirm !== undefined;
+  const confirm: Operation[] = isTold
+    ? [{ name: `confirm ${subscribers.resource}`, resource: subscribers.resource, by: 'engine' }]
+    : [];
+  return [...disable, ...confirm, ...ledgerOperation(spec)];
 }

@@ -5,7 +5,7 @@ import { checkAsked } from './asked.ts';
 import { type Budget, Spent, startBudget } from './client/budget.ts';
 import { Client } from './client/client.ts';
 import { movedClock, ownClock, type ServiceClock } from './client/clock.ts';
-import { newAddress } from './events/subscribing.ts';
+import { newAddress } from './events/own-addresses.ts';
 import { isInward } from './evidence/looks-at-errors.ts';
 import { lanesOf } from './lanes-of.ts';
 import { refilledAtMs } from './limits/refilled.ts';

@@ -11,6 +11,7 @@ export const sortsUnderRule: readonly string[] = [
   'envelopes',
   'streams',
   'deliveries',
+  'handshakes',
 ];
 
 /** Words of kinds that are other words too, each with where and what. */
@@ -42,6 +43,7 @@ export const otherMeanings: readonly OtherMeaning[] = [
   { word: 'stream', where: 'src/convert/openapi/', reason: 'the member of an answer that is given piece by piece' },
   { word: 'stream', where: 'src/convert/asyncapi/read/operations.ts', reason: 'a word of AsyncAPI 1' },
   { word: 'stream', where: 'src/serve/', reason: 'bytes that come one after another' },
+  { word: 'challenge', where: 'src/verify/authentication/', reason: 'what an answer of 401 asks for (RFC 9110 section 11.6.1)' },
   { word: 'page', where: 'src/serve/service/well-known.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
   { word: 'page', where: 'src/parts/children.ts', reason: 'how many children are shown' },

@@ -42,7 +42,7 @@ export const deliveryRules: readonly Rule[] = [
   error(
     'events/subscriber-field-type',
     'A field of subscribers is of a type that cannot hold what is kept there.',
-    'Let `url` and `secret` be text, `events` a list of text, and `enabled` true or false.',
+    'Let `url` and `secret` be text, `events` a list of text, and `enabled` and `confirmed` true or false.',
     (subject) =>
       eachSubscribers(subject, (subscribers) => {
         const resource = subject.resources.get(subscribers.resource);
@@ -144,8 +144,8 @@ function pathShape({ spec }: Subject, resource: string, path: string): JsonMap |
   return shapeAlong(spec, { row: { shape: { resource } } }, `row.${path}`);
 }
 
-const subscriberWords = ['url', 'secret', 'events', 'enabled'] as const;
-const subscriberTypes = { url: 'string', secret: 'string', events: 'array', enabled: 'boolean' } as const;
+const subscriberWords = ['url', 'secret', 'events', 'enabled', 'confirmed'] as const;
+const subscriberTypes = { url: 'string', secret: 'string', events: 'array', enabled: 'boolean', confirmed: 'boolean' } as const;
 
 function eachPush({ spec }: Subject, find: (push: Push) => readonly Wrong[]): Wrong[] {
   const push = statedValue(spec.events.delivery)?.push;

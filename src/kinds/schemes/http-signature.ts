@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../document/document.ts';
-import { isMap, isSame } from '../../document/values.ts';
+import { isSame } from '../../document/values.ts';
 import type { Problem } from '../problem.ts';
 import { challengeOf } from './challenges.ts';
 import { asHttpKey, asKey } from './in-openapi.ts';
@@ -67,8 +67,6 @@ function problems(facts: SchemeFacts, words: readonly string[]): Problem[] {
   const { algorithms = [], own, name } = facts;
   const { covers } = own;
   const unknown = algorithms.filter((word) => !offered.some((one) => one === word));
-  // Of a member that is left open nothing is judged.
-  const isOpen = isMap(covers);
   const list = Array.isArray(covers) ? covers : [];
   const strange = list.flatMap((text, index) =>
     isStatedText(text) && statedComponent(text)
@@ -94,7 +92,8 @@ function problems(facts: SchemeFacts, words: readonly string[]): Problem[] {
         String(algorithms.indexOf(word)),
       ),
     ),
-    ...(words.includes('covers') && (isOpen || list.length > 0)
+    // Of a member that is left open nothing is judged.
+    ...(words.includes('covers') && (!Array.isArray(covers) || list.length > 0)
       ? []
       : [
           wrongAt(

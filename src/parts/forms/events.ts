@@ -10,6 +10,10 @@ export const EnvelopeForm = fact(ref<unknown>('envelope'), 'What stands around a
 /** What may stand under the word of a way in which events are sent. */
 export const PushForm = keys({
   signature: value(ref<unknown>('signature'), 'How deliveries are signed: a word, or an own template.'),
+  confirm: value(
+    ref<unknown>('handshake'),
+    'How an address is asked before anything is delivered to it: a word, or a request of its own.',
+  ),
   headers: namedForm(cel('over event')),
   retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
   timeout: value(text),
@@ -21,6 +25,7 @@ export const PushForm = keys({
       url: text,
       secret: text,
       events: text,
+      confirmed: Type.String({ description: 'A field that says whether its address was asked and has confirmed.' }),
       enabled: Type.String({ description: 'A field, or CEL over subscriber: whether it is told of anything.' }),
       if: cel('over subscriber and event: whether it is told of this one'),
     }),

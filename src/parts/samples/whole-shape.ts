@@ -58,8 +58,9 @@ export class WholeShapes {
     if (this.#isSent && resource) return this.#known(name, writableShape(this.#spec, resource, []));
     const fields = entriesOf(resource?.fields);
     const properties = Object.fromEntries(
-      fields.map(([field, { shape }]): [string, Json] => {
-        const stated = statedValue(shape) ?? {};
+      fields.map(([field, { shape, default: usual }]): [string, Json] => {
+        const own = statedValue(shape) ?? {};
+        const stated = usual && own.default === undefined ? { ...own, default: usual.value } : own;
         const states = statedValue(machineOn(this.#spec.states, name, field)?.states);
         return [field, states && stated.enum === undefined ? { ...stated, enum: [...states] } : stated];
       }),

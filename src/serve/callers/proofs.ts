@@ -76,6 +76,7 @@ function compileShowing({ scheme, kind }: Accepted, means: Means): Prove {
     };
   }
   if (proof?.by === 'signing') {
+    if (unsupportedBy({ scheme, kind }, means) !== undefined) return () => 'unsupported';
     const { bodyBytesMax } = means.limits;
     return compileSignedRequests({
       scheme: scheme.name,

@@ -10,6 +10,7 @@ import { updateRow } from '../resources/create.ts';
 import { drawOnce } from '../resources/drawn.ts';
 import { ownWork } from '../resources/own-work.ts';
 import { applySetters } from '../resources/setters.ts';
+import { confirmSubscriber, whyNotAsked } from './confirming.ts';
 import { pushOf } from './event-kinds.ts';
 import type { Post, Posted } from './posts.ts';
 import { brokerSubscriber } from './publishing.ts';
@@ -25,6 +26,8 @@ export interface Settled {
   readonly final: string | undefined;
   readonly atMs: number;
   readonly tookMs: number;
+  /** The handshake that it was. */
+  readonly handshake?: string | undefined;
 }
 
 /** Nothing was sent. */
@@ -37,6 +40,11 @@ export async function settleAll(
   schedule: Schedule,
   settled: readonly Settled[],
 ): Promise<void> {
+  // Before it is settled: who has confirmed and is asked once more has confirmed all the same.
+  for (const { handshake, posted, delivery } of settled) {
+    const isTaken = handshake !== undefined && posted !== undefined && schedule.verdict(posted) === 'accepted';
+    if (isTaken) await confirmSubscriber(engine, subscribers, delivery.subscriber, handshake);
+  }
   const drawn = drawOnce(engine.chance, engine.clock.now());
   const { given: disabled, failing: changed } = await engine.store.change((rows) => {
     drawn.restart();
@@ -139,7 +147,7 @@ export function compileSchedule(engine: EventsSetting): Schedule {
   return {
     timeoutMs: push?.timeoutMs ?? kind.usual.timeoutMs,
     disableAfterMs: push?.disableAfterMs,
-    verdict: ({ status }) => (status === undefined ? 'again' : kind.verdict(status)),
+    verdict: ({ status, isRefused }) => (status === undefined || isRefused ? 'again' : kind.verdict(status)),
     next(tries, posted, nowMs, chance) {
       const wait = waits[tries - 1];
       if (wait === undefined) return undefined;
@@ -163,7 +171,7 @@ export function whyNot(subscriber: Subscriber | undefined, event: StoredEvent | 
   if (!event) return 'The event is not kept any more.';
   if (!subscriber) return 'The subscriber is gone.';
   if (!subscriber.isEnabled) return 'The subscriber is disabled.';
-  return isKnown ? undefined : 'Whoever made the subscriber has no key any more.';
+  return isKnown ? whyNotAsked(subscriber, event) : 'Whoever made the subscriber has no key any more.';
 }
 
 /** What cannot be made fails like what cannot be sent: it is tried again, by then perhaps under another document. */

@@ -1,6 +1,7 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import { Alarm } from './alarm.ts';
 import { nothingCame, receiverRetryMs, type Schedule, type Settled, settleAll, tryToMake, whyNot } from './attempts.ts';
+import { handshakeIn } from './confirming.ts';
 import type { Signing } from './envelope.ts';
 import type { Posted, Underway } from './posts.ts';
 import { Batches, Deadlines, firstNext, isAtRest, letGo, newLine, readDue, restUntil, type SubscriberQueue } from './queue.ts';
@@ -191,13 +192,12 @@ export class Deliveries {
     const startMs = engine.clock.now();
     line.flying += 1;
     const ends = (posted: Posted | undefined, final: string | undefined) =>
-      this.#took({ delivery, line, posted, final, atMs: startMs, tookMs: engine.clock.now() - startMs });
+      this.#took({ delivery, line, posted, final, atMs: startMs, tookMs: engine.clock.now() - startMs, handshake });
     const why = whyNot(found.subscriber, found.event, found.isKnown);
-    // By the checks above, both are there.
-    const post =
-      why === undefined
-        ? tryToMake(() => signing.post(found.event as StoredEvent, found.subscriber as Subscriber, startMs))
-        : undefined;
+    const handshake = handshakeIn(found.event);
+    // By the checks above, both are there where nothing stands in the way.
+    const [event, subscriber] = [found.event as StoredEvent, found.subscriber as Subscriber];
+    const post = why === undefined ? tryToMake(() => signing.post(event, subscriber, startMs)) : undefined;
     if (!post || 'wrong' in post) {
       setImmediate(() => ends(post && { ...nothingCame, error: post.wrong }, why));
       return;
@@ -205,11 +205,11 @@ export class Deliveries {
     const { length } = post.body;
     this.#flyingCharacters += length;
     // Whoever serves a line has made them.
-    const senders = traced(this.#senders as Senders, found.event as StoredEvent, delivery);
+    const senders = traced(this.#senders as Senders, event, delivery);
     const underway: Underway = senders.send(post, schedule.timeoutMs, (posted) => {
       this.#flyingCharacters -= length;
       this.#deadlines.remove(underway);
-      ends(posted, undefined);
+      ends(signing.judged(event, subscriber, posted), undefined);
     });
     this.#deadlines.add(underway, startMs + schedule.timeoutMs);
     this.#alarm.set(startMs + schedule.timeoutMs);

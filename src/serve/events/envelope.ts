@@ -13,8 +13,9 @@ import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilat
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { parseStoredValue, toJson } from '../http/json.ts';
+import { compileHandshaking, isHandshake, whyUnasked } from './confirming.ts';
 import { pushOf } from './event-kinds.ts';
-import type { Post } from './posts.ts';
+import type { Post, Posted } from './posts.ts';
 import { compilePublishing } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
@@ -198,6 +199,8 @@ function scopeOf(
 /** Makes what is sent: the event in its envelope, with the stated header fields and its signature. */
 export interface Signing {
   post(event: StoredEvent, subscriber: Subscriber, nowMs: number): Post | { readonly wrong: string };
+  /** What came of it, as far as what was answered has to be something. */
+  judged(event: StoredEvent, subscriber: Subscriber, posted: Posted): Posted;
 }
 
 // These belong to the connection.
@@ -209,12 +212,34 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, target
   const { method, mediaType, write } = pushKind(push?.word);
   const { user } = engine.compilation;
   const publish = compilePublishing(engine, wrapping);
+  const handshaking = compileHandshaking(engine);
+
+  /** What asks an address is signed like what is delivered to it. */
+  function asking(event: StoredEvent, subscriber: Subscriber, nowMs: number): Post | { readonly wrong: string } {
+    const asked = handshaking.request(event, subscriber);
+    if (!asked) return { wrong: 'The stated handshake is none that can be made here.' };
+    const signed = signature.sign(
+      { id: event.id, timestamp: Math.floor(nowMs / 1000), body: asked.body },
+      subscriber.secrets(nowMs),
+    );
+    if ('wrong' in signed) return { wrong: String(signed.wrong) };
+    const headers: Record<string, string> = { 'user-agent': 'ninefold', ...lowerCased(asked.headers), ...signed };
+    if (asked.body !== '') headers['content-type'] ??= 'application/json';
+    for (const name of framing) delete headers[name];
+    const url = asked.query === '' ? subscriber.url : withQuery(subscriber.url, asked.query);
+    return { method: asked.method, url, headers, body: asked.body, isPrivate: targets.allowsPrivate };
+  }
+
   return {
+    judged: (event, subscriber, posted) => (isHandshake(event) ? handshaking.judged(event, subscriber, posted) : posted),
     post(event, subscriber, nowMs) {
       const { maker, version, url, fields } = subscriber;
       if (subscriber.isBroker) return publish(event, url);
       const flaw = fields === undefined ? undefined : targetFlaw(url, targets);
       if (flaw !== undefined) return { wrong: `Its url is not ${flaw}.` };
+      const unasked = whyUnasked(subscriber, event);
+      if (unasked !== undefined) return { wrong: unasked };
+      if (isHandshake(event)) return asking(event, subscriber, nowMs);
       const told = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
       if (typeof told !== 'string') return told;
       const body = write ? write(told) : told;
@@ -229,6 +254,17 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, target
       return { method, url, headers: { ...headers, ...signed }, body, isPrivate };
     },
   };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** An address with more parameters behind its own. */
+function withQuery(url: string, query: string): string {
+  const [address = '', fragment] = url.split('#', 2);
+  const whole = `${address}${address.includes('?') ? '&' : '?'}${query}`;
+  return fragment === undefined ? whole : `${whole}#${fragment}`;
 }
 
 /** The signature that is stated, or the usual one; what is stated and is none of them is never sent. */

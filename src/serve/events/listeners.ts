@@ -6,6 +6,7 @@ import type { PromiseOrValue } from '../exchange/after.ts';
 import { isFailed } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import { parseStoredValue } from '../http/json.ts';
+import { isHandshake } from './confirming.ts';
 import type { Audience, Wrapping } from './envelope.ts';
 import type { Recording } from './recording.ts';
 import { type Image, readImage } from './row-image.ts';
@@ -93,7 +94,7 @@ class EventForReaders {
   #mayHear(caller: Caller | undefined): boolean {
     const { kinds, mayRead } = this.#rules.recording;
     const event = this.#event;
-    const kind = kinds.named(event.kind);
+    const kind = isHandshake(event) ? undefined : kinds.named(event.kind);
     if (!kind) return false;
     this.#image ??= readImage(event);
     if (!kind.to) return event.resource !== null && mayRead(caller, event.resource, this.#image, this.#rows, event.atMs);

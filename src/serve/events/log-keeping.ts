@@ -68,8 +68,10 @@ export class LogKeeping {
   }
 
   #begin(): void {
+    // Where the work is another process's, there may be no engine yet: a shared store says so before the service has started.
+    if (this.#running || this.#isStopped || !this.#isMine) return;
     const keepMs = logOf(this.#engine().compilation.spec)?.keepMs;
-    if (this.#running || this.#isStopped || !this.#isMine || keepMs === undefined || !Number.isFinite(keepMs)) return;
+    if (keepMs === undefined || !Number.isFinite(keepMs)) return;
     this.#isSet = true;
     this.#running = this.#run()
       .catch((failure: unknown) => {

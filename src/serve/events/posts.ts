@@ -20,6 +20,10 @@ export interface Posted {
   /** The beginning of what was answered. */
   readonly response: string | undefined;
   readonly retryAfter: string | undefined;
+  /** Whether more was answered than was read, or its end was not waited for. */
+  readonly isCut?: boolean;
+  /** Whether it was answered otherwise than it has to be, whatever its status. */
+  readonly isRefused?: boolean;
 }
 
 /** A try under way, which can be broken off. */
@@ -129,6 +133,7 @@ class Reading implements Dispatcher.DispatchHandler, Underway {
   #retryAfter: string | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
+  #isWhole = false;
 
   constructor(done: (posted: Posted) => void) {
     this.#done = done;
@@ -161,6 +166,7 @@ class Reading implements Dispatcher.DispatchHandler, Underway {
   }
 
   onResponseEnd(): void {
+    this.#isWhole = true;
     this.#settle(undefined);
   }
 
@@ -183,7 +189,7 @@ class Reading implements Dispatcher.DispatchHandler, Underway {
     this.#done = undefined;
     const response = this.#bytes === 0 ? undefined : Buffer.concat(this.#pieces).toString('utf8');
     this.#pieces = [];
-    done?.({ status: this.#status, error, response, retryAfter: this.#retryAfter });
+    done?.({ status: this.#status, error, response, retryAfter: this.#retryAfter, ...(!this.#isWhole && { isCut: true }) });
   }
 }
 

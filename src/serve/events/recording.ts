@@ -7,6 +7,7 @@ import type { Caller, Fields, Recorded, Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
 import { type Altered, compileAltered } from './altered.ts';
+import { newHandshake } from './confirming.ts';
 import { compileKinds, type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
 import { type CompiledLog, compileLog } from './log.ts';
 import {
@@ -41,7 +42,8 @@ interface Occasion {
 }
 
 const nothing: Image = { fields: {}, near: {} };
-const nobody: ReadonlySet<string> = new Set();
+/** How much chance is in a challenge. */
+const challengeBytes = 24;
 const read = readTemplate(`evt_${sortableTemplate}`);
 const usual = 'template' in read ? read.template : (undefined as never as Template);
 
@@ -95,14 +97,25 @@ class Recorder implements Recording {
   record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): Recorded | undefined {
     if (this.kinds.isEmpty && this.#subscriberModel === undefined) return undefined;
     const changed = work.stored.filter(({ model }) => model.name === this.#subscriberModel);
-    for (const change of changed) subscribers.keep(work, change, caller, this.#engine, this.kinds);
-    const stored = changed.map(({ id }) => id);
-    if (this.kinds.isEmpty) return { reached: nobody, subscribers: stored };
-    const reaching: Reaching = { subscribers, stored, reached: new Set(), makers: new Map() };
+    const reaching: Reaching = { subscribers, stored: changed.map(({ id }) => id), reached: new Set(), makers: new Map() };
+    const { stored, reached } = reaching;
+    for (const change of changed)
+      subscribers.keep(work, change, caller, this.#engine, this.kinds, (id) => this.#ask(work, id, reached));
+    if (this.kinds.isEmpty) return { reached, subscribers: stored };
     // Rows of the log are stored besides, and emit nothing.
     for (const change of [...work.stored]) this.#recordChange(work, change, reaching);
     for (const one of emitted) this.#recordEmitted(work, one, reaching);
-    return { reached: reaching.reached, subscribers: stored };
+    return { reached, subscribers: stored };
+  }
+
+  /** Asks the address of a subscriber whether it wants to be told of anything; the handshake by which that is. */
+  #ask(work: Work, subscriber: string, reached: Set<string>): string {
+    const id = this.#newId(work.draw);
+    const challenge = Buffer.from(work.draw.bytes(challengeBytes)).toString('base64url');
+    const event = work.rows.outbox.addEvent(newHandshake(id, work.nowMs, challenge));
+    work.rows.outbox.addDelivery({ event, subscriber, lane: null, dueMs: work.nowMs });
+    reached.add(subscriber);
+    return id;
   }
 
   recordTimed(work: Work, name: string, { model, id, fields }: TimedRow, subscribers: Subscribers): Recorded | undefined {
@@ -208,7 +221,7 @@ class Recorder implements Recording {
   ): void {
     for (const subscriber of subscribers.all(work.rows, this.#engine, stored)) {
       const { id, maker } = subscriber;
-      if (!subscriber.isEnabled || !subscriber.wants(kind)) continue;
+      if (!subscriber.isEnabled || subscriber.asked !== undefined || !subscriber.wants(kind)) continue;
       const isKnown = makers.get(id) ?? isStillKnown(this.#engine, maker, work.rows, work.nowMs);
       makers.set(id, isKnown);
       if (!isKnown || !this.#receives(work, kind, recorded, image, occasion, subscriber)) continue;

@@ -4,12 +4,12 @@ import { along } from '../../parts/field-path.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';
-import { describeValue } from '../http/violation.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
 import { type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
 import { brokerSubscriber } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
-import { targetFlaw, type WebhookTargets } from './targets.ts';
+import { demandKnown, demandTarget } from './subscriber-demands.ts';
+import type { WebhookTargets } from './targets.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
 export interface Subscriber {
@@ -18,6 +18,8 @@ export interface Subscriber {
   /** The newest first; an older one until the time that it is still good. */
   secrets(nowMs: number): readonly string[];
   readonly isEnabled: boolean;
+  /** The handshake by which its address is asked, and which it has not answered yet; nothing where it may be told of things. */
+  readonly asked?: string | undefined;
   wants(kind: RecordedKind): boolean;
   /** Who made it; nobody knows of a row that no caller made. */
   readonly maker: Caller | undefined;
@@ -43,6 +45,8 @@ interface State {
   readonly version?: string;
   readonly previous?: readonly { readonly secret: string; readonly untilMs: number }[];
   readonly failingMs?: number;
+  /** The handshake that its address has not answered; empty where it is not asked, for it is not enabled. */
+  readonly asked?: string;
   /** Set where the row has no field that says so. */
   readonly disabled?: boolean;
 }
@@ -125,7 +129,14 @@ export class Subscribers {
    * Inside a change that stored a subscriber: keeps who made it and its last secret.
    * @throws {Refused} `request.invalid` for a kind that there is not.
    */
-  keep(work: Work, change: StoredChange, caller: Caller | undefined, engine: EventsSetting, kinds: Kinds): void {
+  keep(
+    work: Work,
+    change: StoredChange,
+    caller: Caller | undefined,
+    engine: EventsSetting,
+    kinds: Kinds,
+    ask: (id: string) => string,
+  ): void {
     const { id, before, after } = change;
     const fields = pushOf(engine)?.subscribers;
     if (!fields) return;
@@ -137,15 +148,24 @@ export class Subscribers {
     if (fields.url !== undefined) demandTarget(after, before, fields.url, this.#targets);
     if (!before) this.#demandRoom(work, engine, caller);
     const { version } = work.scope;
+    const isAsked = pushOf(engine)?.confirm !== undefined && fields.url !== undefined;
+    const isElsewhere = isAsked && along(before, fields.url ?? '') !== along(after, fields.url ?? '');
+    const asking = () => (isOn(after, fields, engine) ? ask(id) : '');
     if (!before) {
-      const made: State = { ...(caller && { maker: caller }), ...(typeof version === 'string' && version !== '' && { version }) };
+      const made: State = {
+        ...(caller && { maker: caller }),
+        ...(typeof version === 'string' && version !== '' && { version }),
+        ...(isElsewhere && { asked: asking() }),
+      };
       work.rows.outbox.keepSubscriber(id, JSON.stringify(made));
       return;
     }
     const isAgain = !isOn(before, fields, engine) && isOn(after, fields, engine);
     const old = fields.secret === undefined ? undefined : along<Value>(before, fields.secret);
     const isRotated = typeof old === 'string' && along<Value>(after, fields.secret as string) !== old;
-    const state = stateOf(work.rows, id);
+    const known = stateOf(work.rows, id);
+    const isToAsk = isElsewhere || (isAsked && isAgain && known.asked !== undefined);
+    const state: State = isToAsk ? { ...known, asked: asking() } : known;
     if (!isAgain && !isRotated) {
       // Other processes that have the store hear of a subscriber by what is kept of it beside its row.
       work.rows.outbox.keepSubscriber(id, JSON.stringify(state));
@@ -172,6 +192,14 @@ export class Subscribers {
   failing(rows: Transaction, id: string, failingMs: number | undefined): void {
     const { failingMs: _before, ...rest } = stateOf(rows, id);
     rows.outbox.keepSubscriber(id, JSON.stringify({ ...rest, ...(failingMs !== undefined && { failingMs }) }));
+  }
+
+  /** Its address has answered this handshake; false where it is not the one by which it is asked. */
+  confirm(rows: Transaction, id: string, handshake: string): boolean {
+    const { asked, ...rest } = stateOf(rows, id);
+    if (asked !== handshake) return false;
+    rows.outbox.keepSubscriber(id, JSON.stringify(rest));
+    return true;
   }
 
   /** For subscribers whose rows have no field that says so. */
@@ -260,41 +288,11 @@ function subscriberOf(id: string, row: Fields, state: State, names: Names, engin
     url: typeof url === 'string' ? url : '',
     secrets: (nowMs) => [...(typeof secret === 'string' ? [secret] : []), ...stillGood(state, nowMs).map((old) => old.secret)],
     isEnabled: isOn(row, names, engine) && state.disabled !== true,
+    ...(state.asked !== undefined && pushOf(engine)?.confirm && { asked: state.asked }),
     wants: (kind) => list === undefined || list.some((entry) => kind.isMeantBy(entry)),
     maker: state.maker,
     version: state.version ?? '',
     failingMs: state.failingMs,
     fields: row,
   };
-}
-
-/** Something can be sent to a subscriber. @throws {Refused} `request.invalid` where nothing can, unless it stood there before. */
-function demandTarget(after: Fields, before: Fields | undefined, field: string, targets: WebhookTargets): void {
-  const url = along<Value>(after, field);
-  if (typeof url !== 'string' || url === along<Value>(before, field)) return;
-  const expected = targetFlaw(url, targets);
-  if (expected === undefined) return;
-  throw new Refused({
-    when: 'request.invalid',
-    violations: [{ in: 'body', path: `/${field.replaceAll('.', '/')}`, found: describeValue(url), expected }],
-  });
-}
-
-/** A subscriber lists kinds that there are. @throws {Refused} `request.invalid` where it lists others, unless it did before. */
-function demandKnown(after: Fields, before: Fields | undefined, field: string, kinds: Kinds): void {
-  const list = along<Value>(after, field);
-  if (!Array.isArray(list) || JSON.stringify(list) === JSON.stringify(along<Value>(before, field))) return;
-  const violations = list.flatMap((entry: Value, index) =>
-    typeof entry === 'string' && (entry === '*' || kinds.isKnown(entry))
-      ? []
-      : [
-          {
-            in: 'body' as const,
-            path: `/${field.replaceAll('.', '/')}/${index}`,
-            found: describeValue(entry),
-            expected: 'a kind of event, several as in `parcel.*`, or `*`',
-          },
-        ],
-  );
-  if (violations.length > 0) throw new Refused({ when: 'request.invalid', violations });
 }

@@ -98,6 +98,7 @@ export function compileCreate(
   const maker = compileMaker(operation, model, compilation);
   const children = compileChildrenTaking(endpoint, model, models, compilation);
   const copied = compilation.standIn?.compileCopied(endpoint, model);
+  const asked = compilation.standIn?.compileAskedFields(endpoint, model);
   return {
     model,
     find(work, exchange) {
@@ -110,7 +111,8 @@ export function compileCreate(
       if (children) return takenWithChildren(work, exchange, children, taken, maker);
       if ('refusal' in taken) return taken;
       const usual = copied?.(work, exchange);
-      return maker.take(work, usual ? Object.assign(withoutPrototype(usual), taken.fields) : taken.fields);
+      const fields = usual ? Object.assign(withoutPrototype(usual), taken.fields) : taken.fields;
+      return maker.take(work, asked ? Object.assign(fields, asked(exchange, taken.fields)) : fields);
     },
     change: endpoint.exists ? orFound(maker.change, compilation) : maker.change,
   };

@@ -1,5 +1,6 @@
 import { isSaidByType } from '../../parts/expressions/shape-type.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
+import { along } from '../../parts/field-path.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Compilation, type Evaluate, EvaluationFailure } from '../exchange/compilation.ts';
@@ -49,7 +50,7 @@ export function rememberSetters(
       if (given.includes(field.name)) return [];
       // The narrowest word wins: the operation or transition before the verb, the verb before `write`.
       const expression = words.map((word) => field.set[word]).find((candidate) => candidate !== undefined);
-      if (!expression) return [];
+      if (!expression) return compileConfirmed(resource, field, compilation.spec);
       const shape = statedValue(field.shape) ?? {};
       const validate = isSaidByType(shape) ? fits : compilation.validate(shape, 'stored');
       const [operation = ''] = words;
@@ -64,6 +65,24 @@ export function rememberSetters(
     known.set(key, setters);
     return setters;
   };
+}
+
+/**
+ * The field that says whether the address of a subscriber was asked and has confirmed: true by the engine's own operation alone, and
+ * false where the address is another than it was.
+ */
+function compileConfirmed({ name }: Resource, field: Field, spec: Spec): Setter[] {
+  const { confirm, subscribers } = statedValue(spec.events.delivery)?.push ?? {};
+  if (!confirm || subscribers?.resource !== name || subscribers.confirmed !== field.name) return [];
+  const url = subscribers.url ?? '';
+  const evaluate: Evaluate = ({ operation, resource: before, next }) => {
+    if (operation === `confirm ${name}`) return true;
+    // Rows are maps of fields.
+    const [was, is] = [before as Fields | undefined, next as Fields | undefined];
+    return was !== undefined && along<Value>(was, url) === along<Value>(is, url) ? was[field.name] : false;
+  };
+  const expression = { source: 'whether its address has confirmed', at: field.at };
+  return [{ field: field.name, keepsNull: false, expression, evaluate, validate: fits, refuse: () => ({ when: 'internal' }) }];
 }
 
 /** A row may refer to itself, and keep what it referred to before. */

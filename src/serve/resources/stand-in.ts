@@ -77,6 +77,8 @@ export interface StandIn {
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
   /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */
   compileKept(endpoint: Endpoint): KeptAnswer | undefined;
+  /** Compiles what a creation says of the new row beside its body. */
+  compileAskedFields(endpoint: Endpoint, model: RowModel): AskedFields;
   /** Compiles what a creation copies whose path names a thing of the same kind; nothing where it names none. */
   compileCopied(endpoint: Endpoint, model: RowModel): CopiedFrom | undefined;
   /** Compiles the making anew of keys and tokens by an act that is called so; nothing where it is not. */
@@ -111,6 +113,9 @@ export interface KeptAnswer {
   /** Keeps what the request sends. */
   keep(work: Work, exchange: Exchange): void;
 }
+
+/** What a request says of a new row beside what it sends of it. */
+export type AskedFields = (exchange: Exchange, sent: Fields) => Fields;
 
 /** The fields of the thing that is copied; nothing where it is not there. */
 export type CopiedFrom = (work: Work, exchange: Exchange) => Fields | undefined;

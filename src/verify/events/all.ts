@@ -1,4 +1,5 @@
 import type { Trial } from '../trial.ts';
+import { confirmingTrial } from './confirming.ts';
 import { delivering } from './delivering.ts';
 import { disabling } from './disabling.ts';
 import { endingAll } from './ear.ts';
@@ -17,6 +18,7 @@ import { unchangedIsSilent } from './unchanged.ts';
 const all = [
   logged,
   logKept,
+  confirmingTrial,
   emitting,
   refused,
   unchangedIsSilent,

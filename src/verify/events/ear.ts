@@ -7,13 +7,15 @@ import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { ifTestable } from '../untestable.ts';
-import type { ReceivedDelivery } from './receiver.ts';
+import type { AskedAddress, ReceivedDelivery } from './receiver.ts';
 
 /** What has come to somebody who listens. */
 export interface Listening {
   readonly deliveries: readonly ReceivedDelivery[];
   /** The time of the service when they were looked at, in seconds; nothing where it is not known. */
   readonly nowSeconds: number | undefined;
+  /** What asked the address before anything was to be delivered to it. */
+  readonly asked?: readonly AskedAddress[];
   /** Whether nothing has ever come to the receiver, to whatever subscriber: perhaps nothing can. */
   readonly isUnreached?: boolean;
 }

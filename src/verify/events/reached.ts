@@ -10,7 +10,7 @@ import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
 import { changing, everybody } from './changing.ts';
 import { type Ear, endAll, type Listening, noteArrival, type Waiting } from './ear.ts';
-import { receiverOf } from './subscribing.ts';
+import { receiverOf } from './own-addresses.ts';
 
 /** How long an event is waited for that only shows that events come. */
 const proofMs = 1_500;

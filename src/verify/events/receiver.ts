@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Json } from '../../document/document.ts';
 import { pushKinds } from '../../kinds/deliveries/all.ts';
+import type { Handshake } from '../../kinds/handshakes/kind.ts';
+import { type HandshakeAnswer, rightAnswer, wordsIn, wrongAnswer } from '../../kinds/handshakes/reading.ts';
 
 /** A delivery as it came. */
 export interface ReceivedDelivery {
@@ -17,6 +19,12 @@ export interface ReceivedDelivery {
   readonly status: number;
 }
 
+/** What asked an address whether it wants to be told of anything, and whether it was answered rightly. */
+export interface AskedAddress {
+  readonly isConfirmed: boolean;
+  readonly atMs: number;
+}
+
 /** What a receiver answers a delivery with; nothing = 204. */
 export type React = (delivery: Omit<ReceivedDelivery, 'status'>, earlier: readonly ReceivedDelivery[]) => number;
 
@@ -25,6 +33,12 @@ export interface Receiver {
   readonly origin: string;
   /** What has come to a path so far, in order. */
   at(path: string): readonly ReceivedDelivery[];
+  /** How addresses are asked before anything is delivered to them: that is answered rightly, and is no delivery. */
+  confirms(handshake: Handshake): void;
+  /** What asks this path is answered wrongly. */
+  denies(path: string): void;
+  /** What has asked a path so far. */
+  asked(path: string): readonly AskedAddress[];
   /** Says what deliveries to a path are answered with; 204 unless said. */
   react(path: string, react: React): void;
   /** Resolves once what has come to a path is enough, or so many milliseconds have gone by. */
@@ -42,7 +56,9 @@ export async function openReceiver(host = '127.0.0.1'): Promise<Receiver> {
   let connections = 0;
   const server = createServer((request, response) => {
     readText(request, (text) => {
-      response.writeHead(kept.take(request, text)).end();
+      const answer = kept.asks(request, text);
+      if (answer) response.writeHead(answer.status).end(answer.text);
+      else response.writeHead(kept.take(request, text)).end();
       kept.look();
     });
   });
@@ -54,6 +70,9 @@ export async function openReceiver(host = '127.0.0.1'): Promise<Receiver> {
   return {
     origin: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     at: (path) => kept.at(path),
+    confirms: (handshake) => kept.confirms(handshake),
+    denies: (path) => kept.denies(path),
+    asked: (path) => kept.asked(path),
     react: (path, react) => kept.react(path, react),
     until: (path, isEnough, ms) => kept.until(path, isEnough, ms),
     get connections() {
@@ -95,6 +114,32 @@ class Deliveries {
   readonly #received = new Map<string, ReceivedDelivery[]>();
   readonly #reactions = new Map<string, React>();
   readonly #waiting = new Set<() => void>();
+  readonly #asked = new Map<string, AskedAddress[]>();
+  readonly #denied = new Set<string>();
+  #handshake: Handshake | undefined;
+
+  confirms(handshake: Handshake): void {
+    this.#handshake = handshake;
+  }
+
+  denies(path: string): void {
+    this.#denied.add(path);
+  }
+
+  asked(path: string): readonly AskedAddress[] {
+    return this.#asked.get(path) ?? [];
+  }
+
+  /** The answer to what asks an address; nothing where it is a delivery. */
+  asks(request: IncomingMessage, text: string): HandshakeAnswer | undefined {
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://receiver');
+    const came = { method: request.method ?? '', query, headers: headersOf(request), body: jsonIn(text) };
+    const words = this.#handshake && wordsIn(this.#handshake, came);
+    if (!this.#handshake || !words) return undefined;
+    const isConfirmed = !this.#denied.has(path);
+    this.#asked.set(path, [...this.asked(path), { isConfirmed, atMs: Date.now() }]);
+    return isConfirmed ? rightAnswer(this.#handshake, words) : wrongAnswer(this.#handshake, words);
+  }
 
   /** Writes down what came, and says the status that it is answered with. */
   take(request: IncomingMessage, text: string): number {

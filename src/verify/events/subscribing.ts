@@ -6,7 +6,6 @@ import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Push } from '../../parts/events.ts';
 import { type Expression, entryOf } from '../../parts/fact.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
-import type { Client } from '../client/client.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow } from '../make/row.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
@@ -15,15 +14,15 @@ import type { Model } from '../model/model.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
-import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
-import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
+import type { Fresh, Symbolic } from '../script/symbol.ts';
 import { ifTestable, Untestable } from '../untestable.ts';
 import { asked, askingOf, asksForAll } from './asking.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn, toldOf } from './envelope.ts';
-import { openReceiver, type React, type ReceivedDelivery, type Receiver } from './receiver.ts';
+import { addressPath, beingAsked, denying, newAddress, reacting, receiverOf } from './own-addresses.ts';
+import type { React, ReceivedDelivery } from './receiver.ts';
 
 /** Somebody who is told of events at an address of the receiver's. */
 export interface SubscribedEar extends Ear {
@@ -47,20 +46,6 @@ export function subscribing(model: Model): (TrialCaller | undefined)[] {
   return allowed.length > 0 ? allowed : endpoints.length > 0 ? [undefined] : [];
 }
 
-const receivers = new WeakMap<Client, Promise<Receiver>>();
-
-/** The receiver of a run's client; opened when it is first needed, closed with the client. */
-export function receiverOf({ client }: Pick<ScriptRun, 'client'>): Promise<Receiver> {
-  const known = receivers.get(client);
-  if (known) return known;
-  const opened = openReceiver().then((receiver) => {
-    client.closesWithIt(() => receiver.close());
-    return receiver;
-  });
-  receivers.set(client, opened);
-  return opened;
-}
-
 /** Subscribes as somebody, by the service's own operation. `react` says what deliveries are answered with. @throws {Untestable} */
 export async function subscribe(
   session: Session,
@@ -69,6 +54,8 @@ export async function subscribe(
     readonly events?: readonly string[];
     readonly enabled?: boolean;
     readonly react?: React;
+    /** Whether what asks its address is answered wrongly. */
+    readonly isDenied?: boolean;
     readonly unmet?: Expression;
   } = {},
 ): Promise<SubscribedEar> {
@@ -77,6 +64,7 @@ export async function subscribe(
   if (stated?.url === undefined) throw new Untestable('nobody can subscribe');
   const url = await newAddress(session);
   if (given.react) await session.do(reacting(url, given.react));
+  if (given.isDenied) await session.do(denying(url));
   const body: Record<string, Symbolic> = {};
   const put = (path: string, value: Symbolic) => Object.assign(body, withPlaced(body, path, value));
   put(stated.url, url);
@@ -87,7 +75,8 @@ export async function subscribe(
   if (secret !== undefined && stated.secret !== undefined) put(stated.secret, secret);
   const row = await madeAsking(session, stated.resource, maker, body, given.unmet);
   if (!row.made) throw new Untestable(`a ${stated.resource} was given, and none was made`);
-  return listenIn(session, { row, ...earOf(model, url, row.made, maker), end: () => unsubscribe(session, row) });
+  const asked = deliveryOf(model.spec)?.push?.confirm ? [await session.do(beingAsked(url, row.made))] : [];
+  return listenIn(session, { row, ...earOf(model, url, row.made, maker, asked), end: () => unsubscribe(session, row) });
 }
 
 /** So many subscribers are made until one asks for everything, or for nothing. */
@@ -128,19 +117,18 @@ export async function unsubscribe(session: Session, row: TrialRow): Promise<void
   await ifTestable(remove(session, row));
 }
 
-/** A new address of the receiver's. */
-export async function newAddress(session: Session): Promise<Fresh> {
-  const receiver = await receiverOf(session.run);
-  const shell = { variable: 'RECEIVER', rest: '/hook' };
-  return new Fresh(({ uuid }) => `${receiver.origin}/${uuid()}`, undefined, shell);
-}
-
 /** Somebody who has subscribed with an address of the receiver's. */
-export function earOf(model: Model, url: Fresh, created: Done<TrialExchange>, maker: TrialCaller | undefined): Ear {
+export function earOf(
+  model: Model,
+  url: Fresh,
+  created: Done<TrialExchange>,
+  maker: TrialCaller | undefined,
+  asked: readonly Done<unknown>[] = [],
+): Ear {
   return {
     maker,
     opened: created,
-    hearing: (after, waiting) => hearing(url, [created, ...after], waiting),
+    hearing: (after, waiting) => hearing(url, [created, ...asked, ...after], waiting),
     end: async () => {},
     judge: (one, heard) => deliveryJudgement(model, one, heard),
   };
@@ -153,31 +141,6 @@ function secretToSend(model: Model, { resource, secret }: Subscribers): string |
   return `whsec_${Buffer.from('ninefold-verify-is-your-subscriber').toString('base64')}`;
 }
 
-/** The step that says what deliveries to an address are answered with. */
-function reacting(url: Fresh, react: React): Step<true> {
-  return {
-    says: 'the receiver refuses what comes first',
-    takes: [],
-    async act(run) {
-      (await receiverOf(run)).react(pathOf(url, run), react);
-      return true;
-    },
-    tell: () => '',
-    shell: () => [`printf ${refusedFirst(react)} > "$RECEIVED.refuse"`],
-  };
-}
-
-/** How many deliveries in a row are refused at first; many, where none is ever taken. */
-function refusedFirst(react: React): number {
-  const one: ReceivedDelivery = { headers: {}, text: '', body: undefined, method: 'POST', atMs: 0, status: 500 };
-  const taken = Array.from({ length: refusedMost }, (_, count) => Array.from({ length: count }, () => one)).findIndex(
-    (earlier) => react(one, earlier) < 300,
-  );
-  return taken < 0 ? 1_000 : taken;
-}
-
-const refusedMost = 10;
-
 /** The step that listens at a subscriber's address. `after` are the steps that have to come before it. */
 function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Listening> {
   return {
@@ -187,13 +150,14 @@ function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting):
     needs: after.map(({ step }) => step),
     async act(run) {
       const receiver = await receiverOf(run);
-      const path = pathOf(url, run);
+      const path = addressPath(url, run);
       const fromMs = Date.now();
       await receiver.until(path, waiting.isEnough, msFor(run, waiting));
       if (waiting.ms === eventMs && waiting.isEnough(receiver.at(path))) noteArrival(run, Date.now() - fromMs);
       if (waiting.quietMs > 0) await receiver.until(path, () => false, quietFor(run, waiting));
       const nowSeconds = run.clock.toService(Date.now()) / 1000;
-      return { deliveries: [...receiver.at(path)], nowSeconds, isUnreached: receiver.connections === 0 };
+      const asked = [...receiver.asked(path)];
+      return { deliveries: [...receiver.at(path)], asked, nowSeconds, isUnreached: receiver.connections === 0 };
     },
     tell: ({ deliveries }) =>
       deliveries.length === 0 ? 'nothing came' : deliveries.map(({ text }) => text.slice(0, 200)).join('; '),
@@ -202,10 +166,6 @@ function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting):
       'echo "what was delivered:"; cat "$RECEIVED"',
     ],
   };
-}
-
-function pathOf(url: Fresh, run: ScriptRun): string {
-  return new URL(String(resolve(url, run))).pathname;
 }
 
 /** That what comes to a subscriber is sent as stated: by POST, as JSON, in the envelope, signed, with the stated headers. */

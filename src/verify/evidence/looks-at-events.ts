@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import { cascadesOf, goneWith } from '../events/cascades.ts';
+import { confirmingReasons } from '../events/confirming.ts';
 import { asksForFamilies, familyAsked, foreignLooks } from '../events/families.ts';
 import { eventsIn } from '../events/heard.ts';
 import { loggedReasons } from '../events/logged.ts';
@@ -82,6 +83,12 @@ export function looksAtDelivery(model: Model): Obligation[] {
   if (!subscribers) return usual;
   return [
     ...usual,
+    ...(push?.confirm
+      ? [
+          looksFor('an address that is asked', confirmingReasons.asked),
+          looksFor('one that does not confirm', confirmingReasons.denied),
+        ]
+      : []),
     ...(retryMs.length > 0 ? [looksFor('a delivery that is refused, again', 'tried again')] : []),
     ...(subscribers.events === undefined ? [] : [looksFor('a subscriber of some kinds', 'kinds that are asked for')]),
     ...(asksForFamilies(model) ? [looksFor(familyAsked)] : []),

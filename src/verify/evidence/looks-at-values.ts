@@ -15,7 +15,7 @@ import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { choosingEndpoints, leftNone } from '../resources/choices.ts';
 import { broughtBackAsItWas, fieldsBroughtBack } from '../resources/kept.ts';
-import { statesCounted, wordsRead } from '../resources/rows-counted.ts';
+import { firedStates, statesCounted, wordsRead } from '../resources/rows-counted.ts';
 import { hiddenAt, hidingEndpoints } from '../resources/shown-to.ts';
 import { closedPlaces, unstatedRefused } from '../resources/unstated.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -116,9 +116,12 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   if (froms.size === 0) return [];
   const looks = ['of none', 'made'];
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
-  // Which rows count may depend on their state: each that one can be in is looked at.
+  // Which rows count may depend on their state: each that the expression speaks of, and each that callers bring one to, is looked at.
+  const source = derivation?.field.derive?.source ?? '';
   for (const from of froms)
-    looks.push(...statesCounted(model, from, new Set(derivation?.itemReads.get(from))).map(({ state }) => `in ${state}`));
+    for (const { machine, state } of statesCounted(model, from, new Set(derivation?.itemReads.get(from))))
+      if (firedStates(model, machine).includes(state) || new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source))
+        looks.push(`in ${state}`);
   // So may each value of yes or no, or word of a list.
   for (const from of froms)
     looks.push(...wordsRead(model, from, new Set(derivation?.itemReads.get(from))).map(({ says }) => says));

@@ -24,7 +24,7 @@ export function statesCounted(
 }
 
 /** The states that callers can fire a row to. */
-function firedStates(model: Model, machine: Machine): string[] {
+export function firedStates(model: Model, machine: Machine): string[] {
   const legs = entriesOf(machine.transitions).filter(
     ([name, transition]) =>
       model.endpointOfTransition(machine.resource, name) ?? model.updatesOf(machine.resource, transition)[0],

@@ -6,11 +6,12 @@ import type { Operation } from '../../parts/operations.ts';
 import type { Carries } from '../../parts/versions/carries.ts';
 import { changing } from '../events/changing.ts';
 import { type Ear, endAll, eventMs, type Listening, listenIn } from '../events/ear.ts';
-import { toldIn } from '../events/envelope.ts';
+import { deliveryOf, toldIn } from '../events/envelope.ts';
+import { beingAsked, newAddress } from '../events/own-addresses.ts';
 import { sureKind } from '../events/pair.ts';
 import { hear } from '../events/reached.ts';
 import { openEar, streaming, streamOf } from '../events/stream-ears.ts';
-import { earOf, newAddress, subscribersOf, subscribing, unsubscribe } from '../events/subscribing.ts';
+import { earOf, subscribersOf, subscribing, unsubscribe } from '../events/subscribing.ts';
 import { callerFor, callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import { rowFrom } from '../make/row-from.ts';
@@ -170,5 +171,6 @@ async function subscribeIn(session: Session, maker: TrialCaller | undefined, ver
   const created = await session.send(inVersion(model, { ...request, body: { value: body, type } }, version));
   session.need(isDone(created.value), `to subscribe in ${version} was answered ${created.value.status}`);
   const row = rowFrom(session, resource, endpoint, created);
-  return listenIn(session, { ...earOf(model, url, created, maker), end: () => unsubscribe(session, row) });
+  const asked = deliveryOf(model.spec)?.push?.confirm ? [await session.do(beingAsked(url, created))] : [];
+  return listenIn(session, { ...earOf(model, url, created, maker, asked), end: () => unsubscribe(session, row) });
 }

@@ -52,6 +52,46 @@ export const eventsCases: readonly Case[] = [
     finds: ['events/subscriber-field-missing @ /events/delivery/webhook/subscribers'],
   },
   {
+    snippets: [
+      'events: { delivery: { webhook: { confirm: { method: GET, parameters: { c: "{chalenge}" }, body: { a: 1 }, answer: yes } } } }',
+    ],
+    finds: [
+      'events/confirm @ /events/delivery/webhook/confirm',
+      'events/confirm @ /events/delivery/webhook/confirm/body',
+      'events/confirm @ /events/delivery/webhook/confirm/answer',
+    ],
+  },
+  {
+    snippets: [
+      'events: { delivery: { webhook: { confirm: { headers: { X Asks: "{id}" }, answer: { code: "{challenge}" } } } } }',
+    ],
+    finds: [
+      'events/confirm @ /events/delivery/webhook/confirm/headers/X Asks',
+      'events/confirm @ /events/delivery/webhook/confirm/answer',
+    ],
+  },
+  {
+    snippets: ['events: { delivery: { webhook: { confirm: chalenge } } }'],
+    finds: ['form/wrong-value @ /events/delivery/webhook/confirm'],
+  },
+  {
+    snippets: ['events: { delivery: { webhook: { confirm: ping, subscribers: { url: null } } } }'],
+    finds: [
+      'events/subscriber-field-missing @ /events/delivery/webhook/subscribers',
+      'events/confirm-nobody @ /events/delivery/webhook/confirm',
+    ],
+  },
+  {
+    snippets: ['events: { delivery: { webhook: { confirm: ping, subscribers: { confirmed: enabled } } } }'],
+    finds: ['events/confirmed-field @ /events/delivery/webhook/subscribers/confirmed'],
+  },
+  {
+    snippets: [
+      '{ resources: { hook: { fields: { sure: { type: boolean, readOnly: true, default: false } } } }, events: { delivery: { webhook: { subscribers: { confirmed: sure } } } } }',
+    ],
+    finds: ['events/confirmed-field @ /events/delivery/webhook/subscribers/confirmed'],
+  },
+  {
     snippets: ['events: { delivery: { webhook: { retry: [] } } }'],
     finds: ['events/retry-of-nothing @ /events/delivery/webhook/retry'],
   },

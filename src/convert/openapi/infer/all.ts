@@ -14,6 +14,7 @@ import { pageParameters } from './page-parameters.ts';
 import { renamedMembers } from './renamed-members.ts';
 import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
+import { searchLists } from './searches.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } from './service.ts';
 import { statusStates } from './status-states.ts';
 
@@ -27,6 +28,7 @@ export const effectInferences: readonly InferenceRule[] = [
   nestedCollection,
   getOneReads,
   getManyLists,
+  searchLists,
   postCreates,
   patchUpdates,
   putReplaces,

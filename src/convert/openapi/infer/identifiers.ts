@@ -48,7 +48,12 @@ export const generatedIdentifier: InferenceRule = {
     for (const [name, resource] of Object.entries(resources)) {
       if (!isMap(resource) || !isMap(resource.identifier) || resource.identifier.generate !== undefined) continue;
       const field = String(resource.identifier.field);
-      const made = howMade(context, byResource.get(name) ?? [], field, documentFields(resources, name)[field]);
+      const made = howMade(
+        context,
+        byResource.get(name) ?? [],
+        field,
+        shapeAsNamed(context, name, documentFields(resources, name)[field]),
+      );
       if (made === undefined) continue;
       resources[name] = { ...resource, identifier: { field, generate: made.generate } };
       const at = below(below('/resources', name), 'identifier');
@@ -56,6 +61,19 @@ export const generatedIdentifier: InferenceRule = {
     }
   },
 };
+
+/** The shape of an identifier; where it is any text, that of the parameter by which paths tell such things apart, if that has a format. */
+function shapeAsNamed(context: InferenceContext, name: string, shape: Json | undefined): Json | undefined {
+  const { type, format, pattern, example } = context.written.expand(shape);
+  if (type !== 'string' || format !== undefined || pattern !== undefined || example !== undefined) return shape;
+  for (const { path, parameter, resource } of context.collections.values()) {
+    if (resource !== name) continue;
+    const operation = (context.byPath.get(`${path}/{}`) ?? [])[0];
+    const schema = operation?.parameters.find((one) => one.in === 'path' && one.name === parameter)?.schema.value;
+    if (isMap(schema) && schema.type === 'string' && schema.format !== undefined) return schema as Json;
+  }
+  return shape;
+}
 
 interface Made {
   readonly generate: string;

@@ -1,8 +1,9 @@
 import { below } from '../../../document/pointer.ts';
-import { isMap } from '../../../document/values.ts';
+import { isMap, type OpenMap } from '../../../document/values.ts';
+import type { SourceOperation } from '../read/operation.ts';
 import { made, madeOrNew } from '../read/reader.ts';
 import { nameOfOperation } from '../read/security.ts';
-import { endpointOf, type InferenceRule, placeOfEndpoint, successOf } from './context.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, successOf } from './context.ts';
 
 /** A date, or a number that stands in the base path, is the version of the interface and not of its description. */
 export const documentVersion: InferenceRule = {
@@ -23,18 +24,38 @@ export const documentVersion: InferenceRule = {
 /** Where single operations ask for a credential and the whole does not, the others ask for none. */
 export const publicOperations: InferenceRule = {
   name: 'public-operations',
-  says: 'Where the document as a whole asks for no credential, the operations that ask for none themselves are public.',
+  says: 'Where the document as a whole asks for no credential, and some operations do, those that ask for none themselves are public; so is one that is called a login or a registration and takes a password.',
   infer(context) {
-    const { reader, tree, trail, operations } = context;
+    const { reader, tree, trail, operations, endpoints } = context;
     const { authentication } = tree;
-    if (!isMap(authentication) || authentication.public !== undefined || Array.isArray(reader.root.value.security)) return;
-    const others = operations.filter(({ map }) => !Object.hasOwn(map.value, 'security'));
-    if (others.length === 0) return;
-    const names = others.map((operation) => nameOfOperation(context.endpoints, operation));
-    made(authentication).public = names;
+    if (!isMap(authentication)) return;
+    const silent = operations.filter(({ map }) => !Object.hasOwn(map.value, 'security'));
+    if (Array.isArray(reader.root.value.security)) {
+      for (const operation of silent.filter((one) => isLogin(context, one))) addPublic(context, authentication, operation);
+      return;
+    }
+    // Where none asks for any, the schemes that are described are there to be shown.
+    if (authentication.public !== undefined || silent.length === 0 || silent.length === operations.length) return;
+    made(authentication).public = silent.map((operation) => nameOfOperation(endpoints, operation));
     trail.infer('/authentication/public', publicOperations.name, '/paths', 0.6);
   },
 };
+
+function addPublic({ endpoints, trail }: InferenceContext, authentication: OpenMap, operation: SourceOperation): void {
+  const known = Array.isArray(authentication.public) ? authentication.public : [];
+  made(authentication).public = [...known, nameOfOperation(endpoints, operation)];
+  trail.infer(below('/authentication/public', known.length), publicOperations.name, operation.map.at, 0.6);
+}
+
+/** `POST /auth/login` with a password: whoever begins a session has no credential yet. */
+function isLogin(context: InferenceContext, operation: SourceOperation): boolean {
+  const last = operation.path.split(/[/.]/).at(-1) ?? '';
+  const sent = context.written.propertiesOf(endpointOf(context, operation).request)?.all ?? {};
+  const takesPassword = Object.keys(sent).some((name) => /^pass(?:word|wd|phrase)$/i.test(name));
+  return operation.method === 'POST' && takesPassword && loginWords.test(last);
+}
+
+const loginWords = /^(?:log[_-]?in|sign[_-]?(?:in|up)|register|authenticate|create(?:account|session))$/i;
 
 /** Headers and statuses tell that there are rates, never how many. */
 export const rateLimitHeaders: InferenceRule = {

@@ -1,10 +1,11 @@
 import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Effect } from '../../../parts/effects.ts';
 import type { Named } from '../../../parts/fact.ts';
-import { nothing } from '../../../parts/samples/sampler.ts';
+import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -34,7 +35,9 @@ export function compileCompletion(
   const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
   const place =
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
-  const isSaid = identifier !== undefined && Object.hasOwn(members, identifier);
+  const called = does && 'resource' in does && !data ? calledOtherwise(members, does.resource, samples) : [];
+  const isSaid =
+    identifier !== undefined && (Object.hasOwn(members, identifier) || called.some(([, field]) => field === identifier));
   const tellsOfRow = does !== undefined && !place && !data && does.verb !== 'list';
   const within = tellsOfRow && !isSaid ? identifiedWithin(members, identifier, samples, sampling) : undefined;
   // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
@@ -47,8 +50,10 @@ export function compileCompletion(
   };
   const own = Number(status);
   const statusMember = Number.isInteger(own) ? statusMemberOf(members) : undefined;
+  const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   /** What is given, as the answer can hold it: a row or rows where they stand. */
-  const asGiven = (value: Value): Value => {
+  const asGiven = (given: Value): Value => {
+    const value = isFields(given) && called.length > 0 ? withNames(given, called) : given;
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
@@ -67,6 +72,7 @@ export function compileCompletion(
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
+    if (isFields(whole)) tellSecrets(whole, secrets, samples, ground);
     if (statusMember !== undefined && isFields(whole) && typeof whole[statusMember] === 'number') whole[statusMember] = own;
     if (isOpen && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
@@ -95,6 +101,48 @@ function identifiedWithin(
   });
   return holding.length === 1 ? holding[0] : undefined;
 }
+
+/** Members of an answer that are fields in other letters: `TemplateId` of `TemplateID`. */
+function calledOtherwise(
+  members: Readonly<Record<string, Json>>,
+  resource: string,
+  samples: Samples,
+): readonly (readonly [string, string])[] {
+  const fields = Object.keys(samples.membersOf({ resource }));
+  const plain = (name: string) => name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  return Object.keys(members).flatMap((name) => {
+    if (fields.includes(name)) return [];
+    const alike = fields.filter((field) => plain(field) === plain(name) && !Object.hasOwn(members, field));
+    return alike.length === 1 ? [[name, alike[0] as string] as const] : [];
+  });
+}
+
+function withNames(row: Fields, called: readonly (readonly [string, string])[]): Fields {
+  const own = called.filter(([, field]) => row[field] !== undefined);
+  const kept = Object.entries(row).filter(([name]) => !own.some(([, field]) => field === name));
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(own.map(([name, field]) => [name, row[field]])) };
+}
+
+/** Secrets that only the making of a thing tells. */
+function secretsOnce(
+  members: Readonly<Record<string, Json>>,
+  resource: string,
+  samples: Samples,
+): readonly (readonly [string, Json])[] {
+  const fields = samples.membersOf({ resource });
+  return Object.entries(members).filter(
+    ([name, one]) => secretNames.test(name) && !Object.hasOwn(fields, name) && isPlainMap(one) && one.type === 'string',
+  );
+}
+
+function tellSecrets(whole: Fields, secrets: readonly (readonly [string, Json])[], samples: Samples, ground: Ground): void {
+  for (const [name, one] of secrets) {
+    const made = whole[name] === undefined ? samples.of(one, name).make(ground, below('', name)) : nothing;
+    if (typeof made === 'string') whole[name] = made;
+  }
+}
+
+const secretNames = /(?:^|_)(?:secret|token|private_?key|api_?key)$|[a-z](?:Secret|Token|PrivateKey|ApiKey)$/;
 
 /** The member that says the answer's own status, where its example is one: `status_code: 200`. */
 function statusMemberOf(members: Readonly<Record<string, Json>>): string | undefined {

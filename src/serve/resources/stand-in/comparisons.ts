@@ -7,7 +7,7 @@ export interface FilterComparison {
 
 /** The comparison that a word stands for in the queries of vendors: `gte`, `contains`, `after`; nothing where it stands for none. */
 export function compileComparison(word: string): FilterComparison | undefined {
-  return comparisons.get(word.replace(/^[$+_]/, '').toLowerCase());
+  return comparisons.get(word.replace(/^[$+_](?=\w)/, '').toLowerCase());
 }
 
 const each = (names: string, comparison: FilterComparison): [string, FilterComparison][] =>
@@ -28,15 +28,15 @@ const ofRank = (test: (rank: number) => boolean): FilterComparison => ({
 });
 
 const comparisons: ReadonlyMap<string, FilterComparison> = new Map([
-  ...each('eq is equals equal exact iexact', { takesSeveral: true, holds: isOneOf }),
-  ...each('in any oneof', { takesSeveral: true, holds: isOneOf }),
-  ...each('ne neq not noteq nin notin', { takesSeveral: true, holds: (held, operands) => !isOneOf(held, operands) }),
+  ...each('eq is equals equal exact iexact = ==', { takesSeveral: true, holds: isOneOf }),
+  ...each('in any oneof all', { takesSeveral: true, holds: isOneOf }),
+  ...each('ne neq not noteq nin notin != <>', { takesSeveral: true, holds: (held, operands) => !isOneOf(held, operands) }),
   ...each(
-    'contains icontains like ilike includes match search',
+    'contains icontains like ilike includes match search fuzzy ~',
     ofText((text, part) => text.includes(part)),
   ),
   ...each(
-    'startswith prefix istartswith begins',
+    'startswith prefix istartswith begins ^',
     ofText((text, part) => text.startsWith(part)),
   ),
   ...each(
@@ -44,19 +44,19 @@ const comparisons: ReadonlyMap<string, FilterComparison> = new Map([
     ofText((text, part) => text.endsWith(part)),
   ),
   ...each(
-    'gt after',
+    'gt after >',
     ofRank((rank) => rank > 0),
   ),
   ...each(
-    'gte min from since start ge',
+    'gte min from since start ge >=',
     ofRank((rank) => rank >= 0),
   ),
   ...each(
-    'lt before',
+    'lt before <',
     ofRank((rank) => rank < 0),
   ),
   ...each(
-    'lte max to until end le',
+    'lte max to until end le <=',
     ofRank((rank) => rank <= 0),
   ),
 ]);

@@ -16,6 +16,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
+import { emptyOf, isStateName } from './empty-values.ts';
 import { listedBoth } from './listed-both.ts';
 import { isErrorName } from './open-answers.ts';
 
@@ -107,8 +108,21 @@ export class Likeness {
     const { type, enum: listed, description } = this.#samples.whole(shape);
     if (!stateNames.has(name.toLowerCase()) || type !== 'string' || listed !== undefined) return undefined;
     const [told] = describedWords(name, typeof description === 'string' ? description : undefined);
-    const first = told ?? this.#narrowingWord(resource, name);
+    const first = told ?? this.#narrowingWord(resource, name) ?? this.#sentWord(resource, name);
     return first !== undefined && this.#samples.of(shape, name).fits(first) ? first : undefined;
+  }
+
+  /** The first of the words that making a thing may send, where only that lists them. */
+  #sentWord(resource: string, name: string): string | undefined {
+    for (const [, endpoint] of entriesOf(this.#spec.endpoints.all)) {
+      const effect = statedValue(endpoint.does);
+      const sent = effect?.verb === 'create' && effect.resource === resource ? statedValue(endpoint.request) : undefined;
+      const member = sent && this.#samples.membersOf(rowIn(sent, endpoint, this.#samples))[name];
+      const words = isPlainMap(member) ? this.#samples.whole(member).enum : undefined;
+      const first = Array.isArray(words) ? words.find((word) => typeof word === 'string') : undefined;
+      if (typeof first === 'string') return first;
+    }
+    return undefined;
   }
 
   /** The word in which most things begin, among those that the parameter of this name takes of the list of a resource. */
@@ -130,13 +144,13 @@ export class Likeness {
   #setByService(shape: Shape, name: string, shown: Json | undefined, ground: Ground): Value {
     const sampler = this.#samples.of(shape, name);
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
-    // What was just made tells of no error.
-    if (isErrorName(name)) return emptyOf(shape, name, this.#samples);
+    // What was just made tells of no error, and nothing is bound to it yet.
+    if (isErrorName(name) || /(?:_|[a-z])ids$/i.test(name)) return emptyOf(shape, name, this.#samples);
     // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
     const { pattern, enum: listed } = this.#samples.whole(shape);
     if ((pattern !== undefined && listed === undefined) || !Number.isFinite(sampler.cost)) return undefined;
     // A new thing stands where the list of its states begins.
-    const first = stateNames.has(name) && Array.isArray(listed) ? listed.find((one) => typeof one === 'string') : undefined;
+    const first = isStateName(name) && Array.isArray(listed) ? listed.find((one) => typeof one === 'string') : undefined;
     if (first !== undefined && sampler.fits(first)) return first;
     const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', name));
     return made === nothing ? undefined : made;
@@ -174,7 +188,10 @@ export class Likeness {
     for (const [, endpoint] of entriesOf(this.#spec.endpoints.all)) {
       const many = listedBoth(endpoint, this.#samples);
       const resource = many?.resource ?? resourceOfEffect(statedValue(endpoint.does));
-      const shape = resource === undefined ? undefined : (many?.items ?? statedValue(requestShape(this.#spec, endpoint)));
+      // Of an effect that was read off a description which states no body, none is sent.
+      const isUnsent = endpoint.does.standing === 'inferred' && statedValue(endpoint.request) === undefined;
+      const shape =
+        resource === undefined ? undefined : (many?.items ?? (isUnsent ? {} : statedValue(requestShape(this.#spec, endpoint))));
       if (resource === undefined || !shape) continue;
       const verb = statedValue(endpoint.does)?.verb;
       const isMaking = verb === 'create' || verb === 'upsert' || (many !== undefined && !endpoint.path.endsWith('}'));
@@ -248,26 +265,6 @@ function rowIn(shape: Shape, { takes }: Endpoint, samples: Samples): Shape {
   }
   return inner;
 }
-
-/** What a thing has where nothing was sent: no list has an item, no flag is set, and what else may be null is. Of the rest nothing is known. */
-function emptyOf(shape: Shape, name: string, samples: Samples): Value {
-  const { type, enum: listed, const: constant, default: usual, example } = samples.whole(shape);
-  const only = constant ?? (Array.isArray(listed) && listed.length === 1 ? listed[0] : undefined);
-  const fits = (value: Value) => samples.of(shape, name).fits(value);
-  if (usual !== undefined && fits(usual)) return copy(usual);
-  if (only !== undefined) return only;
-  if (stateNames.has(name) && Array.isArray(listed)) return listed.find((one) => typeof one === 'string');
-  // Clients go through a list, and not through null.
-  if (Array.isArray(type) && type.includes('array') && fits([])) return [];
-  if (Array.isArray(type) ? type.includes('null') : Array.isArray(listed) && listed.includes(null)) return null;
-  if (type === 'array') return fits([]) ? [] : undefined;
-  if (type === 'boolean') return typeof example === 'boolean' && setFlags.test(name) ? example : false;
-  return type === 'string' && madeNames.test(name) && typeof example === 'string' && fits(example) ? example : undefined;
-}
-
-/** Flags that say that a thing is there to be used. */
-const setFlags = /^(?:is_?)?(?:active|enabled|visible|available|open|public)$/i;
-const madeNames = /^(?:created|updated|modified)(?:_?(?:at|on|date|time))?$/i;
 
 /** Members by which a thing says of which kind it is. */
 function isKindName(name: string): boolean {

@@ -117,7 +117,7 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
   if (more.length > 0) return () => [];
   if (op !== undefined) return (value) => testOf(places.find(field), compileComparison(op), value);
   if (!isFilter && searchWords.has(field.toLowerCase()) && places.find(field) === undefined)
-    return (value) => [...searchFor(value), ...testsOfQuery(value, places)];
+    return (value) => (isFields(value) ? testsIn(value, places, 0) : [...searchFor(value), ...testsOfQuery(value, places)]);
   return (value) => {
     if (isFields(value)) return testsIn({ [field]: value }, places, 0);
     const whole = places.find(field);
@@ -157,9 +157,16 @@ const filterWords: ReadonlySet<string> = new Set(['filter', 'filters', 'where'])
 const searchWords: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'term']);
 
 /** `{ name: { contains: 'x' }, plan: 'free' }`, `{ $or: [{ plan: 'free' }, { plan: 'team' }] }`. */
-function testsIn(map: Fields, places: Places, depth: number): Test[] {
+function testsIn(map: Fields, places: Places, depth: number): readonly Test[] {
   if (depth > depthMost) return [];
+  const term = termIn(map);
+  if (term) {
+    const sides = Array.isArray(term.value) ? term.value.filter(isFields) : [];
+    if (joining.test(term.op) && sides.length > 0) return testsIn({ [term.op]: sides }, places, depth + 1);
+    return term.field === undefined ? [] : testOf(places.find(term.field), compileComparison(term.op), term.value);
+  }
   return Object.entries(map).flatMap(([name, value]): readonly Test[] => {
+    if (filterWords.has(name.toLowerCase()) && isFields(value) && !places.find(name)) return testsIn(value, places, depth + 1);
     const joined = /^[$+_]?(and|or)$/i.exec(name)?.[1]?.toLowerCase();
     if (joined !== undefined && Array.isArray(value)) {
       const sides = value.flatMap((one: Value) => (isFields(one) ? [testsIn(one, places, depth + 1)] : []));
@@ -170,6 +177,15 @@ function testsIn(map: Fields, places: Places, depth: number): Test[] {
     if (!isFields(value)) return testOf(place, compileComparison('eq'), value);
     return Object.entries(value).flatMap(([op, operand]) => testOf(place, compileComparison(op), operand));
   });
+}
+
+const joining = /^(?:and|or)$/i;
+
+/** `{ field: 'email', operator: '=', value: 'x' }`, and `{ operator: 'AND', value: […] }`. */
+function termIn({ field, property, attribute, operator, op, value, values }: Fields) {
+  const [named, how, operand] = [field ?? property ?? attribute, operator ?? op, value ?? values];
+  if (typeof how !== 'string' || operand === undefined) return undefined;
+  return { field: typeof named === 'string' ? named : undefined, op: how, value: operand };
 }
 
 function testOf(place: RowPlace | undefined, compare: FilterComparison | undefined, value: Value): readonly Test[] {

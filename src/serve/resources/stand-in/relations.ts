@@ -7,6 +7,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';
 import type { Work } from '../act.ts';
 import { isFields } from '../body.ts';
+import { updateRow } from '../create.ts';
 import type { RowModel } from '../model.ts';
 import type { Relate } from '../stand-in.ts';
 import { compileShow, listShown, listsIn } from './lists-shown.ts';
@@ -50,11 +51,23 @@ export function compileRelation(
     if (named.length === 0) return undefined;
     const way = act === undefined ? method : act;
     change(work.rows, owner.name, id, pair, named, way);
+    showBound(work, owner, id, noun, relatedTo(work.rows, owner.name, id, pair));
     // An answer that is such a thing is the one that was named.
     const [row] = way === 'DELETE' ? [] : rowsOf(work, model, named);
     if (row && showsOne(endpoint, target)) return row;
     return row && showsMany ? show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, pair)), model) : undefined;
   };
+}
+
+/** Says in a list of identifiers that a row has (`group_ids`) which things are bound to it. */
+function showBound(work: Work, owner: RowModel, id: string, noun: string, bound: readonly string[]): void {
+  const names = [`${noun.replace(/s$/, '')}ids`, `${noun}ids`];
+  const field = [...owner.fields.keys()].find((name) => names.includes(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase()));
+  const row = field === undefined ? undefined : work.rows.get(owner.name, id);
+  if (!row || field === undefined) return;
+  const before = owner.parse(row);
+  if (before[field] === undefined || Array.isArray(before[field]))
+    updateRow(work, owner, row, before, { ...before, [field]: [...bound] }, `bind ${noun}`);
 }
 
 /** What a sub-list shows of rows that nothing binds: those that say whose they are, and those that their owner names. */

@@ -4,6 +4,7 @@ import type { Spec } from '../../../parts/spec.ts';
 import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
+import { compileAskedFields } from './asked-fields.ts';
 import { compileCopied } from './copies.ts';
 import { exchangesCredential } from './credential-exchange.ts';
 import { patchedBy } from './json-patch.ts';
@@ -62,6 +63,7 @@ export function startStandIn(
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
     compileKept: (endpoint) => compileKept(endpoint, spec, sampling.shown),
+    compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),

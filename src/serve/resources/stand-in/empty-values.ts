@@ -1,0 +1,29 @@
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import type { Value } from '../../exchange/exchange.ts';
+import { copy } from '../../http/json.ts';
+
+/** What a thing has where nothing was sent: no list has an item, no flag is set, and what else may be null is. Of the rest nothing is known. */
+export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
+  const { type, enum: listed, const: constant, default: usual, example } = samples.whole(shape);
+  const only = constant ?? (Array.isArray(listed) && listed.length === 1 ? listed[0] : undefined);
+  const fits = (value: Value) => samples.of(shape, name).fits(value);
+  if (usual !== undefined && fits(usual)) return copy(usual);
+  if (only !== undefined) return only;
+  if (isStateName(name) && Array.isArray(listed)) return listed.find((one) => typeof one === 'string');
+  // Clients go through a list, and not through null.
+  if (Array.isArray(type) && type.includes('array') && fits([])) return [];
+  if (Array.isArray(type) ? type.includes('null') : Array.isArray(listed) && listed.includes(null)) return null;
+  if (type === 'array') return fits([]) ? [] : undefined;
+  if (type === 'boolean') return typeof example === 'boolean' && setFlags.test(name) ? example : false;
+  return type === 'string' && madeNames.test(name) && typeof example === 'string' && fits(example) ? example : undefined;
+}
+
+/** Flags that say that a thing is there to be used. */
+const setFlags = /^(?:is_?)?(?:active|enabled|visible|available|open|public)$/i;
+const madeNames = /^(?:created|updated|modified)(?:_?(?:at|on|date|time))?$/i;
+
+/** `status`, `State`, `verification_status`, `reviewState`. */
+export function isStateName(name: string): boolean {
+  return /(?:^|_)(?:status|state)$|[a-z](?:Status|State)$/i.test(name);
+}
