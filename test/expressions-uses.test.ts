@@ -104,7 +104,7 @@ const scopes: readonly (readonly [at: string, operations: string, variables: str
   ['/events/delivery/webhook/headers/X-Event', '', 'event subscriber'],
   ['/events/delivery/envelope/id', '', 'event'],
   ['/errors/codes/late/if', 'buy parcel', 'request params resource next caller'],
-  ['/errors/payload/data/code', '', 'hint code status message path violations request_id'],
+  ['/errors/payload/data/code', '', 'hint code status message path violations result request_id'],
   ['/versioning/changes/v2/0/down', '', 'value'],
   ['/versioning/changes/v3/1/down', '', ''],
 ];

@@ -195,7 +195,7 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
 
 /** The processes that a stage waits for, and how long each took. */
 function longest(took: readonly { readonly file: string; readonly seconds: number }[]): string {
-  const most = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 200);
+  const most = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5);
   return most.map(({ file, seconds }) => `${file} ${seconds.toFixed(1)} s`).join(', ');
 }
 
