@@ -116,7 +116,7 @@ export const wholes: readonly ClassRow[] = [
     },
   ),
   ...rowsOf(
-    'resources/unique, resources/unique changed, resources/unique raced, resources/unique raced later, resources/missing, resources/moved, resources/references, resources/identifiers, resources/shown to',
+    'resources/unique, resources/unique changed, resources/unique raced, resources/unique raced later, resources/missing, resources/moved, resources/from the start, resources/references, resources/identifiers, resources/shown to',
     {
       readOff: 'convention',
       because: 'facts that OpenAPI has no word for: what is known of them was inferred',
