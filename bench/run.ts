@@ -13,7 +13,7 @@ const benches = new Map<string, Bench>([
       about:
         'requests a second, against the same service by hand and bare node:http; chosen and drawn documents (about 15 minutes)',
       options:
-        '--only plain|guarded|drawn  --documents 5  --seed 1  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
+        '--only plain|guarded|booked|drawn  --documents 5  --seed 1  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
       load: () => import('./serve.ts'),
     },
   ],

@@ -1,5 +1,6 @@
-/** What `npm run bench serve` measures: the same books, alone, and with every part around them switched on. */
+/** What `npm run bench serve` measures: the same books, alone, with every part around them switched on, and bookings that more follows from. */
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { book, type Headers } from './books.ts';
 
@@ -94,20 +95,46 @@ const guarded: Setting = {
     side === 'Ninefold'
       ? [path('../bin/ninefold.js'), 'serve', path('guarded.md'), '--store', store, '--production']
       : [path('by-hand/fastify-guarded.ts'), '--store', store, '--key', key],
-  prepare: (side, store) => {
-    if (side !== 'Ninefold') return;
-    const words = ['keys', 'add', path('guarded.md'), '--store', store, '--user', 'seller', '--id', 's1', '--secret-stdin'];
-    execFileSync(process.execPath, [path('../bin/ninefold.js'), ...words], {
-      input: `${key}\n`,
-      stdio: 'pipe',
-    });
-  },
+  prepare: prepareKey('guarded.md'),
   headers: { 'X-API-Key': key },
   oldVersion: { 'Books-Version': '2026-01-15' },
   createHeaders: { 'Idempotency-Key': uniqueText },
 };
 
-export const settings: readonly Setting[] = [plain, guarded];
+/** So many seats that the last of them is never come to. */
+const trips = Array.from({ length: 500 }, (_, n) => ({ id: `trip-${n}`, seats: 1_000_000_000 }));
+
+const booked: Setting = {
+  ...bookWords,
+  name: 'booked',
+  about: 'A create that is guarded by a derived sum, and that a ticket follows from, with an event and an idempotency key.',
+  sides: ['Ninefold', 'by hand'],
+  acts: new Map([['durable create', [4]]]),
+  path: '/bookings',
+  row: (n) => ({ trip: `trip-${n % trips.length}`, passenger: `Passenger ${n}`, seats: 1 + (n % 9) }),
+  command: (side, store) => {
+    const rows = `${store}.rows.json`;
+    writeFileSync(rows, JSON.stringify({ trip: trips }));
+    return side === 'Ninefold'
+      ? [path('../bin/ninefold.js'), 'serve', path('booked.md'), '--store', store, '--production', '--rows', rows]
+      : [path('by-hand/fastify-booked.ts'), '--store', store, '--key', key, '--rows', rows];
+  },
+  prepare: prepareKey('booked.md'),
+  headers: { 'X-API-Key': key },
+  oldVersion: {},
+  createHeaders: { 'Idempotency-Key': uniqueText },
+};
+
+export const settings: readonly Setting[] = [plain, guarded, booked];
+
+/** Gives the seller of a document its key; by hand it is in the command. */
+function prepareKey(document: string): Setting['prepare'] {
+  return (side, store) => {
+    if (side !== 'Ninefold') return;
+    const words = ['keys', 'add', path(document), '--store', store, '--user', 'seller', '--id', 's1', '--secret-stdin'];
+    execFileSync(process.execPath, [path('../bin/ninefold.js'), ...words], { input: `${key}\n`, stdio: 'pipe' });
+  };
+}
 
 function path(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));

@@ -18,7 +18,7 @@ interface Met {
   readonly by: string;
 }
 
-/** Runs it and prints the report; gives the exit code. */
+/** Runs it and prints the report; gives the exit code. `--fault ID` meets these alone, `--trials NAME` with these trials or about these facts. */
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -27,6 +27,8 @@ export async function run(args: readonly string[]): Promise<number> {
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '3' },
       faults: { type: 'string' },
+      fault: { type: 'string', multiple: true, default: [] },
+      trials: { type: 'string', multiple: true },
       markdown: { type: 'boolean', default: false },
     },
   });
@@ -37,15 +39,23 @@ export async function run(args: readonly string[]): Promise<number> {
     return 2;
   }
   for (const name of chosen) {
-    const stranger = drawnFrom(readStranger(join(folder, name)), Number(values.seed), values.faults);
-    report(stranger, await meet(stranger, Number(values.seed), Number(values.seeds)), values.markdown);
+    const stranger = chosenOf(readStranger(join(folder, name)), values);
+    report(stranger, await meet(stranger, Number(values.seed), Number(values.seeds), values.trials), values.markdown);
   }
   return 0;
 }
 
-/** The service with so many of its faults, drawn by the seed; all of them in a drawn order where nobody says how many. */
-function drawnFrom(stranger: Stranger, seed: number, most: string | undefined): Stranger {
-  const faults = chanceOf(seed).shuffled(stranger.faults);
+/** The service with the faults that are named, else so many drawn by the seed; all of them in a drawn order where nobody says how many. */
+function chosenOf(
+  stranger: Stranger,
+  {
+    fault,
+    faults: most,
+    seed,
+  }: { readonly fault: readonly string[]; readonly faults?: string | undefined; readonly seed: string },
+): Stranger {
+  if (fault.length > 0) return { ...stranger, faults: stranger.faults.filter(({ id }) => fault.includes(id)) };
+  const faults = chanceOf(Number(seed)).shuffled(stranger.faults);
   return { ...stranger, faults: most === undefined ? faults : faults.slice(0, Number(most)) };
 }
 
@@ -57,11 +67,11 @@ interface Meeting {
   readonly calm: VerifyReport;
 }
 
-async function meet(stranger: Stranger, seed: number, seeds: number): Promise<Meeting> {
+async function meet(stranger: Stranger, seed: number, seeds: number, only: readonly string[] | undefined): Promise<Meeting> {
   const alarms = new Map<number, readonly string[]>();
   let calm: VerifyReport | undefined;
   for (let at = seed; at < seed + seeds; at++) {
-    const told = await held(stranger, undefined, at);
+    const told = await held(stranger, undefined, at, only);
     calm ??= told;
     alarms.set(
       at,
@@ -72,7 +82,7 @@ async function meet(stranger: Stranger, seed: number, seeds: number): Promise<Me
   const known = new Set(calm && toldBy(calm).map(factOf));
   const met: Met[] = [];
   for (const fault of stranger.faults) {
-    const told = await held(stranger, fault.id, seed, (breach) => !known.has(factOf(breach)));
+    const told = await held(stranger, fault.id, seed, only, (breach) => !known.has(factOf(breach)));
     const fresh = toldBy(told).filter((breach) => !known.has(factOf(breach)));
     const outcome = outcomeOf(fault, fresh, told);
     met.push({ fault, outcome, seconds: told.ms / 1000, by: fresh.map(factOf).slice(0, 2).join(', ') });
@@ -108,6 +118,7 @@ async function held(
   stranger: Stranger,
   fault: string | undefined,
   seed: number,
+  only: readonly string[] | undefined,
   until?: (breach: Breach) => boolean,
 ): Promise<VerifyReport> {
   const running = await startStranger(stranger, fault);
@@ -118,6 +129,7 @@ async function held(
       ...(clockUrl !== undefined && { clockUrl }),
       callers: stranger.callers,
       seed,
+      ...(only && { only }),
       ...(until && { until }),
     });
   } finally {

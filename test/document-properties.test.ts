@@ -7,6 +7,7 @@ import { renderFinding } from '../src/document/frame.ts';
 import { below } from '../src/document/pointer.ts';
 import { parseDocument } from '../src/document/read/parse.ts';
 import { marked, outcome, read } from './fixtures/document/reading.ts';
+import { anyCodePoint } from './fixtures/letters.ts';
 import { times } from './long.ts';
 
 const words = [
@@ -72,7 +73,7 @@ const words = [
 ];
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.array(fc.constantFrom(...words), { maxLength: 40 }).map((pieces) => pieces.join('')) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCodePoint, maxLength: 60 }) },
 );
 
 for (const file of ['a.md', 'a.yaml', 'a.json', 'a']) {

@@ -310,7 +310,7 @@ test('webhooks tell of the rows of the log, signed so that the library of anothe
     currency: 'eur',
     payment_method: customer.default_payment_method,
   });
-  await post(`/payment_intents/${id}/confirm`, {}, 200);
+  const confirmed = await post(`/payment_intents/${id}/confirm`, {}, 200);
   await post('/refunds', { payment_intent: id, amount: 500 });
   await trial.service.settled();
   assert.deepEqual(receiver.received.map(({ json }) => json.type).sort(), ['payment_intent.succeeded', 'refund.created']);
@@ -321,5 +321,5 @@ test('webhooks tell of the rows of the log, signed so that the library of anothe
     assert.throws(() => webhooks.constructEvent(`${body} `, signature, hook.secret, 300, undefined, trial.clock.now()));
   }
   const [paid] = (await get('/events?type=payment_intent.succeeded')).data;
-  assert.deepEqual(paid.data, { object: { id, object: 'payment_intent', status: 'succeeded' } });
+  assert.deepEqual(paid.data, { object: confirmed });
 });

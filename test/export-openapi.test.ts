@@ -15,10 +15,10 @@ import { generateDocument } from './serving/generated-document.ts';
 const root = join(import.meta.dirname, '..');
 const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:md|yaml)$/.test(name));
 
-/** What OpenAPI reads back otherwise, by example: whole trees of paths, children that a row always has, and a media type that stands at `defaults`. */
+/** What OpenAPI reads back otherwise, by example: whole trees of paths, children that a row always has, a media type that stands at `defaults`, and payloads that stand deeper in an envelope. */
 const carried: Readonly<Record<string, readonly string[]>> = {
   'issues.md': ['under'],
-  'payments.md': ['consumes', 'required'],
+  'payments.md': ['consumes', 'payload', 'required'],
   'trains.md': ['required'],
 };
 

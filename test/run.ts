@@ -27,8 +27,11 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
-  /^test\/verify-(?:bounds|built-otherwise|changes|chosen|cli|derived|endpoints|engine|event-words|examples|faults|flaky|hostile|inner-values|listeners|lists|look-ups|no-credentials|openapi-alone|own-rows|quay)\./,
-  /^test\/verify-(?:older-words|tries|read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|values|words|workshop)\./,
+  /^test\/verify-(?:bounds|built-otherwise|changes|chosen|cli|derived)\./,
+  /^test\/verify-(?:endpoints|engine|event-log|event-words|examples|faults|flaky|hostile|inner-values)\./,
+  /^test\/verify-(?:links|listeners|lists|look-ups|no-credentials|older-words|openapi-alone|own-rows|quay)\./,
+  /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|silence|skips|stand-ins|stated|strange)\./,
+  /^test\/verify-(?:tenants|tries|trouble|values|words|workshop)\./,
   /^test\/(?:clients\/|crash\.|chaos\.|deploy\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,
 ];
@@ -51,7 +54,9 @@ const apart = {
 const isOfStore = (file: string) =>
   (!isApart(file) || apart.stories.test(file)) &&
   !isLeft(file) &&
-  !/^test\/(?:verify|faults|import|export|convert|document)\b/.test(file);
+  !/^test\/(?:verify|faults|import|export|convert|document|check|expressions|kinds-(?!toys)\w+|form|mistake|nine-parts|shapes?|parts|mutants|untold|run)[-.]/.test(
+    file,
+  );
 
 /** Of the store's contract, what is run on PGlite at once: PostgreSQL's dialect and the engine over it, with nothing to install. */
 const dialect = /^test\/store(?:-outbox)?\.test\./;
@@ -86,7 +91,7 @@ const rounds: readonly (readonly Stage[])[] = [
   // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
   // Nothing is run beside it: what has no time to wait for what does not come sees less.
   ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few }]] : []),
-  // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
+  // What `verify` asks of a service, and what documents are read, checked and written as, is the same whatever a store does.
   ...(isLong
     ? [
         [

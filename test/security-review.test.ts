@@ -9,6 +9,7 @@ import { check } from '../src/check/check.ts';
 import { securityRules } from '../src/check/security.ts';
 import { waive } from '../src/check/waivers.ts';
 import type { Document } from '../src/document/document.ts';
+import { soundLog } from './check/cases/event-log.ts';
 import { base, changed, named } from './check/harness.ts';
 import { command } from './verify/command.ts';
 
@@ -42,6 +43,11 @@ const cases: readonly { readonly snippet: string; readonly more?: readonly strin
   {
     snippet: 'authentication: { schemes: { key: { header: null, query: api_key } } }',
     more: ['security/credential-in-query @ /authentication/schemes/key/query'],
+  },
+  { snippet: soundLog },
+  {
+    snippet: soundLog.replace('owner: row.owner', 'owner: row.owner, data: { object: event.payload }'),
+    more: ['security/log-shows-more @ /events/log'],
   },
   { snippet: 'authentication: { origins: ["*"] }', more: ['security/any-origin @ /authentication/origins'] },
   {

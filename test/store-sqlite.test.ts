@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -167,10 +167,16 @@ test('a file that is no store is left alone', async (context) => {
   const other = new DatabaseSync(join(at, 'other'));
   other.exec('CREATE TABLE mine (a)');
   other.close();
+  chmodSync(join(at, 'other'), 0o644);
+  const before = readFileSync(join(at, 'other'));
   assert.throws(
     () => openSqlite(join(at, 'other')),
     /other cannot be opened as a store: it is a database, but not one of Ninefold/,
   );
+  // Not one byte of it is changed, nor who may read it, and nothing is left beside it.
+  assert.deepEqual(readFileSync(join(at, 'other')), before);
+  assert.equal(statSync(join(at, 'other')).mode & 0o777, 0o644);
+  assert.deepEqual(readdirSync(at).sort(), ['other', 'text']);
   const newer = join(at, 'newer');
   await openSqlite(newer).close();
   const raised = new DatabaseSync(newer);

@@ -41,6 +41,29 @@ export const plainBooks = schemas({ price, note }, {});
 export const sellersBooks = schemas({ price, note }, seller);
 export const oldSellersBooks = schemas({ price: { type: 'number', minimum: 0, maximum: 10000 }, remark: note }, seller);
 
+const bookingFields = {
+  trip: { type: 'string' },
+  passenger: { type: 'string', minLength: 1, maxLength: 120 },
+  seats: { type: 'integer', minimum: 1, maximum: 9 },
+};
+/** The bookings of `booked.md`: what is sent, a stored one, and a page of them. */
+export const newBooking = {
+  type: 'object',
+  properties: bookingFields,
+  required: ['trip', 'passenger', 'seats'],
+  additionalProperties: false,
+};
+export const storedBooking = {
+  type: 'object',
+  properties: { id: { type: 'string' }, seller: { type: 'string' }, ...bookingFields, created_at: { type: 'string' } },
+  required: ['id', 'trip', 'seller', 'passenger', 'seats', 'created_at'],
+};
+export const pageOfBookings = {
+  type: 'object',
+  properties: { data: { type: 'array', items: storedBooking }, next_cursor: { type: ['string', 'null'] } },
+  required: ['data', 'next_cursor'],
+};
+
 export const pageQuery = {
   type: 'object',
   properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, cursor: { type: 'string' } },

@@ -55,6 +55,12 @@ export const expressionsRules: readonly Rule[] = [
     'Give `find` the fields of an identifier, or of a `unique` rule without `while`.',
     ofKind('find'),
   ),
+  error(
+    'expressions/no-address',
+    'A link does not say which one address it means.',
+    'State one endpoint that reads a row of that resource by its path, of which the row has every parameter.',
+    ofKind('link'),
+  ),
   warning(
     'expressions/constant',
     'A condition is always true, or always false.',

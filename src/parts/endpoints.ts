@@ -9,6 +9,7 @@ import { type Order, readSortWord } from './order.ts';
 import { type Parameter, readParameter } from './parameters.ts';
 import { type PathRow, readKey, readUnder, rowsAlong } from './path-rows.ts';
 import { readShape } from './read-shape.ts';
+import { answersWithRows, readSelecting, type Selecting } from './selecting.ts';
 import type { Shape } from './shape.ts';
 import { named, Source } from './source.ts';
 import { readTaking, type Taking } from './taking.ts';
@@ -69,6 +70,8 @@ export interface Endpoint {
   /** Whether fields that are sent and that the caller cannot write are refused by name; absent = they are ignored. */
   readonly readOnlySent?: 'refuse';
   readonly expand?: { readonly parameter: string; readonly depth: number };
+  /** What callers choose by of the rows that its answer shows; absent = they are shown whole. */
+  readonly select?: Selecting;
   readonly pagination?: Fact<Pagination>;
   /** The service's own errors that it may answer with. */
   readonly errors?: readonly string[];
@@ -88,11 +91,21 @@ export function readEndpoints(source: Source): Endpoints {
   const all = source.fact((value) => {
     const entries = value.entries().filter(([key]) => !reserved.has(key));
     return named(
-      entries.map(([key, entry]) => [key, readEndpoint(key, withDefaults(key, entry, value.get('defaults')), under)] as const),
+      entries.map(([key, entry]) => {
+        const endpoint = readEndpoint(key, withDefaults(key, entry, value.get('defaults')), under);
+        return [key, entry.has('select') ? endpoint : withoutIdleSelect(endpoint)] as const;
+      }),
     );
   });
   const others = source.has('others') ? source.get('others').unstated() : undefined;
   return { at: source.at, all, ...(others && { others }), under };
+}
+
+/** What the defaults say of choosing fields is of the endpoints that show rows. */
+function withoutIdleSelect(endpoint: Endpoint): Endpoint {
+  if (!endpoint.select || answersWithRows(endpoint.does, endpoint.response)) return endpoint;
+  const { select: _, ...rest } = endpoint;
+  return rest;
 }
 
 /** An endpoint with the defaults of its method below its own words. */
@@ -157,6 +170,7 @@ function readEndpoint(key: string, source: Source, under: readonly PathRow[]): E
       expand.unstated()?.standing !== 'none' && {
         expand: { parameter: expand.get('parameter').text() ?? 'expand', depth: expand.get('depth').number() ?? 1 },
       }),
+    ...readSelecting(source.get('select')),
     ...(source.has('pagination') && { pagination: source.get('pagination').fact(readPagination) }),
     ...(source.has('errors') && {
       errors: source.get('errors').unstated()?.standing === 'none' ? [] : source.get('errors').words(),

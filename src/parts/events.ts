@@ -6,6 +6,7 @@ import { durationMs } from '../kinds/durations.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
 import { type Envelope, envelopeBy, readEnvelope } from './envelope.ts';
+import { type EventLog, readLog } from './event-log.ts';
 import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
@@ -17,6 +18,8 @@ export interface Events {
   readonly kinds: Fact<Named<EventKind>>;
   readonly others?: Unstated;
   readonly delivery: Fact<Delivery>;
+  /** The resource of which each of them is a row too. */
+  readonly log: Fact<EventLog>;
 }
 
 export interface EventKind {
@@ -127,6 +130,7 @@ export function readEvents(source: Source): Events {
       ),
     ...(others && { others }),
     delivery: none ?? readDelivery(source),
+    log: none ?? readLog(source.get('log')),
   };
 }
 

@@ -135,7 +135,10 @@ function withMembers(
   return whole;
 }
 
-/** An item that was there before is that one, wherever it stands now. */
+/** So many comparisons find where the items of a list stood before; one that is not found by then is taken for a new one. */
+const comparisonsMost = 1_000_000;
+
+/** An item that was there before is that one, wherever it stands now; it is looked for at its own place first, then behind the one before it. */
 function completeItems(
   items: readonly unknown[],
   before: unknown,
@@ -143,11 +146,27 @@ function completeItems(
   making: Making,
   complete: CompleteValue,
 ): readonly unknown[] {
-  const left: unknown[] = Array.isArray(before) ? [...before] : [];
+  const old: readonly unknown[] = Array.isArray(before) ? before : [];
+  const taken = new Set<number>();
+  let left = comparisonsMost;
+  let behind = 0;
+  const isThat = (item: unknown, at: number) => {
+    const one = old[at];
+    return !taken.has(at) && isMembers(one) && isMembers(item) && isWithin(item, one);
+  };
+  const placeOf = (item: unknown, index: number): number => {
+    if (isThat(item, index)) return index;
+    for (let tried = 0; tried < old.length && left > 0; tried++, left--) {
+      const at = (behind + tried) % old.length;
+      if (isThat(item, at)) return at;
+    }
+    return -1;
+  };
   return items.map((item, index) => {
-    const at = left.findIndex((one) => isMembers(one) && isMembers(item) && isWithin(item, one));
-    const [was] = at < 0 ? [] : left.splice(at, 1);
-    return complete(item, was, [...path, index], making);
+    const at = placeOf(item, index);
+    taken.add(at);
+    if (at >= 0) behind = at + 1;
+    return complete(item, at < 0 ? undefined : old[at], [...path, index], making);
   });
 }
 

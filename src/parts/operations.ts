@@ -1,5 +1,6 @@
 import type { Effect, ResourceVerb } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
+import { logOf } from './event-log.ts';
 import { pullOf } from './events.ts';
 import { entriesOf, statedValue } from './fact.ts';
 import { followedOf, followingName, transitionOf } from './followed.ts';
@@ -33,6 +34,7 @@ export function operationsOf(spec: Spec): Operation[] {
     ...pullOperation(spec),
     ...uncalledTransitions(spec),
     ...followingOperations(spec),
+    ...loggingOperation(spec),
     ...engineOperations(spec),
   ];
 }
@@ -122,6 +124,14 @@ function followingOperations(spec: Spec): Operation[] {
       follows: { verb: does.verb, gives, ...(isSent && { sentWith: same.map(({ resource }) => resource) }) },
     };
   });
+}
+
+/** The making of a row for each event, with the change that emits it. */
+function loggingOperation(spec: Spec): Operation[] {
+  const log = logOf(spec);
+  if (!log) return [];
+  const follows = { verb: 'create' as const, gives: Object.keys(log.set) };
+  return [{ name: `create ${log.resource}`, resource: log.resource, by: 'change', follows }];
 }
 
 function engineOperations(spec: Spec): Operation[] {

@@ -1,5 +1,5 @@
 import type { Json, Pointer } from '../document/document.ts';
-import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type Expression, entriesOf, type Fact, type Named, type Unstated } from './fact.ts';
 import { expand } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { isPlainMap, named, type Source } from './source.ts';
@@ -144,6 +144,18 @@ export function readDeprecation(source: Source): Deprecation | undefined {
     ...(on !== undefined && { sunset: on }),
     ...(sunset.isMap && sunset.get('then').text() === 'serves' && { isAnnouncedOnly: true }),
   };
+}
+
+/** The version that is current: the one that says so, else the last. */
+export function currentVersion({ versions }: Versioning): string | undefined {
+  const names = entriesOf(versions);
+  return (names.find(([, { current }]) => current) ?? names.at(-1))?.[0];
+}
+
+/** A path template with its version filled in. */
+export function versionedPath(template: string, version: string): string {
+  const path = template.replace('{version}', () => encodeURIComponent(version));
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** The date from which something is not served any more; nothing where none is stated, or it is announced alone. */

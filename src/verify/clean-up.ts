@@ -25,10 +25,11 @@ const beside = 8;
 /** Who has not answered so often in a row is asked no more. */
 const troublesMax = 40;
 
-/** Rows of one run alone, or of one resource. */
+/** Rows of one run alone, of one resource, or those that are meant. */
 export interface OnlyRows {
   readonly owner?: unknown;
   readonly resource?: string;
+  readonly among?: (row: MadeRow) => boolean;
 }
 
 /**
@@ -76,8 +77,12 @@ export async function removeSubscribers(made: Made, start: () => Session, owner:
   if (resource !== undefined && made.hasOf(resource, owner)) await cleanUp(made, start, { owner, resource });
 }
 
-function isAmong(row: MadeRow, { owner, resource }: OnlyRows): boolean {
-  return (owner === undefined || row.owner === owner) && (resource === undefined || row.resource === resource);
+function isAmong(row: MadeRow, { owner, resource, among }: OnlyRows): boolean {
+  return (
+    (owner === undefined || row.owner === owner) &&
+    (resource === undefined || row.resource === resource) &&
+    among?.(row) !== false
+  );
 }
 
 /** The rows that keep others from being removed, by what they refer to, as far as their creations show it. */

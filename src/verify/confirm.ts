@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { placeOf } from '../document/place.ts';
 import { Spent } from './client/budget.ts';
 import { crashKind } from './model/facts.ts';
@@ -17,6 +18,8 @@ export interface Confirming {
   readonly start: () => ScriptRun;
   /** Removes what a run made. */
   readonly clear: (run: ScriptRun) => Promise<void>;
+  /** Whether a run was refused something since others had all the rows that there may be. */
+  readonly wasFull: (run: ScriptRun) => boolean;
   readonly model: Model;
   readonly origin: string;
   readonly id: string;
@@ -108,12 +111,21 @@ async function replayedTimes(suspect: Suspect, times: number, confirming: Confir
 }
 
 /** A replay begins where nothing is left of those before it, as far as the document has a way to remove it. */
-async function replayed(suspect: Suspect, { start, clear }: Confirming): Promise<Replayed> {
-  const run = start();
-  const result = await replayScript(suspect, run);
-  await clear(run);
-  return result;
+async function replayed(suspect: Suspect, { start, clear, wasFull }: Confirming): Promise<Replayed> {
+  for (let tries = 1; ; tries++) {
+    const run = start();
+    const result = await replayScript(suspect, run);
+    await clear(run);
+    if (isFlaw(result.judgement) || tries >= triesFull || !wasFull(run)) return result;
+    // Others have what it needs until they are over.
+    const letOthers = delay(tries * waitFullMs);
+    await (run.pausing?.(letOthers) ?? letOthers);
+  }
 }
+
+/** So often something is replayed that finds no room, with a pause that grows. */
+const triesFull = 6;
+const waitFullMs = 60;
 
 function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }: Confirming, reproduced: Reproduced): Breach {
   const { claim } = suspect;

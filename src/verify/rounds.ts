@@ -15,8 +15,10 @@ import { cameToNothing } from './nothing.ts';
 import type { Observer } from './observer.ts';
 import type { VerifyOptions } from './options.ts';
 import { inOrderOfWorth } from './order.ts';
+import { phases, shareLeast } from './phases.ts';
 import { Refill } from './refill.ts';
 import type { Leftover, VerifyReport } from './report.ts';
+import { Room } from './room.ts';
 import type { ScriptRun } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
 import type { Skips } from './skips.ts';
@@ -46,27 +48,13 @@ interface RoundsGiven {
 
 type Found = Pick<VerifyReport, 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
 type Noise = Trial['noise'];
+/** What a case came to: what a quota stopped, or found no room for its rows, is carried out once more. */
+type CameTo = 'its end' | 'a quota' | 'no room';
 
 /** After so many requests in a row without an answer the service counts as gone. */
 const troublesMax = 40;
 /** A day, and a little: what is refused for longer stays so. */
 const refillMsMax = 25 * 3_600_000;
-/**
- * The noises one after the other, each until so much is used of what trials have: who has little has looked at something of each. What is
- * left of them goes on in the end.
- */
-const phases: readonly (readonly [noise: Noise, share: number])[] = [
-  ['quiet', 0.6],
-  ['alone', 0.75],
-  ['loud', 0.9],
-  ['quiet', 1],
-  ['alone', 1],
-  ['loud', 1],
-];
-
-/** How much of what trials have is for each phase at least. */
-const shareLeast = 0.15;
-
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
 export class Rounds {
   readonly #given: RoundsGiven;
@@ -74,8 +62,9 @@ export class Rounds {
   readonly #suspects: Suspects;
   readonly #kept: GivenKept;
   readonly #costs: CaseCosts;
+  readonly #room: Room;
   readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [] };
-  /** What came to nothing for a quota and is carried out once more. */
+  /** What came to nothing for a quota, or for want of room, and is carried out once more. */
   readonly #again = new Set<PlannedCase>();
   readonly #notes: string[] = [];
   #stopped: string | undefined;
@@ -89,8 +78,16 @@ export class Rounds {
     this.#kept = new GivenKept(model, given.options.mayChange ?? [], () => this.bareSession());
     this.#costs = new CaseCosts(given.beside);
     const bareSession = () => this.bareSession();
+    this.#room = new Room(model, given.made, bareSession);
     const whyOf = (error: unknown, trial: string) => this.#whyOf(error, trial);
-    this.#suspects = new Suspects({ ...given, given: this.#kept, startRun: () => this.#startRun(), bareSession, whyOf });
+    this.#suspects = new Suspects({
+      ...given,
+      given: this.#kept,
+      room: this.#room,
+      startRun: () => this.#startRun(),
+      bareSession,
+      whyOf,
+    });
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {
@@ -196,11 +193,12 @@ export class Rounds {
   async #tryOne(planned: PlannedCase, slot: Slot | undefined): Promise<void> {
     const isLast = this.#again.has(planned);
     const run = () => this.#carryOut(planned, isLast, slot);
-    const isDone = await this.#refill.around(run, slot?.pausing, planned.trial.outlastsTime);
-    if (!isDone) {
+    const cameTo = await this.#refill.around(run, slot?.pausing, planned.trial.outlastsTime);
+    if (cameTo !== 'its end') {
       this.#again.add(planned);
       const { noise } = planned.trial;
-      this.#queues[noise].push(planned);
+      // Alone it shares what room there is with nobody.
+      this.#queues[cameTo === 'no room' && noise === 'quiet' ? 'alone' : noise].push(planned);
       return;
     }
     this.#done += 1;
@@ -221,8 +219,8 @@ export class Rounds {
     });
   }
 
-  /** Whether that is all: what came to nothing for a quota that is used up is carried out once more when it begins anew. */
-  async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<boolean> {
+  /** What it came to: what was stopped by a quota that is used up is carried out once more when it begins anew, and what found no room when others are over. */
+  async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CameTo> {
     const { client, budget, tally, made } = this.#given;
     const { trial, testCase } = planned;
     const course = tally.courseOf(trial.name, testCase.facts);
@@ -236,22 +234,24 @@ export class Rounds {
       },
     };
     const session = this.#session(planned, ledgering, slot);
-    let isDone = true;
+    let cameTo: CameTo = 'its end';
     try {
       // Whatever a case waits for, it ends with the time.
       await client.within(testCase.run(session));
       course.end(await sendControls(session, course));
     } catch (error) {
-      isDone = isLast || !(error instanceof Untestable && this.#refill.isDue);
-      if (isDone) course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
+      if (!isLast && error instanceof Untestable)
+        cameTo = this.#refill.isDue ? 'a quota' : this.#room.wasFull(session.exchanges) ? 'no room' : 'its end';
+      if (cameTo === 'its end') course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
     await removeSubscribers(made, () => this.bareSession(), session.run.results);
+    await this.#room.ended(session.run.results);
     await this.#kept.putBack(session.run.results);
     this.#stopped ??= client.troublesInARow >= troublesMax ? 'the service no longer answers' : budget.spent;
-    return isDone;
+    return cameTo;
   }
 
   #session(planned: PlannedCase, ledgering: Ledgering, slot: Slot | undefined): Session {

@@ -9,6 +9,8 @@ import { crashKind } from './model/facts.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
 import type { Breach, Reproduced, Unsteady, VerifyReport } from './report.ts';
+import type { Room } from './room.ts';
+import { isExchange } from './script/exchange.ts';
 import type { Suspect } from './script/replay.ts';
 import type { ScriptRun } from './script/run.ts';
 import type { Session, Suspicion } from './script/session.ts';
@@ -23,6 +25,7 @@ interface SuspectsGiven {
   readonly options: VerifyOptions;
   readonly made: Made;
   readonly given: GivenKept;
+  readonly room: Room;
   readonly origin: string;
   readonly startRun: () => ScriptRun;
   /** A session that holds answers to nothing. */
@@ -74,7 +77,8 @@ export class Suspects {
     const { pausing } = session.run;
     const start = (): ScriptRun => ({ ...startRun(), errand: 'again', ...(pausing && { pausing }) });
     const clear = (run: ScriptRun) => this.#clear(run);
-    const confirming = { session, suspicion, start, clear, model, origin, id, found, before: this.#found.size };
+    const wasFull = (run: ScriptRun) => this.#given.room.wasFull(run.results.filter(isExchange));
+    const confirming = { session, suspicion, start, clear, wasFull, model, origin, id, found, before: this.#found.size };
     const confirmed = await session.run.client.within(confirm(confirming), 'again').catch((error: unknown) => {
       const why = this.#given.whyOf(error, trial.name);
       if (error instanceof Spent) this.#unsettled.add(`${fact.kind}:${fact.subject}`);
@@ -133,8 +137,9 @@ export class Suspects {
   }
 
   async #clear(run: ScriptRun): Promise<void> {
-    const { made, bareSession, given } = this.#given;
+    const { made, bareSession, given, room } = this.#given;
     await cleanUp(made, bareSession, { owner: run.results });
+    await room.ended(run.results);
     await given.putBack(run.results);
   }
 }

@@ -24,6 +24,7 @@ import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { selected } from './endpoints/selected.ts';
 import { crashes } from './errors/crashes.ts';
 import { neverArising } from './errors/never.ts';
 import { refusalOrder } from './errors/order.ts';
@@ -103,6 +104,7 @@ export const trials: readonly Trial[] = [
   routes,
   replies,
   computed,
+  selected,
   replacing,
   merging,
   locations,

@@ -140,7 +140,7 @@ const damage: Experiment = {
       const url = await server.address.catch(() => undefined);
       if (url === undefined) {
         assert.equal(await server.ended, 2, server.said.join('\n'));
-        assert.match(server.said.join('\n'), /is damaged \(|is not a store of Ninefold/);
+        assert.match(server.said.join('\n'), /is damaged \(|is not a store of Ninefold|not one of Ninefold/);
         counts.refused += 1;
       } else {
         for (let n = 0; n < rows; n += 20) {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -168,7 +168,9 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   const failed = new Set<string>();
   const broken: (readonly string[])[] = [];
   const fromRoot = (file: string) => relative('', file).replaceAll(sep, '/');
-  stream.on('test:summary', ({ file, counts: found, success }) => {
+  const took: { readonly file: string; readonly seconds: number }[] = [];
+  stream.on('test:summary', ({ file, counts: found, success, duration_ms: ms }) => {
+    if (file !== undefined) took.push({ file: basename(file), seconds: ms / 1000 });
     if (file === undefined) {
       ok &&= success;
       counts = found;
@@ -184,10 +186,17 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   });
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
   close();
+  if (took.length > 1) write(`\nlongest: ${longest(took)}\n`);
   if (ok && !named) write(`No test and no test file is named like ${names.join(' or ')}.\n`);
   // A test that is written down in a file which several test files share says nothing of the one that it is of: any of its process may be.
   const known = stage.files.filter((file) => failed.has(file)).map((file) => [file]);
   return { ok: ok && named, counts, failed: [...known, ...broken.filter((files) => !files.some((file) => failed.has(file)))] };
+}
+
+/** The processes that a stage waits for, and how long each took. */
+function longest(took: readonly { readonly file: string; readonly seconds: number }[]): string {
+  const most = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 200);
+  return most.map(({ file, seconds }) => `${file} ${seconds.toFixed(1)} s`).join(', ');
 }
 
 async function* withoutCounts(events: AsyncIterable<{ type: string; data: { message?: string; nesting?: number } }>) {

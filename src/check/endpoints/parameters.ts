@@ -131,7 +131,8 @@ function isKnownElsewhere({ spec }: Subject, name: string, endpoint: Endpoint): 
   const selection = statedValue(spec.versioning.select);
   const schemes = entriesOf(spec.authentication.schemes).map(([, scheme]) => statedValue(scheme.carrier));
   return (
-    [...words, ...schemes, endpoint.expand?.parameter, selection?.carrier].includes(name) || !isStated(spec.limits.pagination)
+    [...words, ...schemes, endpoint.expand?.parameter, endpoint.select?.parameter, selection?.carrier].includes(name) ||
+    !isStated(spec.limits.pagination)
   );
 }
 

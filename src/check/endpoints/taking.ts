@@ -15,7 +15,7 @@ export function wrongTaking(subject: Subject, { does, request, at: from }: Endpo
   if (effect !== undefined && !writing.has(effect.verb))
     return [{ message: 'No fields of a row are sent here.', at, onKey: true }];
   if (!isStated(request)) return [{ message: 'It says how to read a body of which nothing is stated.', at, onKey: true }];
-  const members = membersOf(subject, request.value);
+  const members = bodyMembersOf(subject, request.value);
   const [first] = path;
   if (first !== undefined) return members && !members.includes(first) ? [{ message: noMember(first), at }] : [];
   const resource = effect && 'resource' in effect ? subject.resources.get(effect.resource) : undefined;
@@ -34,7 +34,7 @@ export function wrongTaking(subject: Subject, { does, request, at: from }: Endpo
 const writing: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'upsert']);
 
 /** The members of a body, where one map lists them all. */
-function membersOf({ resources }: Subject, shape: Shape): readonly string[] | undefined {
+export function bodyMembersOf({ resources }: Subject, shape: Shape): readonly string[] | undefined {
   if (typeof shape.resource === 'string') {
     const named = resources.get(shape.resource);
     return named && isStated(named.fields) ? Object.keys(named.fields.value) : undefined;

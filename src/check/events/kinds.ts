@@ -3,6 +3,7 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { deliveryKinds } from '../../kinds/deliveries/all.ts';
+import { logOf } from '../../parts/event-log.ts';
 import { askedFor } from '../../parts/event-names.ts';
 import { type EventKind, pullOf } from '../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -63,9 +64,11 @@ export const kindRules: readonly Rule[] = [
   warning(
     'events/undelivered',
     'Events are stated, and nothing delivers them.',
-    `State ${[...deliveryKinds.map(({ word }) => `\`${word}\``), '`broker`'].join(' or ')} under \`delivery\`, or take the events out.`,
+    `State ${[...deliveryKinds.map(({ word }) => `\`${word}\``), '`broker`'].join(' or ')} under \`delivery\`, or a \`log\`, or take the events out.`,
     ({ spec }) => {
       const { kinds, delivery } = spec.events;
+      // Who reads the log hears of them too.
+      if (logOf(spec)) return [];
       const ways = statedValue(delivery);
       const isNone =
         delivery.standing === 'none' ||

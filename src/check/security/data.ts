@@ -74,7 +74,7 @@ function eachField({ resources }: Subject, find: (field: Field, resource: Resour
 /** What is set to a row as it is, though some of it is not for everybody. */
 function wholeRows({ spec, expressions, resources }: Subject): Wrong[] {
   return expressions.flatMap(({ use, problems }) => {
-    if (use.role !== 'value' || problems.length > 0 || !/^\/(?:resources|states)\//.test(use.at)) return [];
+    if (use.role !== 'value' || problems.length > 0 || !/^\/(?:resources|states|events\/log)\//.test(use.at)) return [];
     const named = use.scopes.flatMap(({ scope }) => {
       const whole = compileExpression(spec, { ...use, scope }).reads.filter(({ path, follows }) => path.length === 0 && !follows);
       return whole.flatMap(({ root }) => rowOf(scope[root]) ?? []);

@@ -20,7 +20,7 @@ export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): Obj
   const stated = entriesOf(endpoint.parameters).map(([, parameter]) => statedMember(parameter, endpoint, reading));
   const known = new Set(stated.map(({ name }) => name));
   const path = pathParameters(endpoint.path).map((name): ObjectMember => ({ name, type: word('string') }));
-  const rest = [...path, ...pageMembers(endpoint, reading), ...expansionMembers(endpoint)];
+  const rest = [...path, ...pageMembers(endpoint, reading), ...listMembers(endpoint)];
   return [...stated, ...rest.filter(({ name }) => !known.has(name))];
 }
 
@@ -81,8 +81,11 @@ function pageMembers(endpoint: Endpoint, reading: ShapeReading): ObjectMember[] 
   return [...places, ...(size === undefined ? [] : [{ name: size, type: word('number'), optional: true }])];
 }
 
-function expansionMembers({ expand }: Endpoint): ObjectMember[] {
-  return expand ? [{ name: expand.parameter, type: union([word('string'), listType(word('string'))]), optional: true }] : [];
+/** What is shown whole, and what is shown at all. */
+function listMembers({ expand, select }: Endpoint): ObjectMember[] {
+  return [expand, select].flatMap((one) =>
+    one ? [{ name: one.parameter, type: union([word('string'), listType(word('string'))]), optional: true }] : [],
+  );
 }
 
 /** The properties of a stated body that have a value even where nobody gives one. */

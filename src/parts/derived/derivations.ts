@@ -123,7 +123,7 @@ function start(spec: Spec, resource: Resource, field: Field, { source, at }: { s
 function readsIn(spec: Spec, source: string, scope: Scope): Read[] {
   const parsed = parseExpression(source);
   if ('unparsed' in parsed) return [];
-  return readsOf(parsed.node, inferTypes(spec, scope, source, parsed.node).types, scope);
+  return readsOf(parsed.node, inferTypes(spec, scope, source, parsed.node), scope);
 }
 
 /** The derived fields that are read by a path; by the whole row, all of them. */

@@ -1,6 +1,7 @@
 import type { CelType } from './cel-type.ts';
 import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
 import { codeFind } from './code-find.ts';
+import { codeLink } from './code-link.ts';
 import {
   type Code,
   type Coding,
@@ -98,6 +99,8 @@ export class Coder implements Coding {
         return negated(this.value(node.of, locals));
       case 'binary':
         return codeBinary(this, node, locals);
+      case 'link':
+        return codeLink(this, node, locals);
       case 'call':
         return codeCall(this, node, locals);
       case 'list': {

@@ -47,7 +47,7 @@ export function compileNode(
   const give = outcome(code, { type: typeOfShape(spec, use.expected.shape), optional: use.expected.optional ?? false });
   return {
     source,
-    reads: readsOf(node, inferred.types, use.scope),
+    reads: readsOf(node, inferred, use.scope),
     seeks: soughtIn(node),
     evaluate: attempting(give),
     value: attempting(crossed(code)),

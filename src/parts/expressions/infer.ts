@@ -1,15 +1,13 @@
-import { programOf } from '../patterns/pattern.ts';
 import type { Spec } from '../spec.ts';
+import { typeOfCall } from './calls.ts';
 import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nullType, string, typeName, unify } from './cel-type.ts';
-import { conversions } from './conversions.ts';
 import { type Lookup, typeOfFind } from './find.ts';
+import { type Link, typeOfLink } from './link.ts';
 import { nearestRemedy, typedMemberOf } from './member.ts';
 import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
-import { type Overload, slotsOf, slotTakes } from './overload.ts';
+import type { Overload } from './overload.ts';
 import { both, nothingKnown, pathKey } from './presence.ts';
 import { type Scope, typeOfVariable } from './scope.ts';
-import { textFunctions } from './text-functions.ts';
-import { timeFunctions } from './time-functions.ts';
 import { typeOfBinary, typeOfChoice, typeOfLogic, typeOfMinus } from './type-of-condition.ts';
 import { type Around, bind, keysAround, known, type Typed, type TypeWalk } from './type-walk.ts';
 
@@ -21,6 +19,8 @@ export interface Inferred {
   readonly overloads: ReadonlyMap<Node, readonly Overload[]>;
   /** How each `find` goes about it. */
   readonly lookups: ReadonlyMap<Node, Lookup>;
+  /** What the address that each `link` gives is made of. */
+  readonly links: ReadonlyMap<Node, Link>;
   readonly problems: readonly ExpressionProblem[];
 }
 
@@ -28,7 +28,8 @@ export interface Inferred {
 export function inferTypes(spec: Spec, scope: Scope, source: string, node: Node): Inferred {
   const walk = new Walk(spec, scope, source);
   const { type } = walk.walk(node, { bound: new Map(), present: nothingKnown });
-  return { type, types: walk.types, overloads: walk.overloads, lookups: walk.lookups, problems: walk.problems };
+  const { types, overloads, lookups, links, problems } = walk;
+  return { type, types, overloads, lookups, links, problems };
 }
 
 class Walk implements TypeWalk {
@@ -38,6 +39,7 @@ class Walk implements TypeWalk {
   readonly types = new Map<Node, CelType>();
   readonly overloads = new Map<Node, readonly Overload[]>();
   readonly lookups = new Map<Node, Lookup>();
+  readonly links = new Map<Node, Link>();
   readonly problems: ExpressionProblem[] = [];
   /** Paths whose absence was reported already. */
   readonly reported = new Set<string>();
@@ -68,6 +70,8 @@ class Walk implements TypeWalk {
         return this.index(node, around);
       case 'find':
         return typeOfFind(this, node, around);
+      case 'link':
+        return typeOfLink(this, node, around);
       case 'call':
         return typeOfCall(this, node, around);
       case 'not': {
@@ -210,42 +214,6 @@ function literalType(value: Literal): CelType {
   return typeof value === 'string' ? string : bool;
 }
 
-/** What a call of a function gives. */
-function typeOfCall(walking: TypeWalk, node: NodeOf<'call'>, around: Around): Typed {
-  const parts = node.on ? [node.on, ...node.args] : node.args;
-  const types = parts.map((part) => walking.walk(part, around).type);
-  const overloads = overloadsFor(node.name, node.on !== undefined, types);
-  walking.overloads.set(node, overloads);
-  if (overloads.length === 0) {
-    noOverload(walking, node, types);
-    return known(dyn);
-  }
-  if (node.name === 'matches') pattern(walking, parts.at(-1));
-  return known(overloads.map(({ result }) => result).reduce((a, b) => unify(a, b) ?? dyn));
-}
-
-function pattern(walking: TypeWalk, node: Node | undefined): void {
-  if (node?.op !== 'literal' || typeof node.value !== 'string') return;
-  const read = programOf(node.value, 're2');
-  if (typeof read === 'string')
-    walking.report(node, 'type', `The pattern cannot be read: ${read}.`, 'Patterns are as RE2 has them.');
-}
-
-function noOverload(walking: TypeWalk, node: NodeOf<'call'>, types: readonly CelType[]): void {
-  const dotted = node.on !== undefined;
-  if (overloadsNamed(node.name, dotted).length > 0) {
-    const given = types.map(typeName).join(', ');
-    walking.report(node, 'type', `\`${node.name}\` cannot be called with ${given === '' ? 'nothing' : given}.`);
-    return;
-  }
-  const otherWay = overloadsNamed(node.name, !dotted).length > 0;
-  const form = dotted ? `Write \`${node.name}(…)\`.` : `Write \`….${node.name}(…)\`.`;
-  const remedy = otherWay
-    ? form
-    : nearestRemedy(node.name, [...functionNames(dotted), 'has', 'all', 'exists', 'exists_one', 'map', 'filter']);
-  walking.report(node, 'scope', `There is no function \`${node.name}\`${otherWay ? ' in this form' : ''}.`, remedy);
-}
-
 /** What a loop over a list, or over the keys of a map, gives. */
 function typeOfLoop(walking: TypeWalk, node: NodeOf<'loop'>, around: Around): Typed {
   const over = walking.walk(node.over, around).type;
@@ -270,26 +238,4 @@ function typeTogether(walking: TypeWalk, nodes: readonly Node[], around: Around)
   const types = nodes.map((node) => walking.walk(node, around).type);
   const type = types.reduce<CelType | undefined>((a, b, index) => (index === 0 ? b : a && unify(a, b)), dyn);
   return type === undefined || type.is === 'null' || type.is === 'nullable' ? dyn : type;
-}
-
-/** Every function of the language. */
-const functions: readonly Overload[] = [...conversions, ...textFunctions, ...timeFunctions];
-
-const byName = Map.groupBy(functions, ({ name, on }) => `${on ? '.' : ''}${name}`);
-
-/** The names of the functions, those that stand alone or those that follow a dot. */
-function functionNames(dotted: boolean): string[] {
-  return [...byName.keys()].filter((name) => name.startsWith('.') === dotted).map((name) => name.replace('.', ''));
-}
-
-/** The ways in which a function can be called with values of these types; what it is called on comes first. */
-function overloadsFor(name: string, dotted: boolean, types: readonly CelType[]): Overload[] {
-  return overloadsNamed(name, dotted).filter((overload) => {
-    const slots = slotsOf(overload);
-    return slots.length === types.length && slots.every((slot, index) => slotTakes(slot, types[index] as CelType));
-  });
-}
-
-function overloadsNamed(name: string, dotted: boolean): readonly Overload[] {
-  return byName.get(`${dotted ? '.' : ''}${name}`) ?? [];
 }

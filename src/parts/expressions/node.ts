@@ -20,6 +20,8 @@ export type Node = Span &
     | { readonly op: 'has'; readonly field: Extract<Node, { op: 'field' | 'find' }> }
     /** The row of a resource whose fields have these values: `find(member, { team: resource.team, user: caller.id })`. */
     | { readonly op: 'find'; readonly resource: string; readonly keys: readonly FindKey[] }
+    /** The address at which a row is read: `link(next)`. */
+    | { readonly op: 'link'; readonly of: Node }
     | { readonly op: 'call'; readonly name: string; readonly on?: Node; readonly args: readonly Node[] }
     | { readonly op: 'not'; readonly of: Node }
     | { readonly op: 'minus'; readonly of: Node }
@@ -58,6 +60,7 @@ export function childNodes(node: Node): readonly Node[] {
     case 'field':
     case 'not':
     case 'minus':
+    case 'link':
       return [node.of];
     case 'has':
       return [node.field];
@@ -86,7 +89,7 @@ export function childNodes(node: Node): readonly Node[] {
 
 /** Something wrong with an expression. Offsets count into its text. */
 export interface ExpressionProblem {
-  readonly kind: 'parse' | 'type' | 'scope' | 'field' | 'absent' | 'result' | 'constant' | 'size' | 'find';
+  readonly kind: 'parse' | 'type' | 'scope' | 'field' | 'absent' | 'result' | 'constant' | 'size' | 'find' | 'link';
   /** What is wrong, as one sentence. */
   readonly message: string;
   /** What to write instead. */

@@ -117,6 +117,7 @@ class Reader {
       return { ...span, op: 'has', field } satisfies NodeOf<'has'>;
     }
     if (!on && name === 'find') return found(span, args, of);
+    if (!on && name === 'link') return linked(span, args, of);
     if (on && isNamespace(on) && name === 'bind' && first && second && third) {
       return { ...span, op: 'let', name: nameOf(first), value: of(second), body: of(third) };
     }
@@ -150,6 +151,13 @@ function found(span: Span, [resource, by, ...more]: readonly ASTNode[], of: (ast
   const twice = keys.find(({ field }, index) => keys.findIndex((one) => one.field === field) < index);
   if (twice) throw wrong({ start: twice.start, end: twice.end }, `\`${twice.field}\` is given twice.`);
   return { ...span, op: 'find', resource: resource.args, keys };
+}
+
+/** `link(next)`. */
+function linked(span: Span, [row, ...more]: readonly ASTNode[], of: (ast: ASTNode) => Node): NodeOf<'link'> {
+  if (row === undefined || more.length > 0)
+    throw new Refusal(span, '`link` takes one row, or a reference to one.', 'Write `link(next)`.');
+  return { ...span, op: 'link', of: of(row) };
 }
 
 /** `resource['in']` is `resource.in`, which the grammar cannot say. */

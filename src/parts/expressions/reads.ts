@@ -1,4 +1,5 @@
 import type { CelType } from './cel-type.ts';
+import type { Inferred } from './infer.ts';
 import { childNodes, type Node } from './node.ts';
 import type { Scope } from './scope.ts';
 
@@ -13,13 +14,19 @@ export interface Read {
 }
 
 /** Every path that an expression reads of the variables of its scope, each once. */
-export function readsOf(node: Node, types: ReadonlyMap<Node, CelType>, scope: Scope): Read[] {
+export function readsOf(node: Node, { types, links }: Pick<Inferred, 'types' | 'links'>, scope: Scope): Read[] {
   const reads = new Map<string, Read>();
   collect(node, new Set(), (read) => reads.set(JSON.stringify(read), read));
   return [...reads.values()];
 
   function collect(part: Node, bound: ReadonlySet<string>, add: (read: Read) => void): void {
     const steps = stepsOf(part);
+    const link = links.get(part);
+    if (link) {
+      // Of the row it reads what its path names.
+      for (const piece of link) if (typeof piece !== 'string') collect(piece, bound, add);
+      return;
+    }
     if (steps && !bound.has(steps.root) && scope[steps.root]) {
       add(readOf(steps, types));
       return;

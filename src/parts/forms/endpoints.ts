@@ -132,6 +132,10 @@ const endpointWords = {
     keys({ parameter: Type.String(), depth: Type.Integer({ minimum: 1, maximum: 8 }) }),
     'Which references may be shown whole.',
   ),
+  select: fact(
+    keys({ parameter: Type.String({ description: 'The query parameter that names the fields, parted by commas.' }) }),
+    'Callers choose the fields that its answer shows.',
+  ),
   pagination: ref<unknown>('pagination'),
   errors: fact(Words, "The service's own errors that it may answer with."),
   deprecated: deprecation,

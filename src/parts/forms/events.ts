@@ -56,6 +56,14 @@ export const EventsForm = fact(
     kinds: fact(listing(value(KindForm)), 'The kinds of event.'),
     delivery: fact(ref<unknown>('delivery'), 'How they reach whoever listens.'),
     envelope: EnvelopeForm,
+    log: fact(
+      keys({
+        resource: text,
+        keep: value(Type.String({ description: 'How long a row is kept: 30d, or forever.' })),
+        set: namedForm(ref<unknown>('made')),
+      }),
+      'The resource of which every event is a row too.',
+    ),
   }),
   'Part 6: events.',
 );

@@ -11,6 +11,7 @@ import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { headerUses, valueUses } from './endpoints.ts';
+import { logUses } from './event-log.ts';
 import { aList, itemShape } from './following.ts';
 
 /** The expressions of part 6: when an event is emitted, what it says, who receives it, and how it is wrapped. */
@@ -22,6 +23,7 @@ export function eventUses(spec: Spec): ExpressionUse[] {
     ...entriesOf(spec.events.kinds).flatMap(([, kind]) => kindUses(spec, kind)),
     ...(delivery?.push ? headerUses(delivery.push.headers, place, scopes) : []),
     ...subscriberUses(spec, delivery?.push?.subscribers),
+    ...logUses(spec, (more, isCertain) => eventVariable({ payload: {}, action: actionOfAny(spec), more, isCertain })),
     ...valueUses(delivery?.envelope.expressions, {}, 'the envelope of events', [
       { scope: scopeOf({ ...everywhere, event: eventVariable({ payload: {}, action: actionOfAny(spec) }) }) },
     ]),
@@ -132,12 +134,15 @@ interface EventMembers {
   /** What its change altered, as it was. */
   readonly before?: Shape | undefined;
   readonly action?: 'always' | 'maybe' | undefined;
+  /** What it has besides, and whether for certain. */
+  readonly more?: Readonly<Record<string, Shape>>;
+  readonly isCertain?: boolean;
   /** False while it is reckoned how many there are. */
   readonly hasId?: boolean;
 }
 
 /** An event; while its payload is being made it has none, and what its change altered is there. */
-function eventVariable({ payload, before, action, hasId = true }: EventMembers): Variable {
+function eventVariable({ payload, before, action, more, isCertain, hasId = true }: EventMembers): Variable {
   const certain = {
     ...(hasId && { id: text }),
     kind: text,
@@ -145,8 +150,9 @@ function eventVariable({ payload, before, action, hasId = true }: EventMembers):
     ...(action === 'always' && { action: text }),
     ...(payload && { payload }),
     ...(before && { before }),
+    ...(isCertain && more),
   };
-  const properties = { ...certain, ...(action === 'maybe' && { action: text }) };
+  const properties = { ...certain, ...more, ...(action === 'maybe' && { action: text }) };
   return { shape: { title: 'event', type: 'object', properties, required: Object.keys(certain) } };
 }
 

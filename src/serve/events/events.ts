@@ -5,6 +5,7 @@ import { compileSchedule } from './attempts.ts';
 import { Deliveries, type DeliveryRules } from './deliveries.ts';
 import { compileSigning, compileWrapping } from './envelope.ts';
 import type { StreamRules } from './listeners.ts';
+import { LogKeeping } from './log-keeping.ts';
 import { compileRecording, type Recording } from './recording.ts';
 import { isStillKnown } from './row-image.ts';
 import type { Events, EventsSetting } from './setting.ts';
@@ -35,6 +36,7 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
   const streams = new Streams(engine, () => current().stream);
   const pruning = new Pruning(engine);
   const looking = new Looking(deliveries);
+  const keeping = new LogKeeping(engine);
 
   async function load(): Promise<void> {
     await subscribers.load(engine());
@@ -51,6 +53,7 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
       if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
       if (recorded && recorded.reached.size > 0) looking.for(recorded.reached);
       streams.recorded();
+      if (recorded) keeping.look();
       pruning.step(streams.toldThrough);
     },
     open: streams.open,
@@ -59,6 +62,7 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
     },
     async resume() {
       current();
+      keeping.resume();
       await load();
       await deliveries.resume();
     },
@@ -67,18 +71,20 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
       if (areSubscribers) subscribers.forget();
       if (areSubscribers) void load().catch(told);
       streams.recorded();
+      keeping.look();
       void deliveries.resume().catch(told);
     },
-    become: (isMine) => deliveries.resume(isMine),
+    async become(isMine) {
+      keeping.resume(isMine);
+      await deliveries.resume(isMine);
+    },
     async settled() {
-      await looking.settled();
-      await deliveries.settled();
-      await streams.settled();
+      for (const one of [looking, deliveries, streams, keeping]) await one.settled();
     },
     async stop() {
       looking.stop();
       streams.stop();
-      await deliveries.stop();
+      for (const one of [deliveries, keeping]) await one.stop();
       await pruning.settled();
     },
   };

@@ -3,11 +3,12 @@ import { readTemplate, sortableTemplate, type Template } from '../../kinds/gener
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
 import { type Evaluate, isFailed } from '../exchange/compilation.ts';
-import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
+import type { Caller, Fields, Recorded, Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
 import { type Altered, compileAltered } from './altered.ts';
 import { compileKinds, type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
+import { type CompiledLog, compileLog } from './log.ts';
 import {
   compileMayRead,
   compileNeeds,
@@ -42,7 +43,7 @@ interface Occasion {
 const nothing: Image = { fields: {}, near: {} };
 const nobody: ReadonlySet<string> = new Set();
 const read = readTemplate(`evt_${sortableTemplate}`);
-const identifier = 'template' in read ? read.template : (undefined as never as Template);
+const usual = 'template' in read ? read.template : (undefined as never as Template);
 
 /** Compiles what a change records of events, and for whom. */
 export function compileRecording(engine: EventsSetting, hasGiven: boolean): Recording {
@@ -71,12 +72,17 @@ class Recorder implements Recording {
   readonly #isTold: Evaluate | undefined;
   readonly #hasSubscribers: boolean;
   readonly #isOrdered: boolean;
+  readonly #log: CompiledLog | undefined;
+  readonly #newId: Template['make'];
 
   constructor(engine: EventsSetting, hasGiven: boolean) {
     const delivery = statedValue(engine.compilation.spec.events.delivery);
     const push = pushOf(engine);
     this.#engine = engine;
-    this.kinds = compileKinds(engine, hasGiven || delivery?.push !== undefined || delivery?.pull !== undefined);
+    this.#log = compileLog(engine);
+    this.#newId = this.#log?.newId ?? usual.make;
+    const isHeard = hasGiven || delivery?.push !== undefined || delivery?.pull !== undefined || this.#log !== undefined;
+    this.kinds = compileKinds(engine, isHeard);
     this.#needs = compileNeeds(engine);
     this.#altered = compileAltered(engine);
     this.mayRead = compileMayRead(engine, this.#needs);
@@ -93,7 +99,8 @@ class Recorder implements Recording {
     const stored = changed.map(({ id }) => id);
     if (this.kinds.isEmpty) return { reached: nobody, subscribers: stored };
     const reaching: Reaching = { subscribers, stored, reached: new Set(), makers: new Map() };
-    for (const change of work.stored) this.#recordChange(work, change, reaching);
+    // Rows of the log are stored besides, and emit nothing.
+    for (const change of [...work.stored]) this.#recordChange(work, change, reaching);
     for (const one of emitted) this.#recordEmitted(work, one, reaching);
     return { reached: reaching.reached, subscribers: stored };
   }
@@ -136,7 +143,7 @@ class Recorder implements Recording {
     { event: told, ...rest }: Occasion['scope'],
     reaching: Reaching,
   ): void {
-    const id = identifier.make(work.draw);
+    const id = this.#newId(work.draw);
     const scope = { ...rest, event: { id, ...(told as object) } };
     if (!kind.holds(change.operation, scope)) return;
     const occasion: Occasion = { operation: change.operation, change, scope };
@@ -147,7 +154,7 @@ class Recorder implements Recording {
   #recordEmitted(work: Work, { kind: name, data }: Emitted, reaching: Reaching): void {
     const kind = this.kinds.named(name);
     if (!kind) return;
-    const event = { id: identifier.make(work.draw), ...kind.told, at: new Date(work.nowMs).toISOString() };
+    const event = { id: this.#newId(work.draw), ...kind.told, at: new Date(work.nowMs).toISOString() };
     const operation = String(work.scope.operation);
     const change = rowOf(work, this.#engine, kind, data, operation);
     const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
@@ -181,8 +188,11 @@ class Recorder implements Recording {
       ...(work.trace !== undefined && { trace: work.trace }),
     };
     const seq = work.rows.outbox.addEvent(recorded);
+    // Whoever makes an event's scope gives it its members.
+    const told = scope.event as Fields;
+    this.#log?.add(work, { kind, event: { ...told, id }, payload: value, change, caller: work.scope.caller });
     if (!this.#hasSubscribers) return;
-    const full = { ...scope, event: { ...(scope.event as object), payload: value } };
+    const full = { ...scope, event: { ...told, payload: value } };
     this.#reach(work, seq, recorded, kind, image, { ...occasion, scope: full }, reaching);
   }
 

@@ -233,6 +233,8 @@ export interface Exchange extends Watching {
   sampled: readonly string[] | undefined;
   /** What was let pass although the document says otherwise. */
   warnings: readonly string[] | undefined;
+  /** Keeps what was chosen of a row as it is shown, in the version of the request; nothing where all of it was. */
+  selected: ((row: Value) => Value) | undefined;
   /** The time that it has, where that is stated. */
   deadline: Deadline | undefined;
   /** What its change recorded of events, for whoever delivers them once it is committed. */
@@ -267,6 +269,7 @@ export function startExchange({ call, routed, nowMs, view, cost, trace }: Start,
     sampled: undefined,
     warnings: call.warnings,
     refusedWith: undefined,
+    selected: undefined,
     deadline: undefined,
     recorded: undefined,
     cost,

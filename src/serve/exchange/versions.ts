@@ -61,12 +61,6 @@ export function compileVersionList(spec: Spec, validator: Validator, now: () => 
   };
 }
 
-/** A path template with its version filled in. */
-export function versionedPath(template: string, version: string): string {
-  const path = template.replace('{version}', () => encodeURIComponent(version));
-  return path.startsWith('/') ? path : `/${path}`;
-}
-
 function compileOlder(
   spec: Spec,
   history: History,

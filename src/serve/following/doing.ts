@@ -21,7 +21,7 @@ import { carryThrough } from '../serve.ts';
 /** What an act does, compiled: a whole operation, for which nobody is asked for leave. */
 export interface Doing {
   readonly name: string;
-  /** Does it, to the row with this identifier where there is to be one; or says why not. @throws {Refused} */
+  /** Does it, to the row with this identifier where there is to be one, and makes one under it; or says why not. @throws {Refused} */
   act(work: Work, id: string | undefined, given: Fields): Refusal | undefined;
   /** The refusal with the code that errors have for this act by its name. */
   own(refusal: Refusal): Refusal;
@@ -43,7 +43,7 @@ export function compileDoing(does: FollowingEffect, given: readonly string[], mo
     act(work, id, fields) {
       if (maker && making) {
         const taken = maker.take(work, fields);
-        return 'refusal' in taken ? taken.refusal : carry(work, making, nothing, taken);
+        return 'refusal' in taken ? taken.refusal : carry(work, making, id === undefined ? nothing : { ...nothing, id }, taken);
       }
       const row = id === undefined ? undefined : work.rows.get(model.name, id);
       if (!row || !change) return refuse('reference.missing').refusal;

@@ -99,7 +99,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
       const value = complete ? complete(data, exchange, result.work, result.sent) : data;
       prune?.(value);
-      const told = carry ? carry.down(value) : value;
+      const down = carry ? carry.down(value) : value;
+      const told = exchange.selected ? exchange.selected(down) : down;
       const isJsonInstead = isXmlOfStandIn && typeof told === 'object' && told !== null;
       if (isJsonInstead) warn(exchange, [`the answer is JSON, not ${contentType}`]);
       const sent = isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told;

@@ -31,7 +31,7 @@ export function handlerContext(
       throw new Refused({ code, ...(message !== undefined && { message }) });
     },
     fire(name, id, transition) {
-      modelNamed(engine.models, name);
+      writableNamed(engine.models, name);
       collected.writes.push({ kind: 'fire', resource: name, id, transition });
     },
   };
@@ -86,7 +86,7 @@ function handlerStore(
       return stored.map((fields) => copyOf(fields) as Plain);
     },
     async create(name, fields) {
-      const model = modelNamed(engine.models, name);
+      const model = writableNamed(engine.models, name);
       const id = await newIdentifier(engine, exchange, model, fields);
       const made = madeOf(engine, exchange, model, fields, id);
       own.set(`${name}\n${id}`, made);
@@ -94,7 +94,7 @@ function handlerStore(
       return copyOf(made) as Plain;
     },
     async update(name, id, patch) {
-      const before = await load(modelNamed(engine.models, name), id);
+      const before = await load(writableNamed(engine.models, name), id);
       if (!before) throw new Refused({ when: 'resource.missing' });
       const after: Plain = { ...before };
       const change = storable(patch);
@@ -107,7 +107,7 @@ function handlerStore(
       return copyOf(after) as Plain;
     },
     async delete(name, id) {
-      await load(modelNamed(engine.models, name), id);
+      await load(writableNamed(engine.models, name), id);
       own.set(`${name}\n${id}`, undefined);
       collected.writes.push({ kind: 'delete', resource: name, id });
     },
@@ -158,6 +158,13 @@ function modelNamed(models: Models, name: string): RowModel {
     throw new Error(
       `A handler asked for "${name}", which is no resource of this document; there are ${[...models.keys()].join(', ')}.`,
     );
+  return model;
+}
+
+/** A resource whose rows a handler may make and change: those of the log of events are the events alone. */
+function writableNamed(models: Models, name: string): RowModel {
+  const model = modelNamed(models, name);
+  if (model.isLog) throw new Error(`A handler wrote to "${name}", whose rows are the events: it may emit one, or read them.`);
   return model;
 }
 

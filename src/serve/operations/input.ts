@@ -181,7 +181,8 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
   );
   const names = new Set(stated.map(({ name }) => name));
   const path = pathParameters(endpoint.path).filter((name) => !names.has(name));
-  const rest = [...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])].filter((name) => !names.has(name));
+  const lists = [endpoint.expand?.parameter, endpoint.select?.parameter].filter((name) => name !== undefined);
+  const rest = [...new Set([...paging, ...lists])].filter((name) => !names.has(name));
   const all: StatedParameter[] = [
     ...stated,
     ...path.map((name): StatedParameter => ({ name, in: 'path', shape: { type: 'string' }, required: true })),
@@ -189,8 +190,7 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
       (name): StatedParameter => ({
         name,
         in: 'query',
-        shape:
-          name === endpoint.expand?.parameter ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
+        shape: lists.includes(name) ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
         required: false,
       }),
     ),

@@ -5,14 +5,15 @@ import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../../parts/operations.ts';
 import { named } from '../../parts/source.ts';
+import { versionedPath } from '../../parts/versioning.ts';
 import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
-import { versionedPath } from '../exchange/versions.ts';
 import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileSelecting } from '../resources/selection.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
 import { compileReplace, compileUpdate } from '../resources/update.ts';
 import { compileChange } from './change.ts';
@@ -123,7 +124,10 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
       let run = runs[index];
       if (!run) {
         const seen = views.engineOf(exchange.view);
-        run = isSampled ? compileSampledRun(operation, endpoint, doubts, standIn, seen) : compileRun(operation, endpoint, seen);
+        const whole = isSampled
+          ? compileSampledRun(operation, endpoint, doubts, standIn, seen)
+          : compileRun(operation, endpoint, seen);
+        run = compileSelecting(endpoint, seen.compilation, whole);
         runs[index] = run;
       }
       return run(exchange);

@@ -1,8 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { pathWays } from '../../parts/path-keys.ts';
-import { identifierParameter, namesRow } from '../../parts/payload.ts';
-import type { Spec } from '../../parts/spec.ts';
+import { pathPieces, readersOf } from '../../parts/row-address.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { valueAlong } from '../exchange/way.ts';
@@ -12,23 +9,25 @@ import type { RowModel } from '../resources/model.ts';
 import type { Engine } from './engine.ts';
 
 /** Compiles the address of a row below the host: the path of the endpoint that reads it by its path, where there is one. Nothing where the row does not fill it. */
-export function compileAddress(
-  model: RowModel,
-  { compilation: { spec }, basePath, models }: Engine,
-): ((work: Pick<Work<Reader>, 'rows'>, fields: Fields) => string | undefined) | undefined {
-  const reader = readerOf(spec, model.name);
-  if (!reader) return undefined;
-  // Texts and the names of parameters in turn: `/books/`, `id`, ``.
-  const pieces = reader.path.replace(/[?#].*$/, '').split(/\{([^{}]+)\}/);
-  const ways = pathWays(spec, reader, identifierParameter(reader));
+export function compileAddress(model: RowModel, engine: Engine): RowAddress | undefined {
+  const [reader] = readersOf(engine.compilation.spec, model.name);
+  return reader && compilePath(reader, engine);
+}
+
+/** The address of a row below the host; nothing where the row does not fill it. */
+export type RowAddress = (work: Pick<Work<Reader>, 'rows'>, fields: Fields) => string | undefined;
+
+/** Compiles the address of a row at an endpoint that is about one row by its path. */
+function compilePath(endpoint: Endpoint, { compilation: { spec }, basePath, models }: Engine): RowAddress {
+  const pieces = pathPieces(spec, endpoint);
   return ({ rows }, fields) => {
     let filled = basePath;
-    for (const [index, piece] of pieces.entries()) {
-      if (index % 2 === 0) {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') {
         filled += piece;
         continue;
       }
-      const way = ways.get(piece);
+      const { way } = piece;
       const [first, ...more] = way ?? [];
       // Nothing is followed for what the row itself has.
       const value = way && more.length > 0 ? valueAlong(way, fields, follower(rows, models)) : first && fields[first.field];
@@ -37,14 +36,4 @@ export function compileAddress(
     }
     return filled;
   };
-}
-
-/** The first endpoint that reads a row of a resource by its path. */
-function readerOf(spec: Spec, resource: string): Endpoint | undefined {
-  return entriesOf(spec.endpoints.all)
-    .map(([, endpoint]) => endpoint)
-    .find((endpoint) => {
-      const effect = statedValue(endpoint.does);
-      return effect?.verb === 'read' && effect.resource === resource && namesRow(endpoint);
-    });
 }

@@ -64,9 +64,9 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     headers['content-type'] = 'application/json';
     const body = representation.isPlain ? row.doc : representation.text(work, exchange, row.doc);
     if (etag) {
-      const isOwn = !isRevealed && !representation.mayExpand;
+      const isOwn = !isRevealed && !representation.mayDiffer;
       const own = isOwn ? contentTag(body) : ownTag(row, work.scope);
-      headers.etag = tagAs(etag, representation.isExpanded(exchange) ? tagWithin(own, body) : own);
+      headers.etag = tagAs(etag, representation.differs(exchange) ? tagWithin(own, body) : own);
     }
     return { reply: { status, headers, body } };
   }

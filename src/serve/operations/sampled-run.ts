@@ -6,15 +6,7 @@ import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { alternativesOf } from '../../parts/shapes/branches.ts';
 import type { Row, Transaction } from '../../store/store.ts';
-import {
-  type Exchange,
-  type Fields,
-  type OperationRun,
-  type Refusal,
-  Refused,
-  refusalReply,
-  type Value,
-} from '../exchange/exchange.ts';
+import { type Exchange, type Fields, type OperationRun, Refused, refusalReply, type Value } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
 import { changeFor, type Work, workFor } from '../resources/act.ts';
@@ -38,11 +30,10 @@ export function compileSampledRun(
   engine: Engine,
 ): OperationRun {
   const { compilation, models } = engine;
-  const answers = compileAnswers(endpoint, compilation);
   const badBody = compileStatedBody(endpoint, compilation);
   const named = rowNamed(endpoint, engine);
-  const shown = modelShown(endpoint, models);
   const relate = compileRelated(endpoint, named, standIn, models);
+  const answer = compileOpenReply(endpoint, named, standIn, engine);
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
 
@@ -51,7 +42,7 @@ export function compileSampledRun(
     const pass = access.enter(work.scope, undefined);
     const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
     if (bad) return refusalReply(exchange, bad);
-    const found = named && rows.get(named.model.name, exchange.pathParams[named.parameter] ?? '');
+    const found = named && rowCalled(standIn, work, named.model, exchange.pathParams[named.parameter] ?? '');
     if (named && !found) return refusalReply(exchange, { when: 'resource.missing' });
     const row = named && found && patched(standIn, work, exchange, named, found);
     const made = answer(work, exchange, row, relate(work, exchange, row));
@@ -59,19 +50,6 @@ export function compileSampledRun(
     spend?.(rows, exchange, made.reply.status);
     exchange.recorded = engine.events.record(work, exchange.caller);
     return made.reply;
-  }
-
-  function answer(
-    work: Work,
-    exchange: Exchange,
-    row: Row | undefined,
-    related: Value | undefined,
-  ): { readonly reply: Reply } | { readonly refusal: Refusal } {
-    if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
-    if (related !== undefined) return answers(exchange, { status: 200, scope: { ...work.scope, result: related }, work });
-    const result = shown && resultOf(standIn, work, exchange, shown, named?.model.name === shown.name ? row : undefined);
-    const came = { status: 200, scope: { ...work.scope, result }, work };
-    return answers(exchange, result ? came : { ...came, sent: exchangeEcho(exchange) });
   }
 
   return async (exchange) => {
@@ -89,6 +67,35 @@ export function compileSampledRun(
       throw failure;
     }
   };
+}
+
+/** Compiles the answer where nobody knows what an endpoint does: what belongs to the row of the path, what was sent to it before, a row, or what was sent. */
+function compileOpenReply(endpoint: Endpoint, named: NamedRow | undefined, standIn: StandIn, { compilation, models }: Engine) {
+  const answers = compileAnswers(endpoint, compilation);
+  const shown = modelShown(endpoint, models);
+  const kept = standIn.compileKept(endpoint);
+  const sentOf = compileEcho(endpoint);
+  return (
+    work: Work,
+    exchange: Exchange,
+    row: Row | undefined,
+    related: Value | undefined,
+  ): ReturnType<NonNullable<typeof answers>> => {
+    kept?.keep(work, exchange);
+    if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
+    const listed = related ?? kept?.listed(work, exchange);
+    if (listed !== undefined) return answers(exchange, { status: 200, scope: { ...work.scope, result: listed }, work });
+    const own = named?.model.name === shown?.name ? row : undefined;
+    const result = shown && resultOf(standIn, work, exchange, shown, own);
+    const came = { status: 200, scope: { ...work.scope, result }, work };
+    return answers(exchange, result ? came : { ...came, sent: sentOf(exchange, kept?.sent(work, exchange) ?? {}) });
+  };
+}
+
+/** The row of an identifier, the one that people call so, or where nothing makes such rows, one that is made for it. */
+function rowCalled({ given }: StandIn, work: Work, model: RowModel, id: string): Row | undefined {
+  const known = work.rows.get(model.name, id) ?? given.called(work.rows, model, id);
+  return known ?? (given.has(model.name) ? given.find(work, model, id, {}) : undefined);
 }
 
 /** What is shown of what belongs to the row of the path, or of the things that the body lists; nothing where the endpoint is about neither. */
@@ -131,6 +138,15 @@ function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowMo
 function isMet({ kind }: OpenFact, { call }: Exchange): boolean {
   if (kind === 'parameters') return call.query !== '';
   return kind !== 'request payload shapes' || call.hasBody;
+}
+
+/** Compiles what an open answer may show of a request, and of what was sent before: what was asked for, in the path, and in the body. */
+function compileEcho({ parameters }: Endpoint): (exchange: Exchange, before: Fields) => Fields {
+  const queries = entriesOf(parameters).flatMap(([, { name, in: place }]) => (place === 'query' ? [name] : []));
+  return (exchange, before) => {
+    const asked = Object.fromEntries(queries.map((name) => [name, exchange.params[name]]));
+    return { ...asked, ...before, ...exchangeEcho(exchange) };
+  };
 }
 
 /** What was sent, of which an answer keeps what it has under the same names. */

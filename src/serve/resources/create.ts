@@ -198,7 +198,7 @@ export function insertRow(
   const made = model.madeLast.length === 0 || back ? given : takeMadeLast(work, model, given);
   const fields = withDerived(work.rows, model, undefined, made, true);
   const row = write(work, model, fields, () =>
-    work.rows.insert(model.name, newRow(model, id, fields, model.machines.length > 0 ? work.nowMs : 0)),
+    work.rows.insert(model.name, newRow(model, id, fields, model.machines.length > 0 || model.isLog ? work.nowMs : 0)),
   );
   keepEntries(work.rows, model, id, undefined, work.nowMs, []);
   holdRowLimits(work.rows, model.counted, undefined, fields);

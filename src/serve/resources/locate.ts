@@ -66,7 +66,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
   const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
   const bound = boundBy(endpoint, model, identifier, compilation);
   const own = endpoint.rows && ownRow(endpoint);
-  const place = compilePlacing(endpoint, models, compilation);
+  const place = compilePlacing(endpoint, models, compilation) ?? compileCalledParents(bound, models, compilation);
   const rowOf = compileRowOf(model, bound, compilation);
   const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
   const gone = compileDeleted(endpoint, model);
@@ -173,6 +173,22 @@ function compileRowOf(model: RowModel, bound: readonly BoundFields[], { standIn 
     const called = work.rows.get(model.name, id) ?? standIn?.given.called(work.rows, model, id);
     const change = given && asChange(work);
     return called ?? (change ? given.find(change, model, id, boundFields(model, bound, exchange)) : undefined);
+  };
+}
+
+/** Of a stand-in: what follows speaks of a parent by its identifier, where the path calls it by its name or its number. */
+function compileCalledParents(bound: readonly BoundFields[], models: Models, { standIn }: ViewCompilation): Place | undefined {
+  const parents = bound.flatMap(({ parameter, target }) => {
+    const parent = target === undefined ? undefined : models.get(target);
+    return parent ? [{ parameter, parent }] : [];
+  });
+  if (!standIn || parents.length === 0) return undefined;
+  return (work, exchange) => {
+    for (const { parameter, parent } of parents) {
+      const name = exchange.pathParams[parameter] ?? '';
+      const row = work.rows.get(parent.name, name) ?? standIn.given.called(work.rows, parent, name);
+      if (row && row.id !== name) exchange.pathParams = { ...exchange.pathParams, [parameter]: row.id };
+    }
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
+import { logOf } from '../../parts/event-log.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { generatedOf, uniquesOf } from '../../parts/generated.ts';
 import { isWritable } from '../../parts/payload.ts';
@@ -35,6 +36,8 @@ export interface RowModel {
   readonly identifier: { readonly field: string; readonly isInteger: boolean; readonly generate: GenerateIdentifier };
   /** One for each field that holds a state, in the order of the document. */
   readonly machines: readonly CompiledMachine[];
+  /** Whether its rows are the events, which are kept for a time from when they are made. */
+  readonly isLog: boolean;
   /** What the clock tells of its rows. */
   readonly alarms: readonly EventAlarm[];
   readonly fields: ReadonlyMap<string, Field>;
@@ -135,6 +138,7 @@ function compileModel(
       generate: compileIdentifier(identifier.generate),
     },
     machines: machinesOf(spec.states, resource.name).map((machine) => compileMachine(machine, compilation)),
+    isLog: logOf(spec)?.resource === resource.name,
     alarms: compileAlarms(resource.name, compilation),
     fields,
     readOnly: new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name)),

@@ -18,10 +18,10 @@ import type { ViewCompilation } from './view-compilation.ts';
 export interface Representation {
   /** Whether the stored text may be sent as it is. */
   readonly isPlain: boolean;
-  /** Whether an answer can depend on other rows too. */
-  readonly mayExpand: boolean;
+  /** Whether an answer can show more than the row, or less of it. */
+  readonly mayDiffer: boolean;
   /** Whether this one does. */
-  readonly isExpanded: (exchange: Exchange) => boolean;
+  readonly differs: (exchange: Exchange) => boolean;
   /** The text of stored fields as shown, where nothing but the version makes it another one; the fields are not touched. */
   readonly lowered: ((fields: Fields) => string) | undefined;
   /** The fields as shown, in the newest shape; the stored ones are not touched. */
@@ -48,7 +48,8 @@ export function compileRepresentation(
   const carries = mayExpand ? compilation.version?.carries.expanding : compilation.version?.carries;
   const carry = carries?.resource(model.name);
   const shown = compilation.access.fieldsShown(model.name, compilation.user);
-  const isPlain = !prune && !shown && !mayExpand && !carry;
+  const { select } = endpoint;
+  const isPlain = !prune && !shown && !mayExpand && !carry && !select;
   const asked = (exchange: Exchange) => {
     if (parameter === undefined) return [];
     // Where a body is sent, the parameter may stand in it.
@@ -69,11 +70,16 @@ export function compileRepresentation(
   }
   return {
     isPlain,
-    mayExpand,
-    lowered: carry && !prune && !shown && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
-    isExpanded: (exchange) => always || asked(exchange).length > 0,
+    mayDiffer: mayExpand || select !== undefined,
+    lowered: carry && !prune && !shown && !mayExpand && !select ? (fields) => toJson(carry.down(fields)) : undefined,
+    differs: (exchange) => always || exchange.selected !== undefined || asked(exchange).length > 0,
     show,
     text(work, exchange, doc) {
+      const { selected } = exchange;
+      if (selected) {
+        const fields = show(work, exchange, doc);
+        return toJson(selected(carry ? carry.down(fields) : fields));
+      }
       if (carry) return toJson(carry.down(show(work, exchange, doc)));
       return isPlain || (!prune && !shown && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc));
     },

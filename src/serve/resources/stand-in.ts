@@ -73,6 +73,8 @@ export interface StandIn {
   tell(exchange: Exchange, headers: Record<string, string>): void;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
+  /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */
+  compileKept(endpoint: Endpoint): KeptAnswer | undefined;
   /** Compiles what a creation copies whose path names a thing of the same kind; nothing where it names none. */
   compileCopied(endpoint: Endpoint, model: RowModel): CopiedFrom | undefined;
   /** Compiles the making anew of keys and tokens by an act that is called so; nothing where it is not. */
@@ -96,6 +98,16 @@ export interface StandIn {
   compileErrors(endpoint: Endpoint | undefined): AnswerError;
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
+}
+
+/** What was sent to a path, and is there when it is read. */
+export interface KeptAnswer {
+  /** The members that were sent. */
+  sent(work: Work, exchange: Exchange): Fields;
+  /** What was sent of a list, as the answer holds it; nothing where nothing was. */
+  listed(work: Work, exchange: Exchange): Value | undefined;
+  /** Keeps what the request sends. */
+  keep(work: Work, exchange: Exchange): void;
 }
 
 /** The fields of the thing that is copied; nothing where it is not there. */

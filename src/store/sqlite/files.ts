@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -13,6 +13,29 @@ export function makePrivate(path: string): void {
     // It is there, or cannot be made: SQLite says what is wrong then.
     for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
   }
+}
+
+/**
+ * So many bytes of the beginning of a file; fewer are filled with zeros, and nothing where it cannot be read. Whoever closes a file gives up
+ * all locks that its process has on it: it is only asked for where this process does not have it open.
+ */
+export function headOf(path: string, bytes: number): Buffer | undefined {
+  const head = Buffer.alloc(bytes);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, head, 0, bytes, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+  return head;
+}
+
+export function removeFile(path: string): void {
+  rmSync(path, { force: true });
 }
 
 function closeToOthers(path: string): void {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Damaged, Locked } from '../failures.ts';
 import type { LongReadOptions } from './budget.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
-import { makePrivate, sizeOf } from './files.ts';
+import { headOf, makePrivate, removeFile, sizeOf } from './files.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, errorNumber, NOT_A_DATABASE, quote, READ_ONLY, statement } from './statement.ts';
 
@@ -34,9 +34,11 @@ export interface OpenDatabase {
  * @throws {Locked} when another process has it open, {Damaged} when what it holds is broken.
  */
 export function openDatabase(path: string, options: SqliteOptions): OpenDatabase {
+  const isNew = sizeOf(`${path}-lock`) === undefined;
   const release = takeLock(path, options.lockMs ?? 1000);
   let database: DatabaseSync | undefined;
   try {
+    refuseForeign(path);
     if (path !== ':memory:') makePrivate(path);
     database = new DatabaseSync(path, { timeout: options.lockMs ?? 1000, enableForeignKeyConstraints: false });
     // The log is never truncated: overwriting its blocks is far cheaper to sync than growing a file.
@@ -58,6 +60,7 @@ export function openDatabase(path: string, options: SqliteOptions): OpenDatabase
   } catch (error) {
     database?.close();
     release();
+    if (isNew && error instanceof Foreign) removeFile(`${path}-lock`);
     throw openingError(path, error);
   }
 }
@@ -84,7 +87,7 @@ export function takeLock(path: string, lockMs: number): () => void {
 
 /** What stands in the way of opening a store, in words that say what to do. */
 function openingError(path: string, error: unknown): Error {
-  if (error instanceof Damaged) return error;
+  if (error instanceof Damaged || error instanceof Foreign) return error;
   const number = errorNumber(error);
   const code = number & 0xff;
   if (code === BUSY) return new Locked(path, { cause: error });
@@ -105,6 +108,27 @@ function messageOf(error: unknown): string {
 
 /** A file of so many bytes is looked through whole when it is opened: that takes some milliseconds. */
 const wholeBytesMost = 4 * 2 ** 20;
+
+/** A file that is something else: nothing of it is touched. */
+class Foreign extends Error {}
+
+/** What every database of SQLite begins with, and where the number of the application stands behind it (SQLite's file format, section 1.3). */
+const magic = 'SQLite format 3\0';
+const applicationAt = 68;
+
+/** Looks at what a file begins with before SQLite does, which would change its log, and before its rights are changed. @throws {Foreign} */
+function refuseForeign(path: string): void {
+  const size = path === ':memory:' ? 0 : (sizeOf(path) ?? 0);
+  // What is still in the log is not in the file: a new store that was killed has no number yet.
+  if (size === 0 || sizeOf(`${path}-wal`)) return;
+  const head = headOf(path, 100);
+  if (head === undefined) return;
+  if (head.toString('latin1', 0, magic.length) !== magic) throw new Foreign(`${path} is not a store of Ninefold`);
+  const stated = head.readUInt16BE(16);
+  // A database of one page has no tables.
+  if (size > (stated === 1 ? 2 ** 16 : stated) && head.readUInt32BE(applicationAt) !== APPLICATION)
+    throw new Foreign(`${path} cannot be opened as a store: it is a database, but not one of Ninefold`);
+}
 
 /** Looks at the pages of a store: all of a small one, of a large one its first and last of each table. @throws {Damaged} */
 function checkPages(database: DatabaseSync, path: string): void {

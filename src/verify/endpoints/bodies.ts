@@ -231,15 +231,20 @@ async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
       claimInvalid(
         session,
         done,
-        { fact: member.fact(broken.kind), what, when: conditionOf(member, broken) },
+        { fact: member.fact(broken.kind), what, when: conditionOf(member, broken, begun) },
         begun.request(json),
       );
     }
   }
 }
 
-function conditionOf({ isUnknown, within, shape }: SentMember, { value }: Variant): ErrorCondition {
-  if (within) return 'request.invalid';
+/** Of what is set once, another value that is of a wrong type too is wrong in two ways, of which nobody says which answers. */
+function conditionOf(
+  { isUnknown, isImmutable, within, shape }: SentMember,
+  { value }: Variant,
+  { isNew }: Begun,
+): ErrorCondition {
+  if (within || (isImmutable && !isNew)) return 'request.invalid';
   return isUnknown ? 'request.invalid.unknown' : conditionOfBreak(shape, value);
 }
 

@@ -7,6 +7,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { isJsonType } from '../client/parse-body.ts';
 import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
+import { choosesFields } from '../model/row-shown.ts';
 import type { Misfit } from '../model/schemas.ts';
 import type { Observed } from '../observer.ts';
 import { briefly, type TrialExchange } from '../script/exchange.ts';
@@ -91,8 +92,9 @@ function isWithin(type: string | undefined, produced: string): boolean {
 }
 
 /** What does not fit a stated shape; a reference that is expanded is no misfit. */
-function misfitsOf({ body }: TrialExchange, endpoint: Endpoint, shape: Shape, model: Model): readonly Misfit[] {
-  if (body === undefined) return [];
+function misfitsOf(exchange: TrialExchange, endpoint: Endpoint, shape: Shape, model: Model): readonly Misfit[] {
+  const { body } = exchange;
+  if (body === undefined || choosesFields(exchange)) return [];
   return model.schemas
     .of(
       shape,

@@ -3,13 +3,14 @@ import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
+import { currentVersion } from '../../parts/versioning.ts';
 import { callerContext } from '../model/access.ts';
 import type { Before } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import type { Evaluated } from '../model/expressions.ts';
 import { sentKeepsRules } from '../model/field-rules.ts';
 import { followedIn } from '../model/followed.ts';
-import { currentVersion, type Model } from '../model/model.ts';
+import type { Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -88,7 +89,7 @@ function knownOf(model: Model, exchange: TrialExchange, { beside, isLatest }: Sh
   const name = resourceOfEffect(effect) ?? '';
   const before = beforeOf(model, name, exchange, beside);
   const next = effect?.verb === 'delete' || effect?.verb === 'read' ? undefined : nextOf(model, name, exchange, before);
-  const version = currentVersion(model.spec);
+  const version = currentVersion(model.spec.versioning);
   return {
     context: {
       ...callerContext(caller),

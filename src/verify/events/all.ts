@@ -6,13 +6,29 @@ import { emitting } from './emitting.ts';
 import { families } from './families.ts';
 import { kept } from './kept.ts';
 import { later } from './later.ts';
+import { logKept } from './log-kept.ts';
+import { logged } from './logged.ts';
 import { refused } from './refused.ts';
 import { resuming } from './resuming.ts';
 import { toldByClock } from './told-by-clock.ts';
 import { allTries } from './tries.ts';
 import { unchangedIsSilent } from './unchanged.ts';
 
-const all = [emitting, refused, unchangedIsSilent, delivering, families, resuming, later, toldByClock, kept, allTries, disabling];
+const all = [
+  logged,
+  logKept,
+  emitting,
+  refused,
+  unchangedIsSilent,
+  delivering,
+  families,
+  resuming,
+  later,
+  toldByClock,
+  kept,
+  allTries,
+  disabling,
+];
 
 /** The trials of part 6. */
 export const eventTrials: readonly Trial[] = all.map(endingAll);

@@ -61,7 +61,8 @@ function rowFlaw(
   const stated = model.resource(resource);
   if (!row || !stated || !isMap(payload)) return undefined;
   for (const [name, field] of entriesOf(stated.fields)) {
-    if (change.unseen.has(name) || isHiddenFrom(field, maker) || !isPlainField(model, resource, name)) continue;
+    // Children are in answers alone.
+    if (field.children || change.unseen.has(name) || isHiddenFrom(field, maker) || !isPlainField(model, resource, name)) continue;
     if (!isSame(row[name], payload[name]))
       return { promised: `${name} as it is in the row: ${oneLine(row[name])}`, seen: oneLine(payload[name]) };
   }

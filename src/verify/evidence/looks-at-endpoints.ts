@@ -6,6 +6,7 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { leadsThere, tellsLocation } from '../endpoints/locations.ts';
+import { choiceRefused, chosenShown } from '../endpoints/selected.ts';
 import { tagApart } from '../make/tag-apart.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -33,13 +34,26 @@ export function looksAtRoutes({ endpoints, spec }: Model, { kind }: LedgerFact):
 /** Each stated parameter, in a request that was accepted. */
 export function looksAtParameters(model: Model, { subject }: LedgerFact): Obligation[] {
   const endpoint = endpointOf(model, subject);
-  return (endpoint ? entriesOf(endpoint.parameters) : []).map(([name]) =>
+  const stated = (endpoint ? entriesOf(endpoint.parameters) : []).map(([name]) =>
     looksAtDone(`${name} is taken`, ({ sent }) =>
       [sent.query, sent.path, sent.headers].some(
         (given) => Object.hasOwn(given, name) || Object.hasOwn(given, name.toLowerCase()),
       ),
     ),
   );
+  return [...stated, ...looksAtChoice(model, endpoint)];
+}
+
+/** A name that there is not, refused where fields are chosen. */
+function looksAtChoice(model: Model, endpoint: Endpoint | undefined): Obligation[] {
+  const effect = statedValue(endpoint?.does ?? { standing: 'open', at: '' });
+  if (!endpoint?.select || (effect?.verb !== 'read' && effect?.verb !== 'list')) return [];
+  if (model.resource(effect.resource)?.additionalProperties !== false) return [];
+  return [looksAtClaim('a choice of what there is not, refused', (reason) => reason.startsWith(choiceRefused))];
+}
+
+function looksAtClaim(name: string, isMeant: (reason: string) => boolean): Obligation {
+  return { name, isMetBy: ({ claim }) => isMeant(claim.reason) };
 }
 
 /** A body that is taken, and one that is not. */
@@ -68,6 +82,7 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
         ...done,
         ...looksAtFields(model, endpoint),
         ...looksAtFound(endpoint),
+        ...(endpoint.select ? [looksAtClaim('fields that were chosen', (reason) => reason === chosenShown)] : []),
         ...looksAtLocation(model, endpoint),
         ...looksAtTag(model, endpoint),
         ...looksAtFollowed(model, endpoint),

@@ -1,9 +1,11 @@
+import { logOf } from '../../parts/event-log.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import { cascadesOf, goneWith } from '../events/cascades.ts';
 import { asksForFamilies, familyAsked, foreignLooks } from '../events/families.ts';
 import { eventsIn } from '../events/heard.ts';
+import { loggedReasons } from '../events/logged.ts';
 import { triedToTheEnd, waitsOf } from '../events/tries.ts';
 import type { Model } from '../model/model.ts';
 import { isDone } from '../script/exchange.ts';
@@ -13,12 +15,14 @@ import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** Each kind of event, received, and none by who asks for others. */
 export function looksAtKinds(model: Model): Obligation[] {
+  if (isLoggedAlone(model)) return [looksFor('the log', loggedReasons.rows)];
   const each = entriesOf(model.spec.events.kinds).map(([kind]) => received(model, kind, kind));
   return [...foreignLooks(model).map((reason) => looksFor(reason)), ...each];
 }
 
 /** An event of the kind, received. */
 export function looksAtPayload(model: Model, { subject }: LedgerFact): Obligation[] {
+  if (isLoggedAlone(model)) return [looksFor('a row of it in the log', loggedReasons.rows)];
   return [received(model, subject, 'an event of it')];
 }
 
@@ -27,6 +31,14 @@ export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligati
   const kind = entryOf(model.spec.events.kinds, subject);
   const names = (kind && statedValue(kind.on)) ?? [];
   const emitting = model.operations.filter((operation) => operation.endpoint && namesOperation(names, operation, 'event'));
+  if (isLoggedAlone(model))
+    return emitting.map(
+      ({ name, endpoint }): Obligation => ({
+        name: `one of ${name} in the log`,
+        isMetBy: ({ claim, exchanges }) =>
+          claim.reason === loggedReasons.rows && exchanges.some((one) => isDone(one) && one.endpoint?.key === endpoint?.key),
+      }),
+    );
   const emitted = emitting.map(({ name, endpoint }): Obligation => {
     const came = received(model, subject, `one of ${name}`);
     return {
@@ -52,7 +64,21 @@ export function looksAtDelivery(model: Model): Obligation[] {
   const { subscribers, retryMs = [] } = push ?? {};
   // What a broker is given is seen by those who listen to it, and by no caller.
   const unseen = broker ? [looksFor('what the broker is given', 'published to the broker')] : [];
-  const usual = [...unseen, looksFor('a delivery', 'sent as stated'), looksFor('nothing to anybody else', 'to nobody else')];
+  const log = logOf(spec);
+  const isEndless = log?.keepMs === undefined || !Number.isFinite(log.keepMs);
+  const inLog = log
+    ? [
+        looksFor('rows of the log', loggedReasons.rows),
+        ...(isEndless ? [] : [looksFor('how long they are kept', loggedReasons.kept)]),
+      ]
+    : [];
+  if (isLoggedAlone(model)) return inLog;
+  const usual = [
+    ...inLog,
+    ...unseen,
+    looksFor('a delivery', 'sent as stated'),
+    looksFor('nothing to anybody else', 'to nobody else'),
+  ];
   if (!subscribers) return usual;
   return [
     ...usual,
@@ -63,6 +89,12 @@ export function looksAtDelivery(model: Model): Obligation[] {
     ...(subscribers.enabled === undefined ? [] : [looksFor('a subscriber that is switched off', 'switched off')]),
     ...(subscribers.isEnabled || subscribers.if ? [looksFor('a subscriber that asks for nothing', 'asks for nothing')] : []),
   ];
+}
+
+/** Whether events are told of in the log, and nowhere else. */
+function isLoggedAlone({ spec }: Model): boolean {
+  const { push, pull } = statedValue(spec.events.delivery) ?? {};
+  return logOf(spec) !== undefined && !push && !pull;
 }
 
 function received(model: Model, kind: string, name: string): Obligation {

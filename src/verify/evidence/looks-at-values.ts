@@ -8,13 +8,14 @@ import { generatedOf } from '../../parts/generated.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { machineOn, machinesOf } from '../../parts/states.ts';
+import { machineOn } from '../../parts/states.ts';
 import { isNeverNull } from '../endpoints/bodies.ts';
 import { takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { choosingEndpoints, leftNone } from '../resources/choices.ts';
-import { wordsRead } from '../resources/derived.ts';
+import { broughtBackAsItWas, fieldsBroughtBack } from '../resources/kept.ts';
+import { statesCounted, wordsRead } from '../resources/rows-counted.ts';
 import { hiddenAt, hidingEndpoints } from '../resources/shown-to.ts';
 import { closedPlaces, unstatedRefused } from '../resources/unstated.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -36,6 +37,7 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
       ...countedLooks(resource, field),
       ...ruleLooks(model, resource, field),
       ...childrenLooks(model, resource, field),
+      ...broughtBackLooks(model, resource, field),
     );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
@@ -114,20 +116,13 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   if (froms.size === 0) return [];
   const looks = ['of none', 'made'];
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
-  // Which rows count may depend on their state: each that it speaks of is looked at.
-  const source = derivation?.field.derive?.source ?? '';
-  const states = [...froms].flatMap((from) =>
-    machinesOf(model.spec.states, from).flatMap((one) => statedValue(one.states) ?? []),
-  );
-  looks.push(
-    ...new Set(
-      states.filter((state) => new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source)).map((state) => `in ${state}`),
-    ),
-  );
+  // Which rows count may depend on their state: each that one can be in is looked at.
+  for (const from of froms)
+    looks.push(...statesCounted(model, from, new Set(derivation?.itemReads.get(from))).map(({ state }) => `in ${state}`));
   // So may each value of yes or no, or word of a list.
   for (const from of froms)
     looks.push(...wordsRead(model, from, new Set(derivation?.itemReads.get(from))).map(({ says }) => says));
-  return looks.map((look) => ({
+  return [...new Set(looks)].map((look) => ({
     name: `derived, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,
   }));
@@ -165,6 +160,14 @@ function childrenLooks(model: Model, resource: Resource, field: Field): Obligati
     name: `children, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `children, ${look}`,
   }));
+}
+
+/** What is deleted and kept was seen as it was once it is brought back. */
+function broughtBackLooks(model: Model, resource: Resource, field: Field): Obligation[] {
+  const { restore } = resource.kept ?? {};
+  const isDeleted = model.endpointsThat('delete', resource.name).length > 0;
+  const bringing = restore === undefined || !isDeleted ? undefined : model.endpointOfTransition(resource.name, restore);
+  return bringing && fieldsBroughtBack(model, resource, bringing).includes(field.name) ? [looksFor(broughtBackAsItWas)] : [];
 }
 
 const depthMax = 6;

@@ -14,6 +14,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
+import { type RowPlans, rowPlans } from './row-plans.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
 export const rowLimits: Trial = {
@@ -54,7 +55,8 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
         caller: other,
         made: await session.send((await ready(session, endpoint, { caller: other })).request),
       };
-      const made = await raced(session, endpoint, caller, rule.limit + rivals);
+      const { plan, isFresh } = await rowPlans(session, rule, endpoint, caller);
+      const made = await raced(session, plan, rule.limit + rivals);
       session.claim({
         fact,
         reason: 'kept, raced',
@@ -66,7 +68,7 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
           return succeeded > rule.limit ? { promised, seen: `${succeeded} of ${all.length} at once were made` } : undefined;
         },
       });
-      const last = await session.send((await ready(session, endpoint, { caller })).request);
+      const last = await session.send(await plan());
       const refusal = refusalFor(model, 'limit.quota', operation);
       const isFull = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
       session.claim({
@@ -78,36 +80,60 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
         judge: (...all: readonly TrialExchange[]): Judgement =>
           all.filter(isDone).length > rule.limit ? { promised, seen: `${all.filter(isDone).length} were made` } : undefined,
       });
+      if (isFresh) claimReached(session, rule, made, isFull);
       if (!isFull(last.value)) return;
       claimRefusedAs(session, last, { by: { when: 'limit.quota' }, what: `one more than ${promised}`, beside: made, tries: 1 });
-      if (beside) await claimApart(session, { rule, endpoint, caller, isFull, promised }, beside, last);
-      await claimFreed(session, { rule, endpoint, caller, isFull, promised }, made, last);
+      if (beside) await claimApart(session, { rule, plan, caller, isFull, promised }, beside, last);
+      await claimFreed(session, { rule, plan, caller, isFull, promised }, made, last);
     },
   };
 }
 
-function raced(
-  session: Session,
-  endpoint: Endpoint,
-  caller: TrialCaller | undefined,
-  count: number,
-): Promise<Done<TrialExchange>[]> {
-  const plans = Array.from({ length: count }, () => ready(session, endpoint, { caller }));
-  return Promise.all(plans).then((readied) => session.together(readied.map(({ request }) => request)));
-}
-
 interface Filled {
   readonly rule: RowLimit;
-  readonly endpoint: Endpoint;
+  /** Asks for one more of those that count together. */
+  readonly plan: RowPlans['plan'];
   readonly caller: TrialCaller | undefined;
   readonly isFull: (seen: TrialExchange) => boolean;
   readonly promised: string;
 }
 
+/** So many are asked for at once, all of which count together. */
+async function raced(session: Session, plan: RowPlans['plan'], count: number): Promise<Done<TrialExchange>[]> {
+  return session.together(await Promise.all(Array.from({ length: count }, plan)));
+}
+
+/** As many as are allowed can be made where there was none before. */
+function claimReached(session: Session, rule: RowLimit, made: readonly Done<TrialExchange>[], isFull: Filled['isFull']): void {
+  session.claim({
+    fact: rowLimitFact(rule),
+    reason: 'reached',
+    at: rule.at,
+    of: made,
+    tries: 2,
+    judge: (...all: readonly TrialExchange[]): Judgement => {
+      if (!all.every((one) => isDone(one) || isFull(one))) return moot('something else stood in its way');
+      const succeeded = all.filter(isDone).length;
+      return succeeded < rule.limit
+        ? {
+            promised: `${rule.limit} rows of ${rule.of}${rule.per === undefined ? '' : ` per ${rule.per}`}`,
+            seen: `${succeeded}`,
+          }
+        : undefined;
+    },
+  });
+}
+
+function creating({ model }: Session, { of }: RowLimit): Endpoint {
+  const [endpoint] = model.endpointsThat('create', of);
+  // The case is planned of it.
+  return endpoint!;
+}
+
 /** One that is removed makes room for one, however many are asked for at once. */
 async function claimFreed(
   session: Session,
-  { rule, endpoint, caller, isFull, promised }: Filled,
+  { rule, plan, caller, isFull, promised }: Filled,
   made: readonly Done<TrialExchange>[],
   full: Done<TrialExchange>,
 ): Promise<void> {
@@ -115,10 +141,10 @@ async function claimFreed(
   const [remove] = model.endpointsThat('delete', rule.of);
   const first = made.find(({ value }) => isDone(value));
   if (!remove || !first || model.access.allows(model.operationOf(remove), caller) === 'no') return;
-  const row = rowFrom(session, rule.of, endpoint, first);
+  const row = rowFrom(session, rule.of, creating(session, rule), first);
   const gone = await session.send(await requestAbout(session, row, remove, { caller }));
-  const again = await raced(session, endpoint, caller, rivals);
-  const more = await session.send((await ready(session, endpoint, { caller })).request);
+  const again = await raced(session, plan, rivals);
+  const more = await session.send(await plan());
   const judged = (judge: (succeeded: number) => Judgement) => {
     return (before: TrialExchange, removed: TrialExchange, ...seen: readonly TrialExchange[]): Judgement => {
       if (!isFull(before) || !isDone(removed)) return moot('none was removed from a full house');
@@ -145,16 +171,16 @@ async function claimFreed(
 /** What another caller's row that goes makes no room for, where callers are counted apart. */
 async function claimApart(
   session: Session,
-  { rule, endpoint, caller, isFull, promised }: Filled,
+  { rule, plan, isFull, promised }: Filled,
   other: { readonly caller: TrialCaller; readonly made: Done<TrialExchange> },
   full: Done<TrialExchange>,
 ): Promise<void> {
   const { model } = session;
   const [remove] = model.endpointsThat('delete', rule.of);
   if (!remove || !isDone(other.made.value)) return;
-  const row = rowFrom(session, rule.of, endpoint, other.made);
+  const row = rowFrom(session, rule.of, creating(session, rule), other.made);
   const gone = await session.send(await requestAbout(session, row, remove, { caller: other.caller }));
-  const again = await session.send((await ready(session, endpoint, { caller })).request);
+  const again = await session.send(await plan());
   session.claim({
     fact: rowLimitFact(rule),
     reason: 'apart',

@@ -1,4 +1,5 @@
-import { entriesOf, entryOf } from '../../parts/fact.ts';
+import { logOf } from '../../parts/event-log.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
 import type { Following } from '../../parts/following.ts';
 import { takesChildren } from '../../parts/payload.ts';
@@ -52,7 +53,23 @@ export async function madeAlong(
       }
     }
   }
+  if (logOf(model.spec)?.resource === resource) return loggedRow(session, resource, wanted, make);
   return childOf(session, resource, wanted, make, findBelow);
+}
+
+/** A row of the log of events: something is made that is told of, and a row is found in a list. */
+async function loggedRow(session: Session, resource: string, wanted: WantedRow, make: Make): Promise<TrialRow | undefined> {
+  const { model } = session;
+  for (const { resource: other = '', endpoint, name } of model.operations) {
+    const told = entriesOf(model.spec.events.kinds).some(
+      ([, { on, if: condition }]) => !condition && statedValue(on)?.includes(name),
+    );
+    if (!told || statedValue(endpoint?.does)?.verb !== 'create') continue;
+    const made = await ifTestable(make(other, { for: wanted.caller ?? wanted.for }));
+    const found = made && (await ifTestable(findRow(session, resource, wanted)));
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** A row that its parent is made with: the parent is made with one at least. */

@@ -1,10 +1,12 @@
 import { isMap } from '../../document/values.ts';
+import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { machineIn } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { rowIn, rowPlace } from '../model/row-shown.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
@@ -23,7 +25,8 @@ import { madeAlong } from './made-along.ts';
 import { ownRowSteps } from './own-rows.ts';
 import { keyedParents, keyValues, knownThrough } from './path-keys.ts';
 import { preconditions } from './preconditions.ts';
-import { referredFor } from './referred.ts';
+import { referredFor, tiedThrough } from './referred.ts';
+import { remove } from './remove.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
 import { walkTo } from './walk.ts';
 
@@ -54,6 +57,7 @@ export class Maker implements RowMaker {
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
     const { state, byClock, machine } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
+    if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);
     // The conditions of transitions may want a row to be otherwise: other draws may meet them.
     let why: unknown;
     for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
@@ -67,6 +71,21 @@ export class Maker implements RowMaker {
       }
     }
     throw why;
+  }
+
+  #stateOfDeleted(name: string): string | undefined {
+    const resource = this.#session.model.resource(name);
+    return resource && stateOfDeleted(this.#session.model.spec, resource);
+  }
+
+  /** A row that was deleted, and can be brought back. */
+  async #deleted(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
+    const row = await this.#create(resource, wanted, depth);
+    const { value } = await remove(this.#session, row);
+    if (!isDone(value) || value.status === 202) throw new Untestable(`a ${resource} could not be deleted: ${value.status}`);
+    const machine = machineIn(this.#session.model.spec.states, resource, wanted.state);
+    if (machine && row.fields) row.fields = { ...row.fields, [machine.field]: wanted.state ?? null };
+    return row;
   }
 
   /** Everything that a request to an endpoint needs to be valid but for the row it is about: parents, and a body with its references. */
@@ -85,7 +104,11 @@ export class Maker implements RowMaker {
       if (name !== last && path[name] === undefined) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
     const makeFor = (target: string, style: SampleStyle) =>
-      make(target, { style, for: wanted.caller ?? wanted.for }).then(({ id }) => id);
+      make(target, {
+        style,
+        for: wanted.caller ?? wanted.for,
+        parents: tiedThrough(this.#session, endpoint, target, parents),
+      }).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make: makeFor });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);

@@ -53,7 +53,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
         const row = await session.make(resource, {
           style,
           ...(readying.maker && { caller: readying.maker }),
-          ...(state !== undefined && { state, ...(machine && { machine }) }),
+          ...(state !== undefined && { state, mayBeDeleted: true, ...(machine && { machine }) }),
         });
         const caller = readying.caller ?? callerFor(session, endpoint, row);
         const headers = await session.preconditions(endpoint, row, caller);

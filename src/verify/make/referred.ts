@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { boundByPath } from '../../parts/payload.ts';
+import { boundByPath, takesChildren } from '../../parts/payload.ts';
 import { ownRulesAt } from '../errors/own-condition.ts';
 import type { Follow } from '../model/expectation.ts';
 import { NotSeen } from '../model/expressions.ts';
@@ -34,11 +34,14 @@ export async function referredFor(
   if (verb !== 'create' && verb !== 'upsert') return wanted.parents ?? {};
   const given = { ...wanted.parents };
   const isFree = (field: string) => given[field] === undefined && wanted.body?.[field] === undefined;
-  const alike = rulesThrough(session, endpoint).flatMap(({ rule, reads }) => pairOf(session, endpoint, rule, reads));
+  const alike = rulesThrough(session, endpoint).flatMap(({ rule, reads }) => pairOf(session, endpoint.operation, rule, reads));
   const asked = new Map(
     referencesOf(session, endpoint, wanted).map((field) => [field, answering(session, endpoint, field, wanted)]),
   );
-  const fields = [...asked.keys()].filter((field) => asked.get(field) || alike.flat().some((one) => one.field === field));
+  const shared = new Set(childTies(session, endpoint).map(({ shared: field }) => field));
+  const fields = [...asked.keys()].filter(
+    (field) => asked.get(field) || shared.has(field) || alike.flat().some((one) => one.field === field),
+  );
   try {
     for (const field of fields.filter(isFree)) {
       const body: Record<string, Symbolic> = { ...asked.get(field)?.body };
@@ -65,6 +68,60 @@ function referencesOf(session: Session, endpoint: Endpoint, { style = 'plain' }:
   const resource = session.model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const references = (resource ? entriesOf(resource.fields) : []).filter(([, { ref }]) => ref !== undefined);
   return references.map(([name]) => name).filter((name) => style !== 'plain' || isAsked(session, endpoint, name));
+}
+
+/** What a child refers to, the member of it, and the field of the row that it is made with, which have to be alike. */
+interface ChildTie {
+  readonly target: string;
+  readonly member: string;
+  readonly shared: string;
+}
+
+/** What the errors of children's own creations ask of what they refer to, beside the row that they are made with. */
+function childTies(session: Session, endpoint: Endpoint): ChildTie[] {
+  const { model } = session;
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  return (resource ? entriesOf(resource.fields) : []).flatMap(([, field]) => {
+    const { children } = field;
+    const child = children && takesChildren(field) ? model.resource(children.resource) : undefined;
+    if (!children || !child) return [];
+    const operation = `create ${child.name}`;
+    const rules = model.refusals.all().filter(({ rule }) => rule.if !== undefined && rule.on?.includes(operation) !== false);
+    return rules.flatMap(({ rule }): ChildTie[] => {
+      if (!rule.if) return [];
+      const reads = readThrough(model.expressions.readsOf(rule.if, operation));
+      const pair = reads && pairOf(session, operation, rule.if, reads)[0];
+      const own = pair?.find(({ field: name }) => name === children.field);
+      const other = pair?.find(({ field: name }) => name !== children.field);
+      const target = other && entryOf(child.fields, other.field)?.ref;
+      return own && other && target !== undefined ? [{ target, member: other.member, shared: own.member }] : [];
+    });
+  });
+}
+
+/** The rows that what a child refers to has to refer to as well, as the row that it is made with does. */
+export function tiedThrough(
+  session: Session,
+  endpoint: Endpoint,
+  target: string,
+  parents: Readonly<Record<string, TrialRow>>,
+): Readonly<Record<string, TrialRow>> {
+  return Object.fromEntries(
+    childTies(session, endpoint).flatMap(({ target: meant, member, shared }) => {
+      const row = meant === target ? parents[shared] : undefined;
+      return row ? [[member, row] as const] : [];
+    }),
+  );
+}
+
+/** The members that a condition reads of what references lead to; nothing where it reads anything else. */
+function readThrough(reads: ReturnType<Session['model']['expressions']['readsOf']>): ReadThrough[] | undefined {
+  const through = reads.flatMap(({ root, path: [field, ...more], follows = [] }): ReadThrough[] => {
+    const [member, ...further] = follows;
+    const isDirect = root === 'next' && more.length === 0 && further.length === 0;
+    return isDirect && field !== undefined && member !== undefined ? [{ field, member }] : [];
+  });
+  return through.length === reads.length ? through : undefined;
 }
 
 interface RuleThrough {
@@ -102,11 +159,11 @@ function targetOf({ model }: Session, endpoint: Endpoint, field: string): string
 }
 
 /** The two members that have to be alike for a condition not to hold. */
-function pairOf(session: Session, endpoint: Endpoint, rule: Expression, reads: readonly ReadThrough[]) {
+function pairOf(session: Session, operation: string, rule: Expression, reads: readonly ReadThrough[]) {
   const [left, right, ...more] = reads;
   if (!left || !right || more.length > 0 || left.field === right.field) return [];
   const rows = (value: string) => ({ [left.field]: { [left.member]: 'one' }, [right.field]: { [right.member]: value } });
-  const isPair = isSpared(session, endpoint, rule, rows('one')) && !isSpared(session, endpoint, rule, rows('other'));
+  const isPair = isSpared(session, operation, rule, rows('one')) && !isSpared(session, operation, rule, rows('other'));
   return isPair ? [[left, right] as const] : [];
 }
 
@@ -119,14 +176,9 @@ function rowsById(rows: Readonly<Record<string, ShownFields>>): Follow {
 }
 
 /** Whether a condition does not hold where the rows that are referred to are so. */
-function isSpared(
-  { model }: Session,
-  endpoint: Endpoint,
-  rule: Expression,
-  rows: Readonly<Record<string, ShownFields>>,
-): boolean {
+function isSpared({ model }: Session, operation: string, rule: Expression, rows: Readonly<Record<string, ShownFields>>): boolean {
   const next = Object.fromEntries(Object.keys(rows).map((field) => [field, field]));
-  const context = { next, operation: endpoint.operation, follow: rowsById(rows) };
-  const evaluated = model.expressions.evaluate(rule, endpoint.operation, { context });
+  const context = { next, operation, follow: rowsById(rows) };
+  const evaluated = model.expressions.evaluate(rule, operation, { context });
   return typeof evaluated === 'object' && evaluated.value === false;
 }

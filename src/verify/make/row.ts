@@ -28,6 +28,8 @@ export interface WantedRow {
   /** The state that it is to be in, of one of its machines: that which has such a state, unless said. */
   readonly state?: string;
   readonly machine?: Machine;
+  /** Whether it may be one that was deleted, where that is its state: what brings it back is all that is asked of it. */
+  readonly mayBeDeleted?: boolean;
   /** The transition that is not to be open to it, for what it refers to. */
   readonly blocking?: string;
   /** Whether the clock may be moved to bring it there, which others would see too. */

@@ -2,10 +2,11 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { compileInnerValues, type Making } from '../../parts/inner-values.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { currentVersion } from '../../parts/versioning.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation } from './expectation.ts';
-import { currentVersion, type Model } from './model.ts';
+import type { Model } from './model.ts';
 
 /** Adds, in place, what the service makes inside values that were sent; what cannot be reckoned from here is left out of them. */
 export function completeInner(
@@ -28,7 +29,7 @@ export function completeInner(
 
 function makingFor(model: Model, change: TrialExchange): Making {
   const { sent, caller, endpoint } = change;
-  const version = currentVersion(model.spec);
+  const version = currentVersion(model.spec.versioning);
   const context = {
     ...callerContext(caller),
     now: change.toMs,

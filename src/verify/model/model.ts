@@ -10,6 +10,7 @@ import type { Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Transition } from '../../parts/states.ts';
+import { currentVersion } from '../../parts/versioning.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan, SentBody } from '../script/plan.ts';
 import { Fresh, freshText, type Symbolic } from '../script/symbol.ts';
@@ -246,22 +247,16 @@ export class Model {
   /** The version that everything is asked in: the current one, named wherever a request can name it. */
   version(): { readonly name?: string; readonly query: Record<string, string>; readonly headers: Record<string, string> } {
     const select = statedValue(this.spec.versioning.select);
-    const name = currentVersion(this.spec);
+    const name = currentVersion(this.spec.versioning);
     if (!select || name === undefined || select.by === 'pin' || select.by === 'path') return { query: {}, headers: {} };
     const named = { [select.carrier]: name };
     return select.by === 'header' ? { name, query: {}, headers: named } : { name, query: named, headers: {} };
   }
 }
 
-/** The newest version: the one that is said to be current, else the last. */
-export function currentVersion(spec: Spec): string | undefined {
-  const versions = entriesOf(spec.versioning.versions).map(([, version]) => version);
-  return (versions.find(({ current }) => current) ?? versions.at(-1))?.name;
-}
-
 function versionPath(spec: Spec): string {
   const carrier = statedValue(spec.versioning.select)?.carrier ?? '';
-  return carrier.replaceAll(/\{[^{}]+\}/g, currentVersion(spec) ?? '');
+  return carrier.replaceAll(/\{[^{}]+\}/g, currentVersion(spec.versioning) ?? '');
 }
 
 /** A value of a shape that no other row has, as far as chance can see to it; nothing where the shape is beyond us. */

@@ -148,6 +148,7 @@ export const wholes: readonly ClassRow[] = [
     'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
     { readOff: 'convention', because: 'meanings of verbs, tags, keys and pages, which a document of others does not state' },
   ),
+  ...rowsOf('endpoints/selected', { readOff: 'convention', because: 'fields that are chosen are a word of the language' }),
   ...rowsOf('endpoints/computed', { readOff: 'nothing', because: 'what stated expressions come to; OpenAPI has none' }),
   ...rowsOf('purpose/base address, purpose/functions, purpose/users', {
     readOff: 'convention',
@@ -178,7 +179,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'values that are seldom thought of; only a failure is told',
   },
   ...rowsOf(
-    'events/at a time, events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/refused, events/resumed, events/unchanged',
+    'events/at a time, events/by the clock, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/log kept, events/logged, events/refused, events/resumed, events/unchanged',
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
   ...rowsOf(

@@ -2,10 +2,11 @@ import type { Json, Pointer } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
+import { currentVersion } from '../../parts/versioning.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
-import { currentVersion, type Model } from './model.ts';
+import type { Model } from './model.ts';
 
 /** The state that the first target leads to whose condition holds. */
 export function firstTarget(
@@ -35,7 +36,7 @@ export interface KnownRows {
 
 function evaluated(model: Model, expression: Expression, change: TrialExchange, known: KnownRows, nowMs: number) {
   const { sent, caller, endpoint } = change;
-  const version = currentVersion(model.spec);
+  const version = currentVersion(model.spec.versioning);
   return model.expressions.evaluate(expression, endpoint?.operation, {
     context: {
       ...callerContext(caller),

@@ -12,8 +12,18 @@ import type { Model } from './model.ts';
 
 export type ShownFields = Readonly<Record<string, Json>>;
 
-/** The rows of a resource that an answer shows as they are: one, or the items of a list. Nothing where it shows something else. */
-export function rowsShown(
+/** The rows of a resource that an answer shows whole, as they are: one, or the items of a list. Nothing where it shows something else. */
+export function rowsShown(model: Model, exchange: TrialExchange): ReturnType<typeof rowsAnswered> {
+  return choosesFields(exchange) ? undefined : rowsAnswered(model, exchange);
+}
+
+/** Whether a request chose what its answer shows of its rows. */
+export function choosesFields({ endpoint, sent }: TrialExchange): boolean {
+  return endpoint?.select !== undefined && Object.hasOwn(sent.query, endpoint.select.parameter);
+}
+
+/** As `rowsShown`, whole or as much of them as was chosen. */
+export function rowsAnswered(
   model: Model,
   exchange: TrialExchange,
 ): { readonly resource: string; readonly rows: readonly ShownFields[] } | undefined {

@@ -4,12 +4,11 @@ import { type Derivation, derivationsOf } from '../../parts/derived/derivations.
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
-import { machinesOf } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
 import { rowFor } from '../make/row-for.ts';
-import { stateOf, statesOf, walkTo } from '../make/walk.ts';
+import { stateOf, walkTo } from '../make/walk.ts';
 import { derivedValue } from '../model/derived.ts';
 import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
@@ -22,6 +21,7 @@ import type { Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { changeRow, changingOf } from './change-row.ts';
 import { changesOf } from './changes.ts';
+import { statesCounted, wordsRead } from './rows-counted.ts';
 
 /** What is derived of the rows that refer to a row is true after each of their changes. */
 export const derived: Trial = {
@@ -95,8 +95,8 @@ async function changeReferring(session: Session, watched: Watched): Promise<void
     rows.push(another);
     await look(says);
   }
-  const machines = machinesOf(model.spec.states, from).filter(({ field }) => reads.has(field));
-  for (const { machine, state } of machines.flatMap((one) => statesOf(one).map((name) => ({ machine: one, state: name })))) {
+  // What counts rows in some states alone counts those in all of them wrongly, whether its expression speaks of states or not.
+  for (const { machine, state } of statesCounted(model, from, reads)) {
     const moving = await attempt(() => refer(parent));
     if (!moving) continue;
     rows.push(moving);
@@ -110,27 +110,6 @@ async function changeReferring(session: Session, watched: Watched): Promise<void
   if (removal && isDone(removal.value)) await look('deleted', removal);
   else rows.push(last);
   await letGo(session, watched, rows, look);
-}
-
-/** So many values of one field are told apart. */
-const wordsMost = 4;
-
-/** The values of yes or no, and the words of a list, that decide what is derived of a row, as far as whoever makes one may say them. */
-export function wordsRead(
-  model: Model,
-  from: string,
-  reads: ReadonlySet<string>,
-): readonly { readonly name: string; readonly value: Json; readonly says: string }[] {
-  const resource = model.resource(from);
-  const bound = new Set(model.endpointsThat('create', from).flatMap((endpoint) => boundByPath(model.spec, endpoint)));
-  return (resource ? entriesOf(resource.fields) : []).flatMap(([name, field]) => {
-    const { type, enum: words } = statedValue(field.shape) ?? {};
-    const isSaid = resource && isWritable(model.spec, resource, field) && !field.writable && !bound.has(name);
-    if (!reads.has(name) || !isSaid) return [];
-    const values = type === 'boolean' ? [true, false] : Array.isArray(words) ? (words as readonly Json[]) : [];
-    const told = values.filter((value) => value !== null).slice(0, wordsMost);
-    return told.map((value) => ({ name, value, says: `with ${name} ${JSON.stringify(value)}` }));
-  });
 }
 
 /** Changes what is read of a row that refers. */

@@ -57,7 +57,8 @@ export const fixedFields: Trial = {
         const fact = { kind: 'allowed values', subject: `${resource.name}.${name}` };
         yield {
           name: `${endpoint.key} with another ${name}`,
-          facts: [fact],
+          // What could not be looked at of a field is missing of its resource, too.
+          facts: [fact, { kind: 'field names', subject: resource.name }],
           run: (session) => sendAnother(session, endpoint, field, fact),
         };
       }

@@ -1,8 +1,9 @@
+import { isSame } from '../../document/values.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { machineWith } from '../../parts/states.ts';
+import { machineOn, machineWith } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
@@ -15,6 +16,7 @@ import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
+import { oneLine } from '../values/difference.ts';
 
 /** What is deleted and kept is told of where that is stated, and is there again once it is brought back. */
 export const keptDeleted: Trial = {
@@ -33,22 +35,75 @@ export const keptDeleted: Trial = {
       }
       const bringing = kept.restore === undefined ? undefined : model.endpointOfTransition(name, kept.restore);
       if (bringing) {
-        const facts = [{ kind: 'transitions', subject: name }];
+        const facts = [
+          { kind: 'transitions', subject: name },
+          { kind: 'resources', subject: 'service' },
+          ...fieldsBroughtBack(model, resource, bringing).map((field) => ({
+            kind: 'allowed values',
+            subject: `${name}.${field}`,
+          })),
+        ];
         yield { name: `${name}, brought back`, facts, run: (session) => broughtBack(session, resource, bringing) };
       }
     }
   },
 };
 
+/** The reason of a claim that a field is what it was before its row was deleted. */
+export const broughtBackAsItWas = 'as it was, brought back';
+
+/** The fields that are as they were once a row is brought back: those that nothing sets, moves, derives or counts meanwhile. */
+export function fieldsBroughtBack({ spec }: Model, { name, fields, kept }: Resource, { operation }: Endpoint): string[] {
+  const words = [operation, kept?.restore ?? '', 'transition', 'write', 'delete'];
+  return entriesOf(fields)
+    .filter(
+      ([field, { set, derive, children, writeOnly, visible, shape }]) =>
+        !derive &&
+        !children &&
+        !writeOnly &&
+        visible === undefined &&
+        !(machineOn(spec.states, name, field) ?? words.some((word) => set[word])) &&
+        // References and values may be shown otherwise once what they name has changed.
+        statedValue(shape) !== undefined,
+    )
+    .map(([field]) => field);
+}
+
+/** Another case changes nothing of it; what refers to it may be gone meanwhile. */
+function claimAsItWas(
+  session: Session,
+  resource: Resource,
+  endpoint: Endpoint,
+  seen: { readonly before: Done<TrialExchange>; readonly back: Done<TrialExchange>; readonly after: Done<TrialExchange> },
+): void {
+  const { model } = session;
+  for (const name of fieldsBroughtBack(model, resource, endpoint))
+    session.claim({
+      fact: { kind: 'allowed values', subject: `${resource.name}.${name}` },
+      reason: broughtBackAsItWas,
+      ...(resource.kept && { at: resource.kept.at }),
+      of: [seen.before, seen.back, seen.after] as const,
+      judge(before, change, now): Judgement {
+        if (!isDone(change)) return moot('it was not brought back');
+        const [old, row] = [before, now].map((one) => rowWith(model, one, idIn(model, change)));
+        if (!old || !row || model.unseenBy(resource.name, model.readerOf(now)).has(name)) return moot('it is not shown');
+        return isSame(old[name] ?? null, row[name] ?? null)
+          ? undefined
+          : { promised: `${name} as before it was deleted: ${oneLine(old[name])}`, seen: oneLine(row[name]) };
+      },
+    });
+}
+
 async function deleted(
   session: Session,
   { name }: Resource,
-): Promise<{ readonly row: TrialRow; readonly done: Done<TrialExchange> }> {
-  const row = await session.make(name);
-  await lookAt(session, row);
+  style: 'plain' | 'whole' = 'plain',
+): Promise<{ readonly row: TrialRow; readonly before: Done<TrialExchange>; readonly done: Done<TrialExchange> }> {
+  const row = await session.make(name, { style });
+  const before = (await lookAt(session, row)).done;
   const done = await remove(session, row);
   session.need(isDone(done.value) && done.value.status !== 202, `it could not be deleted: ${done.value.status}`);
-  return { row, done };
+  return { row, before, done };
 }
 
 async function told(session: Session, resource: Resource, endpoint: Endpoint): Promise<void> {
@@ -72,11 +127,12 @@ async function told(session: Session, resource: Resource, endpoint: Endpoint): P
 
 async function broughtBack(session: Session, resource: Resource, endpoint: Endpoint): Promise<void> {
   const { model } = session;
-  const { row, done } = await deleted(session, resource);
+  const { row, before, done } = await deleted(session, resource, 'whole');
   const [caller] = callersFor(session, endpoint, row);
   const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
   const back = await session.send(await requestAbout(session, row, endpoint, { caller, headers }));
   const { done: after } = await lookAt(session, row);
+  claimAsItWas(session, resource, endpoint, { before, back, after });
   const machine = machineWith(model.spec.states, resource.name, resource.kept?.restore ?? '');
   const transition = machine && entryOf(machine.transitions, resource.kept?.restore ?? '');
   session.need(machine !== undefined && transition !== undefined && transition.if === undefined, 'whether it may be is not told');

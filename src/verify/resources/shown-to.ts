@@ -41,6 +41,8 @@ export const shownTo: Trial = {
         );
         const facts = hidden.map(([field]) => ({ kind: 'required flags', subject: `${name}.${field}` }));
         if (readers.length === 0) continue;
+        // What could not be looked at of a field is missing of its resource, too.
+        if (hidden.length > 0) facts.push({ kind: 'field names', subject: name });
         yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
       }
     }

@@ -2,6 +2,7 @@ import type { Case } from '../harness.ts';
 import { authenticationCases } from './authentication.ts';
 import { endpointsCases } from './endpoints.ts';
 import { errorsCases } from './errors.ts';
+import { eventLogCases } from './event-log.ts';
 import { eventsCases } from './events.ts';
 import { expressionsCases } from './expressions.ts';
 import { formCases } from './form.ts';
@@ -22,6 +23,7 @@ export const cases: readonly Case[] = [
   ...keysCases,
   ...authenticationCases,
   ...eventsCases,
+  ...eventLogCases,
   ...errorsCases,
   ...limitsCases,
   ...versioningCases,

@@ -309,6 +309,32 @@ export const endpointsCases: readonly Case[] = [
     ],
     finds: ['endpoints/exists @ /endpoints/GET ~1notes~1{id}/exists', 'endpoints/exists @ /endpoints/POST ~1books/exists'],
   },
+  ...[
+    [
+      '{ type: object, properties: { name: string }, required: [name], additionalProperties: false }',
+      'endpoints/identifier-unsent',
+    ],
+    ['label', 'endpoints/identifier-unsent'],
+    ['none', 'endpoints/identifier-unsent'],
+    ['{ type: object, properties: { name: string } }', 'endpoints/identifier-unnamed'],
+  ].map(([request, code]) => ({
+    snippets: [
+      `{ resources: { book: { identifier: { generate: client } } }, endpoints: { POST /books: { request: ${request} } } }`,
+    ],
+    finds: [`${code} @ /endpoints/POST ~1books/request`],
+  })),
+  {
+    snippets: [
+      `{ resources: { book: { identifier: { generate: client } } }, endpoints: { POST /books: { takes: data.book, request: { type: object, properties: {
+        data: { type: object, properties: { book: { type: object, properties: { name: string }, additionalProperties: false } } } } } } } }`,
+      'endpoints: { PUT /books: { does: create book, as: put book, takes: { Nr: id }, request: { type: object, properties: { Id: string, name: string }, additionalProperties: false } } }',
+    ],
+    finds: [
+      'endpoints/identifier-unsent @ /endpoints/POST ~1books/request',
+      'endpoints/takes @ /endpoints/PUT ~1books/takes/Nr',
+      'endpoints/identifier-unsent @ /endpoints/PUT ~1books/request',
+    ],
+  },
   {
     snippets: ['endpoints: { GET /count: { headers: { X Request: request_id, Date: path } } }'],
     finds: [
@@ -324,6 +350,26 @@ export const endpointsCases: readonly Case[] = [
     finds: [
       'endpoints/counts-no-update @ /endpoints/POST ~1notes/counts',
       'endpoints/example-misfit @ /endpoints/GET ~1tip/response/200/examples/two',
+    ],
+  },
+  {
+    snippets: [
+      '{ endpoints: { GET /count: { select: { parameter: fields } }, "DELETE /notes/{id}": { select: { parameter: fields } }, "GET /notes/{id}": { select: { parameter: expand } } } }',
+    ],
+    finds: [
+      'endpoints/nothing-to-select @ /endpoints/DELETE ~1notes~1{id}/select',
+      'endpoints/nothing-to-select @ /endpoints/GET ~1count/select',
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
+    ],
+  },
+  {
+    snippets: [
+      '{ endpoints: { GET /notes: { select: { parameter: kind } }, "GET /notes/{id}": { response: { 200: { shape: { type: object, properties: { name: string }, required: [name] }, data: { name: result.title } } }, select: { parameter: id } } } }',
+    ],
+    finds: [
+      'endpoints/select-taken @ /endpoints/GET ~1notes/select',
+      'endpoints/nothing-to-select @ /endpoints/GET ~1notes~1{id}/select',
+      'endpoints/select-taken @ /endpoints/GET ~1notes~1{id}/select',
     ],
   },
 ];

@@ -73,6 +73,20 @@ export const expressionsCases: readonly Case[] = [
     ],
     finds: ['expressions/not-decidable @ /authentication/permissions/1/if'],
   },
+  {
+    snippets: ['resources: { note: { fields: { owner: { set: { create: link(next.book) } } } } }'],
+    finds: ['expressions/may-be-absent @ /resources/note/fields/owner/set/create'],
+  },
+  {
+    snippets: ['resources: { book: { fields: { name: { readOnly: true, set: { create: link(next) } } } } }'],
+    finds: ['expressions/no-address @ /resources/book/fields/name/set/create'],
+  },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [create note, update note, publish note, delete note, create book, all hook, stream events, read note], to: [writer, reader] }, { allow: [list note, notes of a book], to: reader, if: "resource.title == link(resource)" }] }',
+    ],
+    finds: ['expressions/not-decidable @ /authentication/permissions/1/if'],
+  },
   { snippets: ['errors: { codes: { too_big: { if: "1 < 2" } } }'], finds: ['expressions/constant @ /errors/codes/too_big/if'] },
   {
     snippets: [

@@ -39,6 +39,14 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
     'endpoints: { "POST /notes/{id}/revive": { does: revive note } }',
     'purpose: { functions: { write: [create note, update note, publish note, delete note, revive note, create book] } }',
   ],
+  'identifiers of clients that their bodies name, their paths say or the service sets': [
+    'resources: { book: { identifier: { generate: client } } }',
+    `endpoints:
+      POST /books: { takes: { Nr: id }, request: { type: object, properties: { Nr: string, name: string }, additionalProperties: false } }
+      POST /books/{id}: { does: create book, as: name book, request: { type: object, properties: { name: string }, additionalProperties: false } }`,
+    'purpose: { functions: { write: [create note, update note, publish note, delete note, create book, name book] } }',
+    'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, name book], to: [writer, reader] }] }',
+  ],
   'children in their parent, taken with it and shown in an envelope': [
     `resources:
       book:

@@ -11,8 +11,9 @@ import {
   successOf,
 } from './context.ts';
 import { confidenceOf, showsManyForOne } from './doubts.ts';
+import { isCalledUpsert, isMadeElsewhere } from './made-elsewhere.ts';
 import { makesOne } from './many-at-once.ts';
-import { isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
+import { isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
@@ -160,7 +161,7 @@ export const getOneReads: InferenceRule = {
 /** A list of a collection; also one below it that is narrowed by fields, such as `/pets/findByStatus?status=sold`. */
 export const getManyLists: InferenceRule = {
   name: 'get-many-lists',
-  says: 'GET that answers with a list, on the path of a collection or on one whose list shows a known resource, lists it.',
+  says: 'GET that answers with a list, on the path of a collection or on one whose list shows a known resource, lists it, unless the things are bound there from the other end.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'GET') continue;
@@ -174,6 +175,7 @@ export const getManyLists: InferenceRule = {
       if (own && isMembership(context, own)) continue;
       if (own) infer(context, operation, 'list', own.resource, getManyLists.name, confidenceOf(context, operation, own, 0.95));
       else if (shown === undefined || !isKept(context, shown)) continue;
+      else if (above === undefined && isBoundFromThere(context, operation)) continue;
       else if (above === undefined) infer(context, operation, 'list', shown, getManyLists.name, 0.7);
       else if (above.resource === shown && isNarrowedByFields(context, operation, shown)) {
         infer(context, operation, 'list', shown, getManyLists.name, 0.6);
@@ -196,26 +198,20 @@ function isNarrowedByFields(context: InferenceContext, { parameters }: SourceOpe
 
 export const putReplaces: InferenceRule = {
   name: 'put-replaces',
-  says: 'PUT on one thing that is no change in part replaces it, or makes it where it may answer 201 as well.',
+  says: 'PUT on one thing that is no change in part replaces it, or makes it where it may answer 201 as well, nothing else makes such things, or its own words say so (`upsert`, `create or update`); without a body, among the things of another that are made elsewhere, it binds one.',
   infer(context) {
     for (const operation of context.operations) {
       const collection = operation.method === 'PUT' ? collectionOfItem(context, operation) : undefined;
-      if (!collection) continue;
+      // What is put among the things of another, and says nothing of itself, is bound to it: `PUT /groups/{group}/users/{user}`.
+      if (!collection || (operation.body === undefined && isMembership(context, collection))) continue;
       const endpoint = endpointOf(context, operation);
       if (!makesOne(context, operation, collection.resource)) continue;
       const makes = isMap(endpoint.response) && Object.hasOwn(endpoint.response, '201') && successOf(endpoint) !== '201';
-      const isNamed = !makes && !isMadeElsewhere(context, collection);
+      const isNamed = isCalledUpsert(operation) || (!makes && !isMadeElsewhere(context, collection));
       infer(context, operation, makes || isNamed ? 'upsert' : 'replace', collection.resource, putReplaces.name, 0.8);
     }
   },
 };
-
-/** Whether another operation makes the things of a collection; where none does, PUT does under the name that it is sent to. */
-function isMadeElsewhere({ byPath, endpoints }: InferenceContext, collection: Collection): boolean {
-  const above = byPath.get(collection.path) ?? [];
-  const isMade = Object.values(endpoints).some((other) => isMap(other) && other.does === `create ${collection.resource}`);
-  return isMade || above.some(({ method }) => method === 'POST');
-}
 
 export const patchUpdates: InferenceRule = {
   name: 'patch-updates',

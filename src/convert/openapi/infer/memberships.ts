@@ -1,6 +1,7 @@
+import type { Json } from '../../../document/document.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { type Collection, endpointOf, type InferenceContext } from './context.ts';
-import { isCopying, isCopyWord, pathParts, singular, wordsOfName } from './paths.ts';
+import { isCopying, isCopyWord, pathParts, shapeOfPath, singular, wholeParameter, wordsOfName } from './paths.ts';
 
 /**
  * Whether a collection only says which things of another one belong to something: `/contacts/{contact}/tags` beside `/tags`, where
@@ -28,11 +29,20 @@ function makesHere(context: InferenceContext, collection: Collection): boolean {
 
 /** A request that names a thing which is there, and says little else of it. */
 function namesOne(context: InferenceContext, operation: SourceOperation, { parameter, resource }: Collection): boolean {
-  const sent = context.written.propertiesOf(endpointOf(context, operation).request);
+  const { request } = endpointOf(context, operation);
+  const forms = context.written.alternativesOf(request) ?? (request === undefined ? [] : [request]);
+  const sent = forms.map((form) => context.written.propertiesOf(form)).find((one) => one !== undefined);
   if (sent === undefined) return false;
   const names = new Set(['id', parameter, `${singular(wordsOfName(resource).at(-1) ?? '')}_id`, 'ids']);
-  const naming = Object.keys(sent.all).filter((name) => names.has(name));
+  const word = pathParts(operation.path).segments.at(-1) ?? '';
+  const isListed = (name: string) => name === word && isPlain(context, context.written.itemsOf(sent.all[name]));
+  const naming = Object.keys(sent.all).filter((name) => names.has(name) || isListed(name));
   return naming.length > 0 && Object.keys(sent.all).length <= 3;
+}
+
+/** A text or a number: `labels: [1, 2]` names labels. */
+function isPlain({ written }: InferenceContext, shape: Json | undefined): boolean {
+  return shape !== undefined && ['string', 'integer', 'number'].includes(written.typeOf(shape) ?? '');
 }
 
 function depthOf(path: string): number {
@@ -50,4 +60,12 @@ export function isCalledAfter(path: string, resource: string): boolean {
 export function isCalledCopy({ map, id, path }: SourceOperation): boolean {
   const { summary } = map.value;
   return isCopying(path) || [String(summary ?? ''), id ?? ''].some((name) => isCopyWord(wordsOfName(name)[0] ?? ''));
+}
+
+/** `/users/{user}/groups` beside `PUT /groups/{group}/users/{user}`, where nothing is sent: the other end of what is bound there. */
+export function isBoundFromThere({ operations }: InferenceContext, { path }: SourceOperation): boolean {
+  const [owner, parameter, word] = pathParts(path).segments.slice(-3);
+  if (owner === undefined || word === undefined || wholeParameter(parameter) === undefined) return false;
+  const other = `/${word}/{}/${owner}/{}`;
+  return operations.some(({ method, body, path: one }) => method === 'PUT' && !body && shapeOfPath(one).endsWith(other));
 }

@@ -53,7 +53,7 @@ function keyOne(endpoint: Endpoint, name: string, writing: ExportWriting): JsonM
 /** The parameters that a list's pages bring. */
 function pageOnes(endpoint: Endpoint, { spec }: ExportWriting): JsonMap[] {
   const pagination = paginationFor(endpoint, spec.limits.pagination);
-  const expand = endpoint.expand;
+  const { expand, select } = endpoint;
   const expansion = expand
     ? [
         following(
@@ -68,7 +68,23 @@ function pageOnes(endpoint: Endpoint, { spec }: ExportWriting): JsonMap[] {
         ),
       ]
     : [];
-  if (!isCut(pagination)) return expansion;
+  const chosen = select
+    ? [
+        following(
+          select.parameter,
+          'query',
+          { type: 'array', items: { type: 'string' } },
+          {
+            description:
+              'The fields to show: names, joined by dots where they lie within another. What is not named is left out, but for the identifier.',
+            explode: false,
+            style: 'form',
+          },
+        ),
+      ]
+    : [];
+  const more = [...expansion, ...chosen];
+  if (!isCut(pagination)) return more;
   const { size, max, default: usual } = pagination;
   const places = parametersOf(pageStyle(pagination.style), pagination).map(({ name, parameter: { schema, description } }) =>
     following(name, 'query', schema, { description }),
@@ -80,7 +96,7 @@ function pageOnes(endpoint: Endpoint, { spec }: ExportWriting): JsonMap[] {
     default: usual,
   });
   const many = size === undefined ? [] : [following(size, 'query', bounds, { description: sizeText(pagination) })];
-  return [...places, ...many, ...expansion];
+  return [...places, ...many, ...more];
 }
 
 function sizeText({ max, overMax }: Pagination): string {

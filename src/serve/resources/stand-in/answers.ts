@@ -58,7 +58,7 @@ export function compileCompletion(
   return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
-    const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
+    const ground = groundOf(sampling, work, placeOfCall(exchange.call, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
     const whole = openly ? answerOpenly(openly, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
     if (whole === nothing) {
@@ -106,6 +106,11 @@ function statusMemberOf(members: Readonly<Record<string, Json>>): string | undef
 
 function isStatus(value: Json | undefined): boolean {
   return typeof value === 'number' && value >= 100 && value < 600;
+}
+
+/** Where an answer stands, of which what is made up in it follows: changing a thing of which nothing else is known shows what reading it shows. */
+function placeOfCall({ method, path }: Call, isOpen: boolean): string {
+  return isOpen && (method === 'PUT' || method === 'PATCH') ? `GET ${path}` : `${method} ${path}`;
 }
 
 /** Whether a request asks for a page after the first, by one of the usual parameters. */

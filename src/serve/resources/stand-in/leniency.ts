@@ -18,7 +18,9 @@ export function compileForgive(isStrict: boolean, samples: Samples): Forgive {
   if (isStrict) return (_exchange, violations) => violations;
   return (exchange, violations) => {
     if (violations.length === 0) return violations;
-    const rest = violations.filter((violation) => !isForgiven(violation, exchange) && !isOfAny(violation, exchange, samples));
+    const isPassed = (one: Violation) =>
+      isForgiven(one, exchange) || isOfAny(one, exchange, samples) || isListOfSuch(one, exchange, samples);
+    const rest = violations.filter((violation) => !isPassed(violation));
     if (rest.length === 0) warn(exchange, violations.map(wordsFor));
     return rest;
   };
@@ -65,6 +67,14 @@ function isForgiven({ in: place, path, found, expected }: Violation, { caller, r
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
 }
 
+/** Whether a list is sent where one such thing is described, and nobody knows what is done with it: several at once. */
+function isListOfSuch({ in: place, path, expected }: Violation, { plan, request }: Exchange, samples: Samples): boolean {
+  const { endpoint } = plan.operation;
+  if (place !== 'body' || path !== '' || expected !== 'an object' || !endpoint || statedValue(endpoint.does)) return false;
+  const shape = statedValue(endpoint.request);
+  return shape !== undefined && Array.isArray(request) && request.every((one: Value) => samples.of(shape).fits(one));
+}
+
 /** Whether the document says of a member of the body no more than that it is an object, as generators write what may be anything. */
 function isOfAny({ in: place, path, expected }: Violation, { plan }: Exchange, samples: Samples): boolean {
   const request = plan.operation.endpoint?.request;
@@ -93,6 +103,6 @@ function wordsFor({ in: place, path, found, expected }: Violation): string {
   if (place === 'path') return `path ${name} does not have its stated shape`;
   if (found === emptyText) return `${place} ${name} is empty`;
   if (fitsSeveral.test(found)) return `${place} ${name} fits more of its forms than one`.replace('  ', ' ');
-  if (expected === 'an object') return `${place} ${name} is no object`;
+  if (expected === 'an object') return `${place} ${name} is no object`.replace('  ', ' ');
   return found === 'nothing' ? `${place} ${name} is required and was not sent` : `${place} ${name} is not stated`;
 }

@@ -17,6 +17,7 @@ import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import { listedBoth } from './listed-both.ts';
+import { isErrorName } from './open-answers.ts';
 
 /** What new rows are like: the rows that the document's own examples show, and what answers have that no client can send. */
 export class Likeness {
@@ -129,6 +130,8 @@ export class Likeness {
   #setByService(shape: Shape, name: string, shown: Json | undefined, ground: Ground): Value {
     const sampler = this.#samples.of(shape, name);
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
+    // What was just made tells of no error.
+    if (isErrorName(name)) return emptyOf(shape, name, this.#samples);
     // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
     const { pattern, enum: listed } = this.#samples.whole(shape);
     if ((pattern !== undefined && listed === undefined) || !Number.isFinite(sampler.cost)) return undefined;
@@ -144,8 +147,19 @@ export class Likeness {
     const { type, example, enum: listed, const: constant } = this.#samples.whole(shape);
     if (type !== 'string' || typeof example !== 'string' || listed !== undefined || constant !== undefined) return undefined;
     this.#kinds ??= new Set(entriesOf(this.#spec.resources.all).map(([one]) => snakeOf(one)));
+    if (!this.#kinds.has(example)) return undefined;
     const own = snakeOf(resource);
-    return this.#kinds.has(example) && this.#samples.of(shape, name).fits(own) ? own : undefined;
+    const isOwn = own.replace(/_\d+$/, '') === example || !this.#isSaidOfOthers(name, example);
+    const kind = isOwn ? example : own;
+    return this.#samples.of(shape, name).fits(kind) ? kind : undefined;
+  }
+
+  /** Whether things of other names have the same example there, so that it is the word of one of them alone; `tag_basic` may well say `tag`. */
+  #isSaidOfOthers(field: string, example: string): boolean {
+    return entriesOf(this.#spec.resources.all).some(([other, { fields }]) => {
+      const shape = snakeOf(other).startsWith(example) ? undefined : entryOf(fields, field)?.shape;
+      return shape !== undefined && this.#samples.whole(statedValue(shape) ?? {}).example === example;
+    });
   }
 
   #isSendable(resource: string, field: string): boolean {

@@ -9,14 +9,11 @@ import type { RowModel } from '../model.ts';
 
 /** Rows as the list of an answer shows them: with the members that it has for them. */
 export function compileShow(
-  { response }: Endpoint,
+  { response }: Pick<Endpoint, 'response'>,
   samples: Samples,
 ): (rows: readonly Fields[], model: RowModel) => Value | undefined {
-  const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
-  const shape = answer && statedValue(answer.shape);
-  const lists = shape === undefined ? [] : listsIn(shape, samples);
-  const [list] = lists;
-  if (list === undefined || lists.length > 1) return () => undefined;
+  const list = listShown({ response }, samples);
+  if (list === undefined) return () => undefined;
   const members = new Set(Object.keys(samples.membersOf(list.items)));
   return (rows, { identifier }) => {
     const shown = rows.map((row) =>
@@ -26,8 +23,22 @@ export function compileShow(
   };
 }
 
+/** The one list of things that the answer of success is or holds; nothing where there are several. */
+export function listShown({ response }: Pick<Endpoint, 'response'>, samples: Samples): ShownList | undefined {
+  const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
+  const shape = answer && statedValue(answer.shape);
+  const [list, ...others] = shape === undefined ? [] : listsIn(shape, samples);
+  return others.length > 0 ? undefined : list;
+}
+
+/** A list in an answer: the member that holds it, none where the answer is it, and what it lists. */
+export interface ShownList {
+  readonly name: string | undefined;
+  readonly items: Shape;
+}
+
 /** The lists of things that an answer is or holds. */
-export function listsIn(shape: Shape, samples: Samples): { readonly name: string | undefined; readonly items: Shape }[] {
+export function listsIn(shape: Shape, samples: Samples): ShownList[] {
   const itemsOf = (one: Json): Shape | undefined => {
     const items = isPlainMap(one) ? samples.whole(one).items : undefined;
     return isPlainMap(items) && Object.keys(samples.membersOf(items)).length > 0 ? items : undefined;

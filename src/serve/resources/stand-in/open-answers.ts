@@ -45,11 +45,37 @@ function openAnswer(
   // An example is its author's word for what is answered, whether or not it fits the schema to the letter.
   const made = example === undefined ? sampler.make(quiet, '') : copy(example);
   if (made === nothing) return nothing;
+  if (example === undefined) withoutErrors(shape, made, samples);
   const kept = new Set<string>();
   lay(shape, made, sent, '', kept, samples);
   const whole = kept.size === 0 || sampler.fits(made) ? made : sampler.complete(made, quiet, '');
   if (whole !== nothing) tellMade(whole, '', kept, ground);
   return whole;
+}
+
+/** What succeeds tells of no error: members that are called so are left out, or say that there is none. */
+function withoutErrors(shape: Shape, made: Value, samples: Samples): void {
+  if (Array.isArray(made)) {
+    const { items } = samples.whole(shape);
+    for (const one of made) withoutErrors(shapeIn(items), one, samples);
+    return;
+  }
+  if (!isFields(made)) return;
+  const { required } = samples.whole(shape);
+  for (const [name, member] of Object.entries(samples.membersOf(shape))) {
+    if (made[name] === undefined || !isErrorName(name)) continue;
+    const none = [0, null, [], ''].find((value) => samples.of(member, name).fits(value));
+    if (typeof made[name] === 'number' ? none === 0 : Array.isArray(required) && required.includes(name) && none !== undefined)
+      made[name] = none as Value;
+    else if (!Array.isArray(required) || !required.includes(name)) delete made[name];
+  }
+}
+
+/** Names of members that tell what went wrong. */
+export function isErrorName(name: string): boolean {
+  return /^_?(?:errors?|error_?(?:codes?|messages?|details?|info|types?|reason)|(?:validation|failure)_?(?:errors?|codes?|messages?|reasons?|details?))$/i.test(
+    name,
+  );
 }
 
 /** How deep what was sent is looked for a place. */

@@ -9,7 +9,8 @@ import type { Work } from '../act.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Relate } from '../stand-in.ts';
-import { compileShow, listsIn } from './lists-shown.ts';
+import { compileShow, listShown, listsIn } from './lists-shown.ts';
+import { rowCalled } from './unmade-rows.ts';
 
 /**
  * Compiles a relation below a thing. `/lists/{list}/relationships/profiles`, `/contacts/{contact}/companies/{company}` and `/tasks/{task}/addTag` are
@@ -38,10 +39,12 @@ export function compileRelation(
     if (endpoint.method !== 'GET' || last !== undefined || act !== undefined || relations.unmade.has(target)) return undefined;
     return compileMentions(owner, target, show);
   }
+  const showsMany = listShown(endpoint, samples)?.items.resource === target;
   return (work, exchange, id) => {
     const model = work.models.get(target);
     if (!model) return undefined;
-    const named = parameter === undefined ? idsIn(exchange.request, noun) : [exchange.pathParams[parameter] ?? ''];
+    const told = parameter === undefined ? idsIn(exchange.request, noun) : [exchange.pathParams[parameter] ?? ''];
+    const named = told.map((one) => (work.rows.get(target, one) ?? rowCalled(work.rows, model, one))?.id ?? one);
     const { method } = exchange.call;
     if (method === 'GET') return show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, pair)), model);
     if (named.length === 0) return undefined;
@@ -49,7 +52,8 @@ export function compileRelation(
     change(work.rows, owner.name, id, pair, named, way);
     // An answer that is such a thing is the one that was named.
     const [row] = way === 'DELETE' ? [] : rowsOf(work, model, named);
-    return row && showsOne(endpoint, target) ? row : undefined;
+    if (row && showsOne(endpoint, target)) return row;
+    return row && showsMany ? show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, pair)), model) : undefined;
   };
 }
 

@@ -44,12 +44,9 @@ export class UnmadeRows {
     return work.rows.get(model.name, id);
   }
 
-  /** The row that people call so: by its slug or its login, where its identifier is another. Looks at the first thousand rows. */
+  /** The row that people call so, where its identifier is another. */
   called(rows: Reader, model: RowModel, name: string): Row | undefined {
-    const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
-    if (fields.length === 0) return undefined;
-    const isCalled = (value: Value) => typeof value !== 'object' && String(value ?? '') === name;
-    return rows.scan(model.name, 0, lookedAtMost).find((row) => fields.some((field) => isCalled(model.parse(row)[field])));
+    return rowCalled(rows, model, name);
   }
 
   /** Makes the rows that a list begins with, once for each parent. */
@@ -76,6 +73,14 @@ export class UnmadeRows {
     const isNone = rows.scan(resource, 0, 1).length === 0;
     return (this.has(resource) || isNone) && !rows.record(goneKey(resource, id), 0);
   }
+}
+
+/** The row that people call so, where its identifier is another: by its slug, its name or its number. Looks at the first thousand rows. */
+export function rowCalled(rows: Reader, model: RowModel, name: string): Row | undefined {
+  const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
+  if (fields.length === 0) return undefined;
+  const isCalled = (value: Value) => typeof value !== 'object' && String(value ?? '') === name;
+  return rows.scan(model.name, 0, lookedAtMost).find((row) => fields.some((field) => isCalled(model.parse(row)[field])));
 }
 
 /** The fields by which people call what has another identifier. */

@@ -4,6 +4,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Resource } from '../../../parts/resources.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { needlesOf } from '../../../store/erasure.ts';
 import type { Row, Transaction } from '../../../store/store.ts';
 import { operationsOn } from '../../callers/rules.ts';
 import { type Caller, type Fields, Refused } from '../../exchange/exchange.ts';
@@ -122,13 +123,27 @@ function eraseIn(work: Work, meant: Meant, spec: Spec): Told {
     texts,
   });
   for (const { model, id } of gone) forgetDeleted(work.rows, model, id);
+  const unlogged = removeLogged(work, needlesOf({ identifiers: [...new Set(identifiers)], texts }));
   const keys = removeKeys(work.rows, meant);
   return {
     rows: gone.map(({ model, id }) => `${model.name}/${id}`),
     ...erased,
+    ...(unlogged !== undefined && { logged: unlogged }),
     keys,
     left: leftIn(work, identifiers, texts),
   };
+}
+
+/** Removes the rows of the log of events that tell of a person; how many, and nothing where there is no log. */
+function removeLogged(work: Work, needles: readonly string[]): number | undefined {
+  const log = [...work.models.values()].find(({ isLog }) => isLog);
+  if (!log) return undefined;
+  const telling: Row[] = [];
+  eachRow(work, log, (row) => {
+    if (needles.some((needle) => row.doc.includes(needle))) telling.push(row);
+  });
+  for (const row of telling) if (work.rows.get(log.name, row.id)) removeRow(work, log, row, log.parse(row), `erase ${log.name}`);
+  return telling.length;
 }
 
 /**

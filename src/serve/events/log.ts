@@ -1,0 +1,123 @@
+import type { Draw } from '../../kinds/generators/kind.ts';
+import { loggedOf, logOf } from '../../parts/event-log.ts';
+import { toldShape } from '../../parts/expressions/told-rows.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { leftOutOf, showingOperations } from '../../parts/left-out.ts';
+import { namesOperation } from '../../parts/operations.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { isFailed } from '../exchange/compilation.ts';
+import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
+import { compilePrune, type Prune } from '../exchange/visibility.ts';
+import { compileDoing } from '../following/doing.ts';
+import { parseStoredValue, toJson, withoutPrototype } from '../http/json.ts';
+import type { StoredChange, Work } from '../resources/act.ts';
+import type { RecordedKind } from './event-kinds.ts';
+import type { EventsSetting } from './setting.ts';
+
+/** The events of a document as rows of a resource. */
+export interface CompiledLog {
+  /** An identifier of a row, which is that of its event; nothing where the resource says no form for it. */
+  readonly newId: ((draw: Draw) => string) | undefined;
+  /** Inside a change: makes the row of an event. @throws {Refused} `internal` where that cannot be. */
+  add(work: Work, logged: Logged): void;
+}
+
+/** An event that is to be a row. */
+interface Logged {
+  readonly kind: RecordedKind;
+  /** Its identifier, kind, time and action. */
+  readonly event: Readonly<Record<string, Value>> & { readonly id: string };
+  readonly payload: Value;
+  /** The change of the row that it is about. */
+  readonly change: StoredChange | undefined;
+  readonly caller: Value;
+}
+
+/** Compiles it; nothing where a document states none. */
+export function compileLog(engine: EventsSetting): CompiledLog | undefined {
+  const { compilation } = engine;
+  const log = logOf(compilation.spec);
+  const model = log && engine.models.get(log.resource);
+  if (!log || !model) return undefined;
+  const { generate } = model.identifier;
+  const set = Object.entries(log.set).filter(([field]) => model.fields.has(field));
+  const doing = compileDoing({ verb: 'create', resource: log.resource }, Object.keys(log.set), model, compilation);
+  const seen = compileSeen(engine, log.resource);
+  return {
+    newId: generate.by === 'template' ? generate.make : undefined,
+    add(work, { kind, event, payload, change, caller }) {
+      const about = change && { resource: change.model.name, row: change.id };
+      const row = change && (change.after ?? change.before);
+      const { now, follow } = work.scope;
+      const scope = {
+        now,
+        follow,
+        operation: change?.operation ?? work.scope.operation,
+        version: '',
+        caller,
+        event: { ...event, ...about, payload: seen(kind, payload) },
+        ...(row && { row }),
+      };
+      const given: Fields = withoutPrototype({});
+      for (const [field, expression] of set) {
+        const value = compilation.expression(expression, loggedOf(about?.resource))(scope);
+        if (isFailed(value)) throw unlogged(event, `${field} of it failed: ${value.reason}`);
+        if (value !== undefined && value !== null) given[field] = value;
+      }
+      const own = { now, operation: doing.name, version: '', follow };
+      const refusal = refusalOf(() => doing.act({ ...work, scope: own }, event.id, given));
+      if (refusal) throw unlogged(event, wordsOf(refusal));
+    },
+  };
+}
+
+function refusalOf(act: () => Refusal | undefined): Refusal | undefined {
+  try {
+    return act();
+  } catch (failure) {
+    if (failure instanceof Refused) return failure.refusal;
+    throw failure;
+  }
+}
+
+function wordsOf({ message, when, code, violations: [first] = [] }: Refusal): string {
+  if (first) return `${first.path || '/'} is ${first.found}, not ${first.expected}`;
+  return message ?? code ?? when ?? 'it is refused';
+}
+
+function unlogged({ kind }: Logged['event'], why: string): Refused {
+  return new Refused({ when: 'internal', message: `The row of the event ${String(kind)} cannot be made: ${why}` });
+}
+
+/** Leaves out of a payload what some of those who may read the log do not see. */
+function compileSeen({ compilation }: EventsSetting, resource: string): (kind: RecordedKind, payload: Value) => Value {
+  const { spec } = compilation;
+  const known = new Map<string, readonly Prune[]>();
+  const prunesOf = (kind: string): readonly Prune[] => {
+    const stated = entryOf(spec.events.kinds, kind);
+    const shape = stated && toldShape(spec, stated);
+    if (!shape) return [];
+    return readersOf(spec, resource, compilation.user).flatMap(
+      (user) => compilePrune(spec, shape, { user, reveals: false, leftOut: leftOutOf(spec, { user }) }) ?? [],
+    );
+  };
+  return ({ name }, payload) => {
+    const prunes = known.get(name) ?? prunesOf(name);
+    known.set(name, prunes);
+    if (prunes.length === 0) return payload;
+    const own: Value = parseStoredValue(toJson(payload));
+    for (const prune of prunes) prune(own);
+    return own;
+  };
+}
+
+/** The users who may read rows of a resource; nothing among them for whoever shows no credential. */
+function readersOf(spec: Spec, resource: string, everybody: string | undefined): readonly (string | undefined)[] {
+  const { schemes, permissions, public: open } = spec.authentication;
+  if (!isStated(schemes)) return [everybody];
+  const operations = showingOperations(spec, resource);
+  if (operations.some((operation) => namesOperation(open, operation))) return [undefined];
+  if (!isStated(permissions)) return entriesOf(spec.purpose.users).map(([user]) => user);
+  const rules = (statedValue(permissions) ?? []).filter(({ allow }) => operations.some((one) => namesOperation(allow, one)));
+  return [...new Set(rules.flatMap(({ to }): readonly (string | undefined)[] => (to === 'anyone' ? [undefined] : to)))];
+}
