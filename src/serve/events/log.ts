@@ -1,11 +1,11 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { loggedOf, logOf } from '../../parts/event-log.ts';
 import { toldShape } from '../../parts/expressions/told-rows.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf, showingOperations } from '../../parts/left-out.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { isFailed } from '../exchange/compilation.ts';
+import { type Evaluate, isFailed } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { compileDoing } from '../following/doing.ts';
@@ -43,6 +43,13 @@ export function compileLog(engine: EventsSetting): CompiledLog | undefined {
   const set = Object.entries(log.set).filter(([field]) => model.fields.has(field));
   const doing = compileDoing({ verb: 'create', resource: log.resource }, Object.keys(log.set), model, compilation);
   const seen = compileSeen(engine, log.resource);
+  const compiled = new Map<string | undefined, readonly LoggedField[]>();
+  // Compiled once for each resource that an event is about.
+  const fieldsFor = (resource: string | undefined): readonly LoggedField[] => {
+    const known = compiled.get(resource) ?? set.map(([field, one]) => compileField(field, one, resource, compilation));
+    compiled.set(resource, known);
+    return known;
+  };
   return {
     newId: generate.by === 'template' ? generate.make : undefined,
     add(work, { kind, event, payload, change, caller }) {
@@ -59,10 +66,8 @@ export function compileLog(engine: EventsSetting): CompiledLog | undefined {
         ...(row && { row }),
       };
       const given: Fields = withoutPrototype({});
-      for (const [field, expression] of set) {
-        // The payload as a whole is kept as it was: an expression would read its nulls as absent.
-        const isWhole = /^\s*event\.payload\s*$/.test(expression.source);
-        const value = isWhole ? scope.event.payload : compilation.expression(expression, loggedOf(about?.resource))(scope);
+      for (const { field, isPayload, read } of fieldsFor(about?.resource)) {
+        const value = isPayload ? scope.event.payload : read(scope);
         if (isFailed(value)) throw unlogged(event, `${field} of it failed: ${value.reason}`);
         if (value !== undefined && value !== null) given[field] = value;
       }
@@ -71,6 +76,24 @@ export function compileLog(engine: EventsSetting): CompiledLog | undefined {
       if (refusal) throw unlogged(event, wordsOf(refusal));
     },
   };
+}
+
+/** What a field of a row of the log holds. */
+interface LoggedField {
+  readonly field: string;
+  /** Whether that is the payload as a whole, which is kept as it was: an expression would read its nulls as absent. */
+  readonly isPayload: boolean;
+  readonly read: Evaluate;
+}
+
+function compileField(
+  field: string,
+  expression: Expression,
+  resource: string | undefined,
+  compilation: EventsSetting['compilation'],
+): LoggedField {
+  const isPayload = expression.source.trim() === 'event.payload';
+  return { field, isPayload, read: compilation.expression(expression, loggedOf(resource)) };
 }
 
 function refusalOf(act: () => Refusal | undefined): Refusal | undefined {
