@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { parseDocument } from '../src/index.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { caller, tellService } from './serving/callers.ts';
-import { logged } from './values/logged.ts';
+import { tryService } from './serving/tried.ts';
+import { logged, nullsLogged } from './values/logged.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -213,6 +214,21 @@ test('the log is told in older versions by their words, as its own rows are', as
   assert.deepEqual(failures, []);
   await close();
 });
+
+for (const [data, held] of [
+  ['event.payload', { id: 'a', text: null }],
+  [
+    '{ object: event.payload, kinds: [event.kind, event.payload] }',
+    { object: { id: 'a', text: null }, kinds: ['n', { id: 'a', text: null }] },
+  ],
+] as const)
+  test(`a payload is logged with its nulls, as ${data}`, async () => {
+    const { send, close } = await tryService(nullsLogged(data));
+    assert.equal((await send('POST', '/notes', { body: { id: 'a', text: null } })).status, 201);
+    const [entry] = (await send('GET', '/entries')).json as readonly { readonly data: unknown }[];
+    assert.deepEqual(entry?.data, held);
+    await close();
+  });
 
 test('the log is read back from OpenAPI as it was stated', () => {
   const document = parseDocument(`title: Parcels\n${logged}`, 'parcels.yaml');

@@ -99,3 +99,26 @@ errors:
 limits: none
 versioning: none
 `;
+
+/** Notes whose text may be null, and a log that holds `data` of each event. */
+export const nullsLogged = (data: string) => `
+title: Notes
+purpose: { purpose: Keeps notes., users: { writer: Writes. }, functions: { write: [all note, all entry] } }
+resources:
+  note: { identifier: { field: id, generate: client }, fields: { id: string, text: { type: string?, null: kept } }, required: [id, text] }
+  entry:
+    identifier: { field: id, generate: "e_{ulid}" }
+    fields: { id: string, data: { type: object, properties: {}, additionalProperties: true } }
+    required: [id, data]
+states: none
+endpoints: { POST /notes: { does: create note }, GET /entries: { does: list entry } }
+authentication: none
+events: { delivery: none, log: { resource: entry, keep: 30d, set: { data: ${data} } }, kinds: { n: { on: [create note], payload: note } } }
+errors:
+  payload: problem
+  codes:
+    invalid: { status: 422, when: [request.invalid, request.malformed, request.parameter] }
+    gone: { status: 404, when: [resource.missing, route.unknown] }
+limits: { rate: none, size: none, timeout: none, quota: none, pagination: none }
+versioning: none
+`;

@@ -11,6 +11,7 @@ import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { compileDoing } from '../following/doing.ts';
 import { parseStoredValue, toJson, withoutPrototype } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
+import { isFields } from '../resources/body.ts';
 import type { RecordedKind } from './event-kinds.ts';
 import type { EventsSetting } from './setting.ts';
 
@@ -66,10 +67,11 @@ export function compileLog(engine: EventsSetting): CompiledLog | undefined {
         ...(row && { row }),
       };
       const given: Fields = withoutPrototype({});
-      for (const { field, isPayload, read } of fieldsFor(about?.resource)) {
-        const value = isPayload ? scope.event.payload : read(scope);
+      for (const { field, payloadAt, read } of fieldsFor(about?.resource)) {
+        const value = read(scope);
         if (isFailed(value)) throw unlogged(event, `${field} of it failed: ${value.reason}`);
-        if (value !== undefined && value !== null) given[field] = value;
+        const whole = payloadAt.reduce((held, place) => placed(held, place, scope.event.payload), value);
+        if (whole !== undefined && whole !== null) given[field] = whole;
       }
       const own = { now, operation: doing.name, version: '', follow };
       const refusal = refusalOf(() => doing.act({ ...work, scope: own }, event.id, given));
@@ -81,8 +83,8 @@ export function compileLog(engine: EventsSetting): CompiledLog | undefined {
 /** What a field of a row of the log holds. */
 interface LoggedField {
   readonly field: string;
-  /** Whether that is the payload as a whole, which is kept as it was: an expression would read its nulls as absent. */
-  readonly isPayload: boolean;
+  /** Where the payload stands as a whole, which is kept as it was: an expression reads its nulls as absent. */
+  readonly payloadAt: readonly (readonly string[])[];
   readonly read: Evaluate;
 }
 
@@ -92,8 +94,23 @@ function compileField(
   resource: string | undefined,
   compilation: EventsSetting['compilation'],
 ): LoggedField {
-  const isPayload = expression.source.trim() === 'event.payload';
-  return { field, isPayload, read: compilation.expression(expression, loggedOf(resource)) };
+  const payloadAt = payloadPlaces(expression);
+  const isAll = payloadAt.some((place) => place.length === 0);
+  return { field, payloadAt, read: isAll ? () => null : compilation.expression(expression, loggedOf(resource)) };
+}
+
+/** The places of the whole payload in what an expression makes, by the keys that lead there. */
+function payloadPlaces({ source, parts }: Expression): string[][] {
+  if (source.trim() === 'event.payload') return [[]];
+  return Object.entries(parts ?? {}).flatMap(([key, part]) => payloadPlaces(part).map((place) => [key, ...place]));
+}
+
+/** A value with another one at a place in it; itself where nothing stands there. */
+function placed(value: Value, [first, ...rest]: readonly string[], other: Value): Value {
+  if (first === undefined) return other;
+  if (Array.isArray(value)) return value.map((one, at) => (String(at) === first ? placed(one, rest, other) : one));
+  if (!isFields(value) || !Object.hasOwn(value, first)) return value;
+  return Object.assign(withoutPrototype({}), value, { [first]: placed(value[first], rest, other) });
 }
 
 function refusalOf(act: () => Refusal | undefined): Refusal | undefined {
