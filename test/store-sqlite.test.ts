@@ -290,3 +290,89 @@ test('a page anywhere in a sorted and filtered list is one range of an index, wi
     }
   }
 });
+
+test('a change whose delayed write fails fails alone, and nothing of it is left', async (context) => {
+  const file = join(folder(context), 'store.sqlite');
+  const store = openSqlite(file);
+  context.after(() => store.close());
+  await store.prepare([table('seat', ['level:integer'])], noRows);
+  await store.change((tx) => tx.insert('seat', row('a', 1)));
+  const event = (id: string) => ({
+    id,
+    kind: 'sat',
+    atMs: 0,
+    operation: 'sit',
+    resource: null,
+    row: null,
+    payload: '{}',
+    image: null,
+  });
+  const runs = [0, 0, 0];
+  const settled = await Promise.allSettled([
+    store.change((tx) => {
+      runs[0]! += 1;
+      tx.outbox.addEvent(event('one'));
+      tx.insert('seat', row('b', 1));
+    }),
+    store.change((tx) => {
+      runs[1]! += 1;
+      tx.insert('seat', row('c', 1));
+      tx.update('seat', row('a', 2));
+      tx.keep('k', { fingerprint: '', body: '', expiresMs: 9 });
+      tx.outbox.addEvent(event('one'));
+    }),
+    store.change((tx) => {
+      runs[2]! += 1;
+      tx.outbox.addEvent(event('two'));
+      return tx.count({ table: 'seat' }, []);
+    }),
+  ]);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.match(String(settled[1]?.status === 'rejected' && settled[1].reason), /UNIQUE constraint failed: ninefold_events.id/);
+  assert.equal(settled[2]?.status === 'fulfilled' && settled[2].value, 2);
+  // The last one counts, so that the write of the two before it was carried out, and failed, while it ran.
+  assert.deepEqual(runs, [2, 2, 2]);
+  assert.deepEqual(await store.read((reader) => reader.scan('seat', 0, 9).map(({ id, doc }) => [id, doc])), [
+    ['a', row('a', 1).doc],
+    ['b', row('b', 1).doc],
+  ]);
+  assert.equal(await store.read((reader) => reader.record('k', 0)), undefined);
+  assert.deepEqual(await store.read((reader) => reader.outbox.events(0, 9).map(({ id }) => id)), ['one', 'two']);
+});
+
+test('a change that delays very many writes is stored whole', async (context) => {
+  const store = openSqlite(join(folder(context), 'store.sqlite'));
+  context.after(() => store.close());
+  await store.prepare([table('seat', ['level:integer'])], noRows);
+  const ids = Array.from({ length: 1000 }, (_, index) => `s${index}`);
+  await store.change((tx) => ids.map((id) => tx.insert('seat', row(id, 1))));
+  const atTwo = { table: 'seat', where: { op: '=', left: { column: 'level' }, right: { param: 0 } } } as const;
+  await store.change((tx) => ids.map((id) => tx.update('seat', row(id, 2))));
+  assert.equal(await store.read((reader) => reader.count(atTwo, [2])), 1000);
+});
+
+test('what has expired is removed also where lasting records are asked for', async (context) => {
+  const file = join(folder(context), 'store.sqlite');
+  const store = openSqlite(file);
+  const keep = (key: string, nowMs: number) =>
+    store.change((tx) => {
+      tx.record(key, nowMs);
+      tx.record('lasting', 0);
+      tx.keep(key, { fingerprint: '', body: '', expiresMs: nowMs + 10 });
+    });
+  await keep('a', 100);
+  await keep('b', 200);
+  await store.close();
+  const database = new DatabaseSync(file);
+  assert.deepEqual(
+    database
+      .prepare('SELECT key FROM ninefold_records')
+      .all()
+      .map(({ key }) => key),
+    ['b'],
+  );
+  database.close();
+});

@@ -24,12 +24,11 @@ export function withDerived(
   id: string | undefined,
   fields: Fields,
   isWhole: boolean,
-  level = Number.POSITIVE_INFINITY,
+  { level = Number.POSITIVE_INFINITY, tallied }: { readonly level?: number; tallied?: Tallied | undefined } = {},
 ): Fields {
   const { derived } = model;
   if (derived.fields.length === 0) return fields;
   const next = withoutPrototype(fields);
-  let tallied: Tallied | undefined;
   for (const one of derived.fields) {
     if (one.level > level) continue;
     const names: Record<string, Value> = { resource: next };
@@ -144,7 +143,7 @@ function adjust(
     tallied = { ...tallied, [aggregate.key]: moved(tallied[aggregate.key], gone, come) };
   }
   if (tallied) keepTallied(work.rows, model, id, tallied);
-  if (isMoved) rederiveRow(work, model, row);
+  if (isMoved) rederiveRow(work, model, row, tallied);
 }
 
 /** The running state of a count or sum, without what is gone and with what came. */
@@ -155,9 +154,10 @@ function moved(state: string | undefined, gone: Value, come: Value): string {
   return sumText(sum);
 }
 
-function rederiveRow(work: Pick<Work, 'rows' | 'models' | 'scope'>, model: RowModel, row: Row): void {
+/** `tallied` is the running state of its aggregates, where that was read already. */
+function rederiveRow(work: Pick<Work, 'rows' | 'models' | 'scope'>, model: RowModel, row: Row, tallied: Tallied | undefined): void {
   const before = model.parse(row);
-  const next = withDerived(work.rows, model, row.id, before, true);
+  const next = withDerived(work.rows, model, row.id, before, true, { tallied });
   if (isDerivedSame(model, before, next)) return;
   const written = work.rows.update(model.name, newRow(model, row.id, next, row.entered));
   setTimers(work, model, written, next);
@@ -174,8 +174,9 @@ function isDerivedSame(model: RowModel, before: Fields, next: Fields): boolean {
  */
 export function recountRow(rows: Transaction, model: RowModel, row: Row, level: number): void {
   const before = model.parse(row);
-  keepTallied(rows, model, row.id, recounted(rows, model, before, level));
-  const next = withDerived(rows, model, row.id, before, true, level);
+  const tallied = recounted(rows, model, before, level);
+  keepTallied(rows, model, row.id, tallied);
+  const next = withDerived(rows, model, row.id, before, true, { level, tallied });
   if (!isDerivedSame(model, before, next)) rows.update(model.name, newRow(model, row.id, next, row.entered));
 }
 

@@ -1,11 +1,17 @@
 /** What a batch of changes needs of the database. */
 interface BatchWork<B> {
-  /** Runs one body; a body that fails leaves nothing. @throws when the whole batch is lost. */
-  readonly run: (body: B) => BatchOutcome;
+  /** Runs one body; a body that fails leaves nothing. A careful one writes nothing together with others. @throws when the whole batch is lost. */
+  readonly run: (body: B, isCareful: boolean) => BatchOutcome;
   /** Brings what the batch wrote to disk. */
   readonly commit: () => void;
-  /** Undoes the whole batch, and says what its changes reject with. */
-  readonly abandon: (cause: unknown) => Error;
+  /** Undoes the whole batch. */
+  readonly abandon: (cause: unknown) => LostBatch;
+}
+
+/** Why a batch was lost, and what its changes reject with, unless one of them alone may be to blame: that is seen when each is run carefully. */
+export interface LostBatch {
+  readonly isOfOne: boolean;
+  readonly error: Error;
 }
 
 export type BatchOutcome = { readonly value: unknown } | { readonly error: unknown };
@@ -75,24 +81,12 @@ export class Changes<B> {
   };
 
   #flush(): void {
-    const outcomes: BatchOutcome[] = [];
     const batch = this.#waiting;
     this.#waiting = [];
-    let taken = 0;
-    let lost: Error | undefined;
-    const until = performance.now() + MOST_MS;
     this.#running = true;
     this.#size = Math.min(batch.length, MOST_BODIES);
-    try {
-      while (taken < batch.length && taken < MOST_BODIES && (taken === 0 || performance.now() < until)) {
-        outcomes.push(this.#work.run(batch[taken++]!.body));
-      }
-      this.#work.commit();
-    } catch (error) {
-      lost = this.#work.abandon(error);
-    } finally {
-      this.#running = false;
-    }
+    const { outcomes, taken, lost } = this.#runAll(batch, false) ?? this.#runAll(batch, true)!;
+    this.#running = false;
     this.#scheduled = false;
     this.#waiting = batch.slice(taken).concat(this.#waiting);
     if (this.#waiting.length > 0) this.#schedule();
@@ -100,6 +94,30 @@ export class Changes<B> {
     if (this.#scheduled) return;
     for (const resolve of this.#drained.splice(0)) resolve();
   }
+
+  /** Runs as many bodies as time allows and commits them. Nothing where they are to be run again, carefully. */
+  #runAll(batch: readonly Waiting<B>[], isCareful: boolean): Ran | undefined {
+    const outcomes: BatchOutcome[] = [];
+    const until = performance.now() + MOST_MS;
+    let taken = 0;
+    try {
+      while (taken < batch.length && taken < MOST_BODIES && (taken === 0 || performance.now() < until)) {
+        outcomes.push(this.#work.run(batch[taken++]!.body, isCareful));
+      }
+      this.#work.commit();
+      return { outcomes, taken, lost: undefined };
+    } catch (failure) {
+      const { isOfOne, error } = this.#work.abandon(failure);
+      return isOfOne && !isCareful ? undefined : { outcomes, taken, lost: error };
+    }
+  }
+}
+
+/** What came of a batch: of its first `taken` bodies. */
+interface Ran {
+  readonly outcomes: readonly BatchOutcome[];
+  readonly taken: number;
+  readonly lost: Error | undefined;
 }
 
 function settle<B>({ resolve, reject }: Waiting<B>, outcome: BatchOutcome): void {

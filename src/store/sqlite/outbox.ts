@@ -149,32 +149,50 @@ function deliveryOf([seq, event, subscriber, tries, dueMs, settledMs, outcome]: 
   return { seq, event, subscriber, tries, dueMs, settledMs, outcome };
 }
 
-/** Writes them inside one body of a change; `write` opens its savepoint. */
+const INSERT_EVENT = `INSERT INTO ninefold_events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+export function addEvent(outbox: OutboxReads, seq: number, event: NewEvent): void {
+  const { id, kind, atMs, operation, resource, row, payload, image, trace } = event;
+  outbox.sql(INSERT_EVENT).get(seq, id, kind, atMs, operation, resource, row, payload, image, trace ?? null);
+}
+
+/** How one body of a change writes. */
+interface OutboxWriting {
+  /** Called before anything is looked at. */
+  readonly look: () => void;
+  readonly write: <T>(write: () => T) => T;
+  readonly next: () => number;
+  readonly addEvent: (seq: number, event: NewEvent) => void;
+}
+
+/** Writes them inside one body of a change. */
 export class OutboxChange extends OutboxReads implements Outbox {
   readonly #reads: OutboxReads;
-  readonly #write: <T>(write: () => T) => T;
-  readonly #next: () => number;
+  readonly #writing: OutboxWriting;
 
-  constructor(reads: OutboxReads, write: <T>(write: () => T) => T, next: () => number) {
+  constructor(reads: OutboxReads, writing: OutboxWriting) {
     super(reads.database);
     this.#reads = reads;
-    this.#write = write;
-    this.#next = next;
+    this.#writing = writing;
   }
 
   override sql<R extends readonly unknown[]>(text: string): Statement<R> {
+    this.#writing.look();
     return this.#reads.sql(text);
   }
 
-  addEvent({ id, kind, atMs, operation, resource, row, payload, image, trace }: NewEvent): number {
-    const seq = this.#next();
-    const insert = this.sql(`INSERT INTO ninefold_events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#write(() => insert.get(seq, id, kind, atMs, operation, resource, row, payload, image, trace ?? null));
+  #write<T>(write: () => T): T {
+    return this.#writing.write(write);
+  }
+
+  addEvent(event: NewEvent): number {
+    const seq = this.#writing.next();
+    this.#writing.addEvent(seq, event);
     return seq;
   }
 
   addDelivery({ event, subscriber, lane, dueMs }: NewDelivery): number {
-    const seq = this.#next();
+    const seq = this.#writing.next();
     const waits =
       lane !== null &&
       this.sql<[number]>('SELECT 1 FROM ninefold_deliveries WHERE lane = ? AND settled IS NULL LIMIT 1').get(lane) !== undefined;

@@ -3,9 +3,13 @@ import type { StoredRecord, Timer, TimerSearch } from '../store.ts';
 import { type Statement, statement } from './statement.ts';
 
 const PURGED_PER_KEPT = 2;
+/** Records that never expire are few and small, and are asked for again and again: the sums over the rows of one that others refer to. */
+const LASTING_MOST = 4096;
 
 /** Kept answers under their keys. Each one that is added makes room by removing two that have expired, at most. */
 export class Records {
+  /** Records that never expire, as they are in the file or will be with this transaction. */
+  readonly #lasting = new Map<string, StoredRecord>();
   readonly #find: Statement<[fingerprint: string, body: string, expires: number]>;
   readonly #keep: Statement;
   readonly #purge: Statement;
@@ -26,15 +30,32 @@ export class Records {
   }
 
   find(key: string, nowMs: number): StoredRecord | undefined {
-    this.#latestMs = nowMs;
+    const lasting = this.#lasting.get(key);
+    if (lasting) return lasting;
+    // What never expires is asked for without a time.
+    if (nowMs !== 0) this.#latestMs = nowMs;
     const found = this.#find.get(key);
     if (!found || found[2] <= nowMs) return undefined;
-    return { fingerprint: found[0], body: found[1], expiresMs: found[2] };
+    const record = { fingerprint: found[0], body: found[1], expiresMs: found[2] };
+    this.#know(key, record);
+    return record;
   }
 
   keep(key: string, record: StoredRecord): void {
     this.#kept += 1;
     this.#keep.get(key, record.fingerprint, record.body, record.expiresMs);
+    this.#know(key, record);
+  }
+
+  /** Looks into the file again: something was undone, or written past this. */
+  forget(): void {
+    this.#lasting.clear();
+  }
+
+  #know(key: string, record: StoredRecord): void {
+    if (record.expiresMs < Number.MAX_SAFE_INTEGER) return void this.#lasting.delete(key);
+    if (this.#lasting.size >= LASTING_MOST) this.#lasting.clear();
+    this.#lasting.set(key, record);
   }
 
   /** The store has no clock: what has expired is judged by the last time that a record was asked for. */

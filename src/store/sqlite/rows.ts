@@ -96,7 +96,7 @@ export class TableRows {
       `INSERT INTO ${this.sql} (${['seq', 'id', 'rev', 'entered', 'doc', ...this.#stated].join(', ')})
        VALUES (?, ?, ?, ?, ?${', ?'.repeat(this.#stated.length)})`,
     );
-    this.#checkWidth(row);
+    this.checkWidth(row);
     try {
       this.#insert.get(rev, row.id, rev, row.entered, row.doc, ...row.columns);
     } catch (error) {
@@ -117,7 +117,7 @@ export class TableRows {
       `UPDATE ${this.sql} SET ${['rev', 'entered', 'doc', ...this.#stated].map((name) => `${name} = ?`).join(', ')}
        WHERE id = ? RETURNING seq`,
     );
-    this.#checkWidth(row);
+    this.checkWidth(row);
     let found: readonly [number] | undefined;
     try {
       found = this.#update.get(rev, row.entered, row.doc, ...row.columns, row.id);
@@ -133,7 +133,12 @@ export class TableRows {
     this.#remove.get(id);
   }
 
-  #checkWidth(row: NewRow): void {
+  /** Whether a value can be refused because another row holds it. */
+  get hasUnique(): boolean {
+    return this.#uniqueNames.size > 1;
+  }
+
+  checkWidth(row: NewRow): void {
     const width = this.#stated.length;
     if (row.columns.length === width) return;
     throw new RangeError(`table ${this.name} has ${width} columns, and ${row.columns.length} values came for row ${row.id}`);

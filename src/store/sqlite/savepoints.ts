@@ -3,8 +3,8 @@ import type { Snapshot } from './snapshot.ts';
 import { type Statement, statement } from './statement.ts';
 
 /**
- * The transaction of a batch and the savepoint of the body that runs in it, both opened by the first write. A first write that
- * can be taken back by itself does without: most bodies write no more than that.
+ * The transaction of a batch and the savepoint of the body that runs in it. Writes that can be taken back by themselves do without a
+ * savepoint, until one comes that cannot: most bodies write nothing else at once.
  */
 export class Savepoints {
   readonly #database: DatabaseSync;
@@ -16,9 +16,9 @@ export class Savepoints {
   readonly #rollBack: Statement;
   #begun = false;
   #saved = false;
-  /** Takes back what the body wrote before its savepoint. */
-  #takeBack: (() => void) | undefined;
-  #failure: { readonly cause: unknown } | undefined;
+  /** Takes back what the body wrote before its savepoint, one write after the other. */
+  #takeBack: (() => void)[] = [];
+  #failure: { readonly cause: unknown; readonly ofAll: boolean } | undefined;
 
   constructor(database: DatabaseSync, snapshot: Snapshot) {
     this.#database = database;
@@ -35,51 +35,79 @@ export class Savepoints {
     return this.#begun;
   }
 
-  /** Called before each write; `takeBack` undoes that write, and nothing where it was not carried out. */
+  /** Whether the body that runs has a savepoint. */
+  get saved(): boolean {
+    return this.#saved;
+  }
+
+  /** Whether what was written for all bodies failed. */
+  get isLost(): boolean {
+    return this.#failure?.ofAll ?? false;
+  }
+
+  /** Called before each write of a body; `takeBack` undoes that write, and nothing where it was not carried out. */
   open(takeBack?: () => void): void {
     if (this.#failure) throw this.#failure.cause;
     if (this.#saved) return;
-    if (!this.#begun) {
-      this.#snapshot.end();
-      this.#begin.get();
-      this.#begun = true;
-    }
-    if (takeBack && !this.#takeBack) {
-      this.#takeBack = takeBack;
+    this.begin();
+    if (takeBack && this.#takeBack.length < TAKEN_BACK_MOST) {
+      this.#takeBack.push(takeBack);
       return;
     }
     this.#save.get();
     this.#saved = true;
   }
 
+  /** Begins the transaction of the batch where it has not begun. */
+  begin(): void {
+    if (this.#begun) return;
+    this.#snapshot.end();
+    this.#begin.get();
+    this.#begun = true;
+  }
+
+  /** Writes what bodies before this one left to be written, while this one has no savepoint. Where that fails, the batch is lost. */
+  writeForAll(write: () => void): void {
+    if (this.#failure) throw this.#failure.cause;
+    this.begin();
+    try {
+      write();
+    } catch (cause) {
+      this.#failure = { cause, ofAll: true };
+      throw cause;
+    }
+  }
+
   /** A write went wrong in a way that its body cannot mend: the body fails, also where it caught the error. */
   fail(cause: unknown): void {
-    this.#failure ??= { cause };
+    this.#failure ??= { cause, ofAll: false };
   }
 
   /** Ends a body that returned. */
   keep(): void {
     if (this.#failure) throw this.#failure.cause;
-    this.#takeBack = undefined;
+    this.#takeBack.length = 0;
     if (!this.#saved) return;
     this.#saved = false;
     this.#release.get();
   }
 
-  /** Ends a body that threw, leaving nothing of it. Where SQLite has given up the whole transaction, throws why. */
+  /** Ends a body that threw, leaving nothing of it. Where the whole batch is lost, throws why. */
   undo(cause: unknown): void {
     const why = this.#failure?.cause ?? cause;
+    if (this.#failure?.ofAll) throw why;
     const [saved, takeBack] = [this.#saved, this.#takeBack];
     this.#failure = undefined;
     this.#saved = false;
-    this.#takeBack = undefined;
-    if (!saved && !takeBack) return;
+    this.#takeBack = [];
+    if (!saved && takeBack.length === 0) return;
+    // SQLite may have given it up.
     if (!this.#database.isTransaction) throw why;
     if (saved) {
       this.#rollBack.get();
       this.#release.get();
     }
-    takeBack?.();
+    for (let last = takeBack.length - 1; last >= 0; last--) takeBack[last]!();
   }
 
   commit(): void {
@@ -92,8 +120,11 @@ export class Savepoints {
     this.#snapshot.end();
     this.#begun = false;
     this.#saved = false;
-    this.#takeBack = undefined;
+    this.#takeBack = [];
     this.#failure = undefined;
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 }
+
+/** Beyond so many writes of one body, a savepoint is the cheaper way. */
+const TAKEN_BACK_MOST = 16;

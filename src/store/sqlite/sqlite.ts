@@ -4,9 +4,10 @@ import type { Migration, StoredTable } from '../migrated.ts';
 import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { Asks, runAsking } from './asks.ts';
 import { type LongReadOptions, TurnBudget, TurnTime } from './budget.ts';
-import { type BatchOutcome, Changes } from './changes.ts';
+import { type BatchOutcome, Changes, type LostBatch } from './changes.ts';
 import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
+import { Delayed } from './delayed.ts';
 import { compactDatabase, eraseFrom } from './erasing.ts';
 import { LongReads } from './long-reads.ts';
 import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
@@ -17,7 +18,7 @@ import { Savepoints } from './savepoints.ts';
 import { Snapshot } from './snapshot.ts';
 import { CORRUPT, errorNumber, isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
-import { type Contents, SqliteReader, SqliteTransaction } from './transaction.ts';
+import { type Contents, carryOut, SqliteReader, SqliteTransaction } from './transaction.ts';
 
 export type { SqliteOptions } from './open.ts';
 
@@ -39,6 +40,7 @@ class SqliteStore implements Store {
   readonly #reader: SqliteReader;
   readonly #snapshot: Snapshot;
   readonly #savepoints: Savepoints;
+  readonly #delayed = new Delayed();
   readonly #changes: Changes<Body>;
   readonly #asks: Asks;
   readonly #longReads: LongReads;
@@ -59,12 +61,18 @@ class SqliteStore implements Store {
       counters: new CounterTable(database),
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),
-      erase: (erasure) => eraseFrom(database, erasure),
+      erase: (erasure) => {
+        this.#contents.records.forget();
+        return eraseFrom(database, erasure);
+      },
       sequence: statement(
         database,
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
       ),
-      clear: () => clearTables(database),
+      clear: () => {
+        this.#contents.records.forget();
+        clearTables(database);
+      },
     };
     const time = new TurnTime();
     const budget = new TurnBudget(database, time, options);
@@ -72,7 +80,7 @@ class SqliteStore implements Store {
     this.#reader = new SqliteReader(this.#contents, this.#asks);
     this.#longReads = new LongReads({ path, database, budget, time, tables: () => this.#specs, options });
     this.#changes = new Changes({
-      run: (body) => this.#run(body),
+      run: (body, isCareful) => this.#run(body, isCareful),
       commit: () => this.#commit(),
       abandon: (cause) => this.#abandon(cause),
     });
@@ -104,6 +112,8 @@ class SqliteStore implements Store {
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       throw this.#told(error);
+    } finally {
+      records.forget();
     }
   }
 
@@ -173,14 +183,18 @@ class SqliteStore implements Store {
     return this.#closed;
   }
 
-  #run(body: Body): BatchOutcome {
-    const transaction = new SqliteTransaction(this.#contents, this.#savepoints, this.#changes.size);
+  #run(body: Body, isCareful: boolean): BatchOutcome {
+    const [savepoints, delayed, { size }] = [this.#savepoints, this.#delayed, this.#changes];
+    const transaction = new SqliteTransaction(this.#contents, { savepoints, delayed, size, isCareful });
     try {
       const value = checkSettled(body(transaction));
-      this.#savepoints.keep();
+      savepoints.keep();
+      transaction.settle();
       return { value };
     } catch (error) {
-      this.#savepoints.undo(error);
+      // Without a savepoint nothing but rows was written.
+      if (savepoints.saved) this.#contents.records.forget();
+      savepoints.undo(error);
       return { error: isOfDisk(error) ? new CommitFailed(this.#path, error) : this.#told(error) };
     } finally {
       transaction.end();
@@ -188,6 +202,7 @@ class SqliteStore implements Store {
   }
 
   #commit(): void {
+    if (this.#delayed.size > 0) this.#savepoints.writeForAll(() => carryOut(this.#delayed, this.#contents));
     if (!this.#savepoints.begun) return;
     const { records, counters, revisions } = this.#contents;
     records.purge();
@@ -197,9 +212,12 @@ class SqliteStore implements Store {
     revisions.committed(mark);
   }
 
-  #abandon(cause: unknown): Error {
+  #abandon(cause: unknown): LostBatch {
+    const isOfOne = this.#savepoints.isLost && !isOfDisk(cause);
     this.#savepoints.rollBack();
-    return new CommitFailed(this.#path, cause);
+    this.#delayed.clear();
+    this.#contents.records.forget();
+    return { isOfOne, error: new CommitFailed(this.#path, cause) };
   }
 
   /** Looks outside of any change. What fails has given up the transaction that it was in. */

@@ -17,7 +17,8 @@ import type {
   Transaction,
 } from '../store.ts';
 import type { CredentialTable } from './credentials.ts';
-import { OutboxChange, type OutboxReads } from './outbox.ts';
+import { Delayed } from './delayed.ts';
+import { addEvent, OutboxChange, type OutboxReads } from './outbox.ts';
 import type { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
 import type { Savepoints } from './savepoints.ts';
 import type { Statement } from './statement.ts';
@@ -111,40 +112,128 @@ export class SqliteReader implements Reader {
   }
 }
 
+/** What the bodies of one batch share. */
+export interface BatchMeans {
+  readonly savepoints: Savepoints;
+  /** What the bodies that returned have left to be written. */
+  readonly delayed: Delayed;
+  /** How many bodies it has. */
+  readonly size: number;
+  /** Whether each write is carried out at once, so that a body fails alone: one of the batch failed when all was written together. */
+  readonly isCareful: boolean;
+}
+
 /** What one body of a change is given. It writes while the body runs, and never after. */
 export class SqliteTransaction extends SqliteReader implements Transaction {
   declare protected readonly contents: Contents;
-  readonly #savepoints: Savepoints;
+  readonly #means: BatchMeans;
+  /** Rows that this body has read or written, as they are now: what is done for a row reads it, and what it refers to, several times. */
+  readonly #known = new Map<string, Row>();
+  readonly #delayed = new Delayed();
   #ended = false;
   #outbox: Outbox | undefined;
-  readonly batch: number;
 
-  constructor(contents: Contents, savepoints: Savepoints, batch: number) {
+  constructor(contents: Contents, means: BatchMeans) {
     super(contents);
-    this.batch = batch;
-    this.#savepoints = savepoints;
+    this.#means = means;
+  }
+
+  get batch(): number {
+    return this.#means.size;
+  }
+
+  /** Leaves what was delayed to the batch, once the body has returned. */
+  settle(): void {
+    this.#means.delayed.take(this.#delayed);
   }
 
   end(): void {
     this.#ended = true;
   }
 
+  override get(table: string, id: string): Row | undefined {
+    const key = rowKey(table, id);
+    const known = this.#known.get(key) ?? this.#delayed.row(key) ?? this.#means.delayed.row(key);
+    if (known) return known;
+    const found = super.get(table, id);
+    return found && this.#know(key, found);
+  }
+
+  override text(table: string, id: string): Pick<Row, 'doc' | 'rev'> | undefined {
+    return this.get(table, id);
+  }
+
+  override record(key: string, nowMs: number): StoredRecord | undefined {
+    const delayed = this.#delayed.record(key) ?? this.#means.delayed.record(key);
+    if (!delayed) return super.record(key, nowMs);
+    return delayed.expiresMs > nowMs ? delayed : undefined;
+  }
+
+  override holder(table: string, column: string, value: Scalar): string | undefined {
+    this.#bringUp();
+    return super.holder(table, column, value);
+  }
+
+  override all(query: QuerySpec, params: readonly Scalar[]): FoundRow[] {
+    this.#bringUp();
+    return super.all(query, params);
+  }
+
+  override joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
+    this.#bringUp();
+    return super.joined(query, params, wantsFirst);
+  }
+
+  override count(query: QuerySpec, params: readonly Scalar[]): number {
+    this.#bringUp();
+    return super.count(query, params);
+  }
+
+  override numbers(query: QuerySpec, params: readonly Scalar[]): RowNumbers {
+    this.#bringUp();
+    return super.numbers(query, params);
+  }
+
+  override among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[] {
+    this.#bringUp();
+    return super.among(query, params, numbers);
+  }
+
+  override scan(table: string, afterSeq: number, most: number): Row[] {
+    this.#bringUp();
+    return super.scan(table, afterSeq, most);
+  }
+
   insert(table: string, row: NewRow): Row {
     const rows = this.contents.tables.rows(table);
     const rev = this.contents.revisions.next();
-    return this.#write(
-      () => rows.insert(row, rev),
-      () => rows.takeBack(rev),
+    this.#checkOpen();
+    this.#means.savepoints.open(() => rows.takeBack(rev));
+    return this.#know(
+      rowKey(table, row.id),
+      this.#guarded(() => rows.insert(row, rev)),
     );
   }
 
   update(table: string, row: NewRow): Row {
-    const { tables, revisions } = this.contents;
-    return this.#write(() => tables.rows(table).update(row, revisions.next()));
+    const rows = this.contents.tables.rows(table);
+    const key = rowKey(table, row.id);
+    const rev = this.contents.revisions.next();
+    const before = this.#mayDelay && !rows.hasUnique ? this.get(table, row.id) : undefined;
+    if (!before)
+      return this.#know(
+        key,
+        this.#write(() => rows.update(row, rev)),
+      );
+    rows.checkWidth(row);
+    const stored = { id: row.id, seq: before.seq, rev, entered: row.entered, doc: row.doc };
+    this.#delayed.update(key, { table, row, stored });
+    return this.#know(key, stored);
   }
 
   remove(table: string, id: string): void {
     const { tables, timers } = this.contents;
+    this.#known.delete(rowKey(table, id));
     this.#write(() => {
       tables.rows(table).remove(id);
       timers.forget(table, id);
@@ -152,7 +241,8 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   }
 
   keep(key: string, record: StoredRecord): void {
-    this.#write(() => this.contents.records.keep(key, record));
+    if (this.#mayDelay) this.#delayed.keep(key, record);
+    else this.#write(() => this.contents.records.keep(key, record));
   }
 
   setTimer(timer: Timer): void {
@@ -185,6 +275,7 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   clear(): void {
     this.#write(() => this.contents.clear());
+    this.#known.clear();
   }
 
   erase(erasure: Erasure): Erased {
@@ -193,22 +284,71 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   override get outbox(): Outbox {
     const { outbox, revisions } = this.contents;
-    this.#outbox ??= new OutboxChange(
-      outbox,
-      (write) => this.#write(write),
-      () => revisions.next(),
-    );
+    this.#outbox ??= new OutboxChange(outbox, {
+      look: () => this.#bringUp(),
+      write: (write) => this.#write(write),
+      next: () => revisions.next(),
+      addEvent: (seq, event) => {
+        if (this.#mayDelay) this.#delayed.addEvent(seq, event);
+        else this.#write(() => addEvent(outbox, seq, event));
+      },
+    });
     return this.#outbox;
   }
 
-  #write<T>(write: () => T, takeBack?: () => void): T {
-    if (this.#ended) throw new Error('the change that this transaction was given to has ended; start another');
-    this.#savepoints.open(takeBack);
+  get #mayDelay(): boolean {
+    this.#checkOpen();
+    return !this.#means.isCareful && !this.#means.savepoints.saved && this.#delayed.size < DELAYED_MOST;
+  }
+
+  /** Carries out what was delayed, so that whatever is asked next sees it: of the bodies before without a savepoint, of this one within its own. */
+  #bringUp(): void {
+    const { savepoints, delayed } = this.#means;
+    if (delayed.size > 0) savepoints.writeForAll(() => carryOut(delayed, this.contents));
+    if (this.#delayed.size === 0) return;
+    savepoints.open();
+    this.#guarded(() => carryOut(this.#delayed, this.contents));
+  }
+
+  #write<T>(write: () => T): T {
+    this.#checkOpen();
+    this.#bringUp();
+    this.#means.savepoints.open();
+    return this.#guarded(write);
+  }
+
+  #guarded<T>(write: () => T): T {
     try {
       return write();
     } catch (error) {
-      if (!(error instanceof Duplicate)) this.#savepoints.fail(error);
+      if (!(error instanceof Duplicate)) this.#means.savepoints.fail(error);
       throw error;
     }
   }
+
+  #checkOpen(): void {
+    if (this.#ended) throw new Error('the change that this transaction was given to has ended; start another');
+  }
+
+  #know(key: string, row: Row): Row {
+    if (this.#known.size >= KNOWN_MOST) this.#known.clear();
+    this.#known.set(key, row);
+    return row;
+  }
+}
+
+/** A body that goes through very many rows keeps few of them, and delays few. */
+const KNOWN_MOST = 64;
+const DELAYED_MOST = 256;
+
+function rowKey(table: string, id: string): string {
+  return `${table}\n${id}`;
+}
+
+export function carryOut(delayed: Delayed, contents: Contents): void {
+  delayed.carryOut({
+    update: (table, row, rev) => contents.tables.rows(table).update(row, rev),
+    keep: (key, record) => contents.records.keep(key, record),
+    addEvent: (seq, event) => addEvent(contents.outbox, seq, event),
+  });
 }
