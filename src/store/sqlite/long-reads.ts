@@ -5,9 +5,9 @@ import { Asks, runAsking } from './asks.ts';
 import { type LongReadOptions, TurnBudget, type TurnTime } from './budget.ts';
 import { CredentialTable } from './credentials.ts';
 import { OutboxReads } from './outbox.ts';
+import { SqliteReader } from './reader.ts';
 import { Records } from './records.ts';
 import { Tables } from './tables.ts';
-import { SqliteReader } from './transaction.ts';
 import type { Slices } from './walk.ts';
 
 /** How many long reads are under way at once; others wait for one of them. */

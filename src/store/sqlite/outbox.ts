@@ -151,7 +151,7 @@ function deliveryOf([seq, event, subscriber, tries, dueMs, settledMs, outcome]: 
 
 const INSERT_EVENT = `INSERT INTO ninefold_events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-export function addEvent(outbox: OutboxReads, seq: number, event: NewEvent): void {
+export function insertEvent(outbox: OutboxReads, seq: number, event: NewEvent): void {
   const { id, kind, atMs, operation, resource, row, payload, image, trace } = event;
   outbox.sql(INSERT_EVENT).get(seq, id, kind, atMs, operation, resource, row, payload, image, trace ?? null);
 }

@@ -13,12 +13,13 @@ import { LongReads } from './long-reads.ts';
 import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
+import { type Contents, SqliteReader } from './reader.ts';
 import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
 import { Savepoints } from './savepoints.ts';
 import { Snapshot } from './snapshot.ts';
 import { CORRUPT, errorNumber, isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
-import { type Contents, carryOut, SqliteReader, SqliteTransaction } from './transaction.ts';
+import { carryOutDelayed, SqliteTransaction } from './transaction.ts';
 
 export type { SqliteOptions } from './open.ts';
 
@@ -202,7 +203,7 @@ class SqliteStore implements Store {
   }
 
   #commit(): void {
-    if (this.#delayed.size > 0) this.#savepoints.writeForAll(() => carryOut(this.#delayed, this.#contents));
+    if (this.#delayed.size > 0) this.#savepoints.writeForAll(() => carryOutDelayed(this.#delayed, this.#contents));
     if (!this.#savepoints.begun) return;
     const { records, counters, revisions } = this.#contents;
     records.purge();

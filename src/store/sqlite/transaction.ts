@@ -1,13 +1,11 @@
 import type { Erased, Erasure } from '../erasure.ts';
 import { Duplicate } from '../failures.ts';
-import type { Outbox, OutboxReader } from '../outbox.ts';
+import type { Outbox } from '../outbox.ts';
 import type {
-  CredentialSearch,
   FoundRow,
   JoinedRows,
   NewRow,
   QuerySpec,
-  Reader,
   Row,
   RowNumbers,
   Scalar,
@@ -16,104 +14,13 @@ import type {
   Timer,
   Transaction,
 } from '../store.ts';
-import type { CredentialTable } from './credentials.ts';
 import { Delayed } from './delayed.ts';
-import { addEvent, OutboxChange, type OutboxReads } from './outbox.ts';
-import type { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
+import { insertEvent, OutboxChange } from './outbox.ts';
+import { type Contents, SqliteReader } from './reader.ts';
 import type { Savepoints } from './savepoints.ts';
-import type { Statement } from './statement.ts';
-import type { Tables } from './tables.ts';
-
-/** Everything that is read through, as it is at the moment. */
-interface ReadContents {
-  tables: Tables;
-  readonly records: Records;
-  readonly credentials: CredentialTable;
-  readonly outbox: OutboxReads;
-}
-
-/** Everything that is read and written through. */
-export interface Contents extends ReadContents {
-  readonly revisions: Revisions;
-  readonly timers: TimerRecords;
-  readonly counters: CounterTable;
-  readonly erase: (erasure: Erasure) => Erased;
-  readonly sequence: Statement<[number]>;
-  /** Empties every table of what clients made. */
-  readonly clear: () => void;
-}
-
-/** What answers questions that may look at very many rows. */
-export type Answers = Pick<Reader, 'all' | 'joined' | 'count' | 'numbers'>;
-
-/** Reads what the connection sees: committed rows, and inside a change those that it has written. */
-export class SqliteReader implements Reader {
-  protected readonly contents: ReadContents;
-  readonly #long: Answers | undefined;
-
-  /** `long` is asked whatever may take long; without it everything is answered at once. */
-  constructor(contents: ReadContents, long?: Answers) {
-    this.contents = contents;
-    this.#long = long;
-  }
-
-  get(table: string, id: string): Row | undefined {
-    return this.contents.tables.rows(table).get(id);
-  }
-
-  text(table: string, id: string): Pick<Row, 'doc' | 'rev'> | undefined {
-    return this.contents.tables.rows(table).text(id);
-  }
-
-  holder(table: string, column: string, value: Scalar): string | undefined {
-    return this.contents.tables.rows(table).holder(column, value);
-  }
-
-  all(query: QuerySpec, params: readonly Scalar[]): FoundRow[] {
-    const asked = this.contents.tables.query(query);
-    return this.#long && asked.mayBeLong(params) ? this.#long.all(query, params) : asked.all(params);
-  }
-
-  joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
-    const asked = this.contents.tables.query(query);
-    return this.#long && asked.mayBeLong(params)
-      ? this.#long.joined(query, params, wantsFirst)
-      : asked.joined(params, wantsFirst);
-  }
-
-  count(query: QuerySpec, params: readonly Scalar[]): number {
-    return this.#long && query.where ? this.#long.count(query, params) : this.contents.tables.query(query).count(params);
-  }
-
-  numbers(query: QuerySpec, params: readonly Scalar[]): RowNumbers {
-    return this.#long ? this.#long.numbers(query, params) : this.contents.tables.query(query).numbers(params);
-  }
-
-  among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[] {
-    return this.contents.tables.query(query).among(params, numbers);
-  }
-
-  scan(table: string, afterSeq: number, most: number): Row[] {
-    return this.contents.tables.rows(table).scan(afterSeq, most);
-  }
-
-  record(key: string, nowMs: number): StoredRecord | undefined {
-    return this.contents.records.find(key, nowMs);
-  }
-
-  credentials(search: CredentialSearch): StoredCredential[] {
-    return this.contents.credentials.find(search);
-  }
-
-  readonly holds = () => true; // One process has a file.
-
-  get outbox(): OutboxReader {
-    return this.contents.outbox;
-  }
-}
 
 /** What the bodies of one batch share. */
-export interface BatchMeans {
+export interface SharedByBodies {
   readonly savepoints: Savepoints;
   /** What the bodies that returned have left to be written. */
   readonly delayed: Delayed;
@@ -126,14 +33,14 @@ export interface BatchMeans {
 /** What one body of a change is given. It writes while the body runs, and never after. */
 export class SqliteTransaction extends SqliteReader implements Transaction {
   declare protected readonly contents: Contents;
-  readonly #means: BatchMeans;
+  readonly #means: SharedByBodies;
   /** Rows that this body has read or written, as they are now: what is done for a row reads it, and what it refers to, several times. */
   readonly #known = new Map<string, Row>();
   readonly #delayed = new Delayed();
   #ended = false;
   #outbox: Outbox | undefined;
 
-  constructor(contents: Contents, means: BatchMeans) {
+  constructor(contents: Contents, means: SharedByBodies) {
     super(contents);
     this.#means = means;
   }
@@ -290,7 +197,7 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
       next: () => revisions.next(),
       addEvent: (seq, event) => {
         if (this.#mayDelay) this.#delayed.addEvent(seq, event);
-        else this.#write(() => addEvent(outbox, seq, event));
+        else this.#write(() => insertEvent(outbox, seq, event));
       },
     });
     return this.#outbox;
@@ -304,10 +211,10 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   /** Carries out what was delayed, so that whatever is asked next sees it: of the bodies before without a savepoint, of this one within its own. */
   #bringUp(): void {
     const { savepoints, delayed } = this.#means;
-    if (delayed.size > 0) savepoints.writeForAll(() => carryOut(delayed, this.contents));
+    if (delayed.size > 0) savepoints.writeForAll(() => carryOutDelayed(delayed, this.contents));
     if (this.#delayed.size === 0) return;
     savepoints.open();
-    this.#guarded(() => carryOut(this.#delayed, this.contents));
+    this.#guarded(() => carryOutDelayed(this.#delayed, this.contents));
   }
 
   #write<T>(write: () => T): T {
@@ -345,10 +252,10 @@ function rowKey(table: string, id: string): string {
   return `${table}\n${id}`;
 }
 
-export function carryOut(delayed: Delayed, contents: Contents): void {
+export function carryOutDelayed(delayed: Delayed, contents: Contents): void {
   delayed.carryOut({
     update: (table, row, rev) => contents.tables.rows(table).update(row, rev),
     keep: (key, record) => contents.records.keep(key, record),
-    addEvent: (seq, event) => addEvent(contents.outbox, seq, event),
+    addEvent: (seq, event) => insertEvent(contents.outbox, seq, event),
   });
 }
