@@ -155,7 +155,12 @@ function moved(state: string | undefined, gone: Value, come: Value): string {
 }
 
 /** `tallied` is the running state of its aggregates, where that was read already. */
-function rederiveRow(work: Pick<Work, 'rows' | 'models' | 'scope'>, model: RowModel, row: Row, tallied: Tallied | undefined): void {
+function rederiveRow(
+  work: Pick<Work, 'rows' | 'models' | 'scope'>,
+  model: RowModel,
+  row: Row,
+  tallied: Tallied | undefined,
+): void {
   const before = model.parse(row);
   const next = withDerived(work.rows, model, row.id, before, true, { tallied });
   if (isDerivedSame(model, before, next)) return;
