@@ -8,7 +8,7 @@ import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
 import { operationsOn } from '../callers/rules.ts';
 import type { Caller, Fields, Value } from '../exchange/exchange.ts';
-import { parseStored, toJson } from '../http/json.ts';
+import { Bare, parseStored, toJson } from '../http/json.ts';
 import type { Models, StoredChange, Work } from '../resources/act.ts';
 import { type FollowRow, follower } from '../resources/follower.ts';
 import { keptFields } from '../resources/kept-row.ts';
@@ -169,7 +169,9 @@ function goneOf({ stored }: Work, sought: Needs['sought']): Image['gone'] {
 /** Some fields of a row, the absent ones as null; all as they are. */
 function only(names: FieldNames, fields: Fields): Fields {
   if (names === 'all') return fields;
-  return Object.fromEntries([...names].map((name) => [name, fields[name] ?? null]));
+  const some: Fields = new Bare();
+  for (const name of names) some[name] = fields[name] ?? null;
+  return some;
 }
 
 /** Follows to rows that went in this very change too: a deletion is judged by what was there before it. */

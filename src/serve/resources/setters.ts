@@ -42,7 +42,20 @@ export function rememberSetters(
 ): Setters {
   const fields = entriesOf(resource.fields).map(([, field]) => field);
   const known = new Map<string, readonly Setter[]>();
-  return (words, given = []) => {
+  /** By the very list, which most operations ask with each time. */
+  const asked = new WeakMap<
+    readonly string[],
+    { readonly given: readonly string[] | undefined; readonly setters: readonly Setter[] }
+  >();
+  return (words, given) => {
+    const before = asked.get(words);
+    if (before && before.given === given) return before.setters;
+    const setters = settersFor(words, given ?? []);
+    asked.set(words, { given, setters });
+    return setters;
+  };
+
+  function settersFor(words: readonly string[], given: readonly string[]): readonly Setter[] {
     const key = given.length === 0 ? words.join('\n') : JSON.stringify([words, given]);
     const found = known.get(key);
     if (found) return found;
@@ -64,7 +77,7 @@ export function rememberSetters(
     });
     known.set(key, setters);
     return setters;
-  };
+  }
 }
 
 /**

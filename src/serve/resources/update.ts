@@ -168,6 +168,7 @@ export function compileRowChange(
   { illegalIn, given, counts = false }: RowChangeOptions,
 ): Changing {
   const usual = [operation.name, verb, 'write'];
+  const ownName = [operation.name];
   const wordsOf = ({ transitions }: TakenRow) =>
     transitions === undefined ? usual : [operation.name, ...transitions, verb, 'write'];
   const own = compileMovedErrors(operation, model, compilation);
@@ -179,7 +180,7 @@ export function compileRowChange(
       const words = wordsOf(taken);
       if (taken.transitions !== undefined) return applySetters(model.setters(words, given), names, next);
       // What stands under the operation's own name is what it is for.
-      const named = applySetters(model.setters([operation.name], given), names, next);
+      const named = applySetters(model.setters(ownName, given), names, next);
       taken.isUnchanged = !counts && !taken.children && isSame(fields, keptFields(model, named));
       return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
