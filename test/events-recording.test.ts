@@ -132,6 +132,48 @@ test('what goes with a deleted row is told of too, before the row', async (conte
   );
 });
 
+test('what is derived of rows that are made with a row, or follow from it, is told as it is committed', async (context) => {
+  const trial = await startTrial(
+    context,
+    `
+purpose: { users: { clerk: Works. } }
+resources:
+  box:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, size: integer, state: { type: string, readOnly: true }, seats: { type: integer, derive: "count(seat.box)" }, free: { type: integer, derive: "resource.size - resource.seats" } }
+    required: [id, size, state, seats, free]
+    created: { then: { create: seat, each: "[1, 2, 3]", set: { box: next.id } } }
+  seat:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, box: { ref: box, onDelete: cascade } }
+    required: [id, box]
+states: { box: { field: state, initial: open, states: [open, shut], transitions: { shut: { from: open, to: shut, then: { create: seat, set: { box: next.id } } } } } }
+endpoints:
+  POST /boxes: { does: create box }
+  POST /boxes/{id}/shut: { does: shut box }
+  DELETE /boxes/{id}: { does: delete box }
+authentication: none
+events:
+  delivery: { stream: { path: GET /stream, format: sse, keep: 1h } }
+  kinds:
+    box.made: { on: [create box], payload: box }
+    box.shut: { on: [shut box], if: "next.seats == 4", payload: { type: object }, data: { seats: next.seats, before: resource.seats } }
+    box.gone: { on: [delete box], payload: box }
+`,
+  );
+  const { id } = (await trial.send('clerk/c', 'POST', '/boxes', { size: 10 })).json;
+  await trial.send('clerk/c', 'POST', `/boxes/${id}/shut`);
+  await trial.send('clerk/c', 'DELETE', `/boxes/${id}`);
+  assert.deepEqual(
+    (await events(trial)).map(({ kind, payload }) => [kind, JSON.parse(payload)]),
+    [
+      ['box.made', { id, size: 10, state: 'open', seats: 3, free: 7 }],
+      ['box.shut', { seats: 4, before: 3 }],
+      ['box.gone', { id, size: 10, state: 'shut', seats: 4, free: 6 }],
+    ],
+  );
+});
+
 test('after a crash deliveries go on where they were, in order, with the same ids', async (context) => {
   const receiver = await startReceiver(context, 500);
   const path = file(context);

@@ -17,6 +17,7 @@ const examples = [
   'examples/issues.md',
   'examples/payments.md',
   'examples/trains.md',
+  'examples/wholesale.md',
   'examples/unspecified.md',
   'bench/small.md',
 ];

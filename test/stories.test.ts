@@ -7,6 +7,7 @@ import { type CheckReport, check, type Document, movableClock, parseDocument, re
 import { isLong } from './long.ts';
 import { callersOf } from './stories/callers.ts';
 import { openDoor } from './stories/doors.ts';
+import { openListener } from './stories/listener.ts';
 import { playStory, readStories, type Story } from './story.ts';
 
 /** Every story, through its two doors in turn: `fetch` in process, and a socket. The long run takes each through both. */
@@ -28,10 +29,12 @@ for (const file of files.sort()) {
         const start = (as = story.as) =>
           serve(report, { ...options, ...(as !== 'credentials' && { identify: callersOf(report, as) }) });
         const server = await openDoor(door, clock, start);
+        const listener = story.listens ? await openListener() : undefined;
         try {
-          await playStory(story, server);
+          await playStory(story, server, listener);
         } finally {
           await server.close();
+          await listener?.close();
           rmSync(folder, { recursive: true, force: true });
         }
       });
@@ -60,5 +63,6 @@ async function optionsOf(story: Story) {
     ...(module && { handlers: module.handlers, before: module.before }),
     ...(story.rows && { rows: story.rows }),
     ...(story.open && { open: story.open }),
+    ...(story.listens && { allowPrivateWebhooks: true }),
   };
 }

@@ -4,6 +4,7 @@ import { parseAllDocuments } from 'yaml';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { durationMs } from '../src/kinds/durations.ts';
 import { type Door, doors, type StoryAnswer, type StoryServer } from './stories/doors.ts';
+import type { StoryListener } from './stories/listener.ts';
 import { differences } from './stories/match.ts';
 import { bodyWords, requestOf } from './stories/request.ts';
 
@@ -19,6 +20,8 @@ export interface Story {
   /** Who sends the requests that do not say it themselves; `credentials`: who their credentials show. */
   readonly as?: Json;
   readonly open?: 'accept';
+  /** Whether it listens at `{listener}`. */
+  readonly listens?: boolean;
   /** When the clock starts. */
   readonly clock: string;
   readonly doors: readonly Door[];
@@ -27,8 +30,8 @@ export interface Story {
   readonly place: string;
 }
 
-const storyWords = ['story', 'why', 'document', 'handlers', 'rows', 'as', 'open', 'clock', 'doors', 'steps'];
-const requestWords = ['send', 'as', 'headers', ...bodyWords];
+const storyWords = ['story', 'why', 'document', 'handlers', 'rows', 'as', 'open', 'clock', 'doors', 'listens', 'steps'];
+const requestWords = ['send', 'as', 'headers', 'signed', ...bodyWords];
 const stepWords = [
   ...requestWords,
   'times',
@@ -41,6 +44,8 @@ const stepWords = [
   'refused',
   'restart',
   'together',
+  'answers',
+  'heard',
   'note',
 ];
 const expectWords = ['status', 'headers', 'body', 'text', 'bytes', 'statuses', 'empty'];
@@ -62,7 +67,9 @@ export function readStories(file: string, text: string): Story[] {
 
 function checkStep(step: JsonMap, place: string): void {
   onlyWords(step, stepWords, place);
-  const acts = ['send', 'administer', 'advance', 'fire', 'restart', 'together'].filter((word) => Object.hasOwn(step, word));
+  const acts = ['send', 'administer', 'advance', 'fire', 'restart', 'together', 'answers', 'heard'].filter((word) =>
+    Object.hasOwn(step, word),
+  );
   assert.equal(
     acts.length,
     1,
@@ -77,14 +84,16 @@ function onlyWords(map: JsonMap, words: readonly string[], place: string): void 
 }
 
 /** Plays a story; throws at the first step that goes otherwise than told. */
-export async function playStory(story: Story, server: StoryServer): Promise<void> {
-  const kept = new Map<string, Json>();
+export async function playStory(story: Story, server: StoryServer, listener?: StoryListener): Promise<void> {
+  const kept = new Map<string, Json>(listener && [['listener', listener.url]]);
   for (const [index, step] of story.steps.entries()) {
     const where = `${story.place}, step ${index + 1}`;
     if (step.advance !== undefined) await server.advance(milliseconds(String(step.advance), where));
     else if (step.restart !== undefined) await server.restart(asOf(step.restart));
     else if (step.administer !== undefined) await administer(server, step, kept, where);
     else if (step.fire !== undefined) await fire(server, filled(step.fire, kept) as string, step.refused === true, where);
+    else if (step.answers !== undefined) listener?.answers(step.answers);
+    else if (step.heard !== undefined) await hear(server, listener, filled(step.heard, kept), where);
     else if (step.together !== undefined) await sendTogether(server, step, kept, where);
     else for (let n = 1; n <= Number(step.times ?? 1); n++) await sendOne(server, step, kept.set('n', n), where);
   }
@@ -107,6 +116,14 @@ async function fire(server: StoryServer, words: string, isRefused: boolean, wher
   const firing = server.fire(resource, id, transition);
   if (isRefused) await assert.rejects(firing, `${where}: ${words} should be refused`);
   else await firing;
+}
+
+/** `heard: [{ type: order.placed }]`: what came at the listener since this was asked last, once all that is due is done. */
+async function hear(server: StoryServer, listener: StoryListener | undefined, wanted: Json, where: string): Promise<void> {
+  assert.ok(listener, `${where}: a story that hears says \`listens: true\``);
+  await server.advance(0);
+  const came = listener.heard();
+  assert.deepEqual(differences(wanted, came, 'heard'), [], `${where}: ${JSON.stringify(came)}`);
 }
 
 /** `administer: keys add` with its `input`; what comes out is looked at like a body, and kept by name. */

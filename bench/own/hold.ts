@@ -5,12 +5,15 @@ import { openStand } from '../../test/verify/stand.ts';
 export interface Example {
   readonly document: string;
   readonly handlers?: string;
+  /** The scheme of the second callers, where it is another one. */
+  readonly secondScheme?: string;
 }
 
 export const examples: readonly Example[] = [
   { document: 'examples/parcels.md', handlers: 'examples/parcels.handlers.ts' },
   { document: 'examples/library.md', handlers: 'examples/library.handlers.ts' },
   { document: 'examples/clinic.yaml', handlers: 'examples/clinic.handlers.ts' },
+  { document: 'examples/wholesale.md', secondScheme: 'system' },
   { document: 'examples/unspecified.md' },
 ];
 
@@ -24,11 +27,12 @@ export interface OwnHeld {
 const timeMs = 300_000;
 
 /** Serves an example, with a clock that can be moved and two callers of each user where keys are given out, and holds it. */
-export async function holdOwn({ document, handlers }: Example, seed: number): Promise<OwnHeld> {
+export async function holdOwn({ document, handlers, secondScheme }: Example, seed: number): Promise<OwnHeld> {
   const stand = await openStand(document, {
     inPairs: true,
     serve: { allowPrivateWebhooks: true },
     ...(handlers !== undefined && { handlers }),
+    ...(secondScheme !== undefined && { secondScheme }),
   });
   try {
     const report = await stand.verify({ seed, timeMs });

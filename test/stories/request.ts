@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Json, JsonMap } from '../../src/document/document.ts';
+import { signedMessage } from '../request-signatures/signer.ts';
 import { callerHeader } from './callers.ts';
 
 /** One request as it goes out: the target is the path and query exactly as written. */
@@ -30,10 +31,25 @@ export function requestOf(step: JsonMap): StoryRequest {
   if (step.as !== undefined) headers[callerHeader] = JSON.stringify(step.as);
   const kind = bodyWords.find((word) => Object.hasOwn(step, word));
   const request = { method: line.slice(0, space), target: line.slice(space + 1), headers };
-  if (!kind) return request;
+  if (!kind) return signed(step, request);
   headers['content-type'] ??= mediaTypes[kind];
   if (headers['content-type'] === 'none') delete headers['content-type'];
-  return { ...request, body: new Uint8Array(bodyOf(kind, step[kind] as Json)) };
+  return signed(step, { ...request, body: new Uint8Array(bodyOf(kind, step[kind] as Json)) });
+}
+
+/**
+ * Signs as RFC 9421 says where a step has `signed: { key, secret, algorithm, at, covers }`, and `line` where another one is signed than is sent. `at` is
+ * in seconds since 1970.
+ */
+function signed(step: JsonMap, request: StoryRequest): StoryRequest {
+  const how = step.signed as JsonMap | undefined;
+  if (!how) return request;
+  const [method = '', target = ''] = how.line === undefined ? [request.method, request.target] : String(how.line).split(' ');
+  const body = request.body && Buffer.from(request.body).toString('utf8');
+  const asked = { method, target, headers: request.headers, ...(body !== undefined && { body }) };
+  const held = { keyId: String(how.key), secret: String(how.secret), algorithm: String(how.algorithm) };
+  const headers = signedMessage(asked, held, '', how.covers as string[], { created: Number(how.at) });
+  return { ...request, headers };
 }
 
 function bodyOf(kind: (typeof bodyWords)[number], value: Json): Buffer {

@@ -12,6 +12,7 @@ import {
   serve,
   type VerifyOptions,
 } from '../../src/index.ts';
+import { kindOfScheme } from '../../src/parts/authentication.ts';
 import { statedValue } from '../../src/parts/fact.ts';
 import { settableClock } from '../../src/serve/http/clock.ts';
 import { openClock } from '../../src/serve/service/clock-door.ts';
@@ -98,7 +99,16 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
   const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
-  const second = stand.inPairs ? await secondCallers(service, scopes, stand.secondScheme) : [];
+  const stated = statedValue(check(document).spec.authentication.schemes) ?? {};
+  const signing = Object.values(stated).filter((one) => kindOfScheme(one)?.proof?.by === 'signing');
+  const second = stand.inPairs
+    ? await secondCallers(
+        service,
+        scopes,
+        signing.map(({ name }) => name),
+        stand.secondScheme,
+      )
+    : [];
   const callers = [...first, ...second, ...((await stand.besides?.(service)) ?? [])];
   return {
     url,
@@ -127,7 +137,7 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
 }
 
 /** A second caller of each user, by a key that was given out. */
-async function secondCallers(service: Service, scopes: readonly string[], wanted?: string) {
+async function secondCallers(service: Service, scopes: readonly string[], signing: readonly string[], wanted?: string) {
   const made = service.credentials.map(async ({ user }) => {
     const id = `${user}-the-second`;
     const key = await service
@@ -141,8 +151,8 @@ async function secondCallers(service: Service, scopes: readonly string[], wanted
     } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
     if (secret === undefined) return [];
     // Who signs requests needs the name of the key too, and a password goes with the name that it is shown under.
-    const isSigning = service.credentials.some((one) => one.signs !== undefined && one.scheme === scheme);
     const first = service.credentials.find((one) => one.user === user);
+    const isSigning = signing.includes(scheme ?? first?.scheme ?? '');
     const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
     const credential = isSigning ? `${name}:${secret}` : isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : secret;
     return [{ user, id, scopes, credential, ...(scheme !== undefined && { scheme }) }];

@@ -6,6 +6,7 @@ import { type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Caller, Fields, Recorded, Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
+import { withDerived } from '../resources/derive.ts';
 import { type Altered, compileAltered } from './altered.ts';
 import { newHandshake } from './confirming.ts';
 import { compileKinds, type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
@@ -135,8 +136,11 @@ class Recorder implements Recording {
     return { reached: reaching.reached, subscribers: [] };
   }
 
-  #recordChange(work: Work, change: StoredChange, reaching: Reaching): void {
-    for (const kind of this.kinds.emittedBy(change)) {
+  #recordChange(work: Work, stored: StoredChange, reaching: Reaching): void {
+    const kinds = this.kinds.emittedBy(stored);
+    if (kinds.length === 0) return;
+    const change = asCommitted(work, stored);
+    for (const kind of kinds) {
       const event = {
         ...kind.told,
         at: new Date(work.nowMs).toISOString(),
@@ -250,6 +254,16 @@ class Recorder implements Recording {
     }
     return resource !== null && image !== undefined && this.mayRead(maker, resource, image, work.rows, work.nowMs);
   }
+}
+
+/**
+ * A change as it is told: what is derived of other rows is what is committed with it. Rows that are made with this one, or follow from it, came
+ * after it was stored.
+ */
+function asCommitted(work: Work, change: StoredChange): StoredChange {
+  const { model, id, after } = change;
+  if (!after || !model.derived.isOfOthers || !work.rows.get(model.name, id)) return change;
+  return { ...change, after: withDerived(work.rows, model, id, after, false) };
 }
 
 /** The row that an event of a handler is about: its payload is a resource, and names one that is stored. */

@@ -60,6 +60,8 @@ export interface ExtremeColumn {
 export interface Derived {
   /** The derived fields of its rows, each after those that it reads. */
   readonly fields: readonly DerivedField[];
+  /** Whether one of them is reckoned of other rows. */
+  readonly isOfOthers: boolean;
   readonly tallies: readonly TalliedReference[];
   readonly extremes: readonly ExtremeColumn[];
   /** How many times stored rows are gone through until all of them are true: 0 where nothing is derived. */
@@ -68,7 +70,7 @@ export interface Derived {
   readonly made: string;
 }
 
-const nothing: Derived = { fields: [], tallies: [], extremes: [], levels: 0, made: '' };
+const nothing: Derived = { fields: [], isOfOthers: false, tallies: [], extremes: [], levels: 0, made: '' };
 
 /** Compiles it for each resource of a document; a document without derived fields has one value for all. */
 export function compileDerived({ spec, validate }: Pick<Compilation, 'spec' | 'validate'>): (resource: string) => Derived {
@@ -86,6 +88,7 @@ export function compileDerived({ spec, validate }: Pick<Compilation, 'spec' | 'v
     const groups = Map.groupBy(over, ({ derivation, aggregate }) => JSON.stringify([aggregate.by, derivation.resource]));
     return {
       fields: own.map((derivation) => compileField(spec, derivation, validate, compiled)),
+      isOfOthers: own.some(({ aggregates }) => aggregates.length > 0),
       tallies: [...groups].map(([key, list]) => {
         // The key is made of these two a line above.
         const [by, target] = JSON.parse(key) as [string, string];

@@ -15,6 +15,7 @@ import type { TrialCaller } from '../model/callers.ts';
 import { missingIdentifier } from '../model/missing-identifier.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
+import { steady } from '../model/told-meanwhile.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -196,7 +197,8 @@ async function tryForeign(
         if (!isRefused(model, act)) return moot('it was not refused');
         if (!isDone(is))
           return { promised: 'what is refused leaves the row as it was', seen: `the row was then answered ${is.status}` };
-        return difference(bodyFields(was) ?? null, bodyFields(is) ?? null, 'the row as it was before the refused request');
+        const [old, now] = [was, is].map((shown) => steady(model.spec, row.resource, bodyFields(shown) ?? null));
+        return difference(old, now, 'the row as it was before the refused request');
       },
     });
   }

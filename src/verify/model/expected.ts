@@ -24,6 +24,7 @@ import { mayHold } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
 import { isJsonMap, sentFields, unset } from './sent-fields.ts';
+import { toldMeanwhile } from './told-meanwhile.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
@@ -81,7 +82,16 @@ export function expectedAfter(
     }
     out.set(name, fromExpression(model, expression, change, { before, next, unseenNext, followed }, field));
   }
+  leaveOpen(model, resource, out);
   return withDerivedFields(model.spec, resource.name, out, before === undefined);
+}
+
+/** What the service tells at a moment of its own may be one or the other. */
+function leaveOpen({ spec }: Model, { name: resource, fields }: Resource, out: Map<string, Expectation>): void {
+  for (const name of toldMeanwhile(spec, resource)) {
+    const field = entryOf(fields, name);
+    if (field) out.set(name, { is: 'unknown', because: 'kept', at: field.at });
+  }
 }
 
 /** Whether what follows from the change may change the row itself once more, or what is derived in it. */

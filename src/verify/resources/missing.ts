@@ -12,6 +12,7 @@ import { missingIdentifier } from '../model/missing-identifier.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts } from '../model/refused-as.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
+import { steady } from '../model/told-meanwhile.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -206,7 +207,11 @@ async function claimNoneChanged(
       const id = idIn(model, creation);
       const [old, now] = [rowWith(model, was, id), rowWith(model, is, id)];
       if (!old || !isDone(is) || asked.some(isDone)) return moot('the row is not shown, or something was done');
-      return difference(old, now ?? null, 'a row that nothing was asked of');
+      return difference(
+        steady(model.spec, resource, old),
+        steady(model.spec, resource, now ?? null),
+        'a row that nothing was asked of',
+      );
     },
   });
 }

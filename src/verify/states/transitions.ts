@@ -5,6 +5,7 @@ import type { TrialRow } from '../make/row.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
+import { toldMeanwhile } from '../model/told-meanwhile.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -57,7 +58,8 @@ export async function claimUnchanged(
       const now = rowWith(model, is, id);
       // What one of the two readers is not shown says nothing.
       const unseen = [was, is].flatMap((shown) => [...model.unseenBy(row.resource, model.readerOf(shown))]);
-      const names = Object.keys({ ...old, ...now }).filter((name) => !unseen.includes(name));
+      const meanwhile = toldMeanwhile(model.spec, row.resource);
+      const names = Object.keys({ ...old, ...now }).filter((name) => !unseen.includes(name) && !meanwhile.has(name));
       const isAlike = now !== undefined && names.every((name) => JSON.stringify(old[name]) === JSON.stringify(now[name]));
       return isAlike
         ? undefined
