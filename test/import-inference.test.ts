@@ -281,6 +281,21 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: { '/states/Pet': { field: 'status', states: ['free', 'sold'] } },
   },
+  'address-of-thing': {
+    source: service({
+      '/films/{film}': {
+        parameters: [{ name: 'film', in: 'path', required: true, schema: string }],
+        get: answers({ type: 'object', properties: { uri: { type: 'string', example: '/films/12' }, name: string } }),
+      },
+      // An address of something else tells nothing.
+      '/clips/{clip}': {
+        parameters: [{ name: 'clip', in: 'path', required: true, schema: string }],
+        get: answers({ type: 'object', properties: { uri: { type: 'string', example: '/films/12' }, size: string } }),
+      },
+    }),
+    infers: { '/resources/film/fields/uri/set': { create: "'/films/' + (has(next.film) ? string(next.film) : '12')" } },
+    leaves: ['/resources/clip/fields/uri/set', '/resources/clip'],
+  },
   'deletion-keeps-row': {
     source: service({
       '/pets/{petId}': {

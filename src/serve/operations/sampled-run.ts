@@ -81,7 +81,7 @@ function compileOpenReply(endpoint: Endpoint, named: NamedRow | undefined, stand
     row: Row | undefined,
     related: Value | undefined,
   ): ReturnType<NonNullable<typeof answers>> => {
-    kept?.keep(work, exchange);
+    if (related === undefined) kept?.keep(work, exchange);
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
     const listed = related ?? kept?.listed(work, exchange);
     if (listed !== undefined) return answers(exchange, { status: 200, scope: { ...work.scope, result: listed }, work });

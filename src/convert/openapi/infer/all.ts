@@ -1,4 +1,5 @@
 import { actionChangesRow, actionMovesState, deletionKeepsRow } from './actions.ts';
+import { addressOfThing } from './addresses.ts';
 import type { InferenceContext, InferenceRule } from './context.ts';
 import { deleteDeletes } from './deletions.ts';
 import { getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
@@ -38,6 +39,7 @@ export const effectInferences: readonly InferenceRule[] = [
   methodNames,
   exampleReplies,
   parentInPath,
+  addressOfThing,
 ];
 
 /** The rules about everything else, once the operations have their names. */

@@ -13,7 +13,7 @@ import {
 import { confidenceOf, showsManyForOne } from './doubts.ts';
 import { isCalledUpsert, isMadeElsewhere } from './made-elsewhere.ts';
 import { makesOne } from './many-at-once.ts';
-import { isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
+import { isBoundByPut, isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
@@ -138,13 +138,14 @@ function madeBy(context: InferenceContext, operation: SourceOperation): string |
   const kept = new Set([...context.collections.values()].map(({ resource }) => resource));
   const shown =
     shownRowOf(context.written, shape, 'id')?.resource ??
+    context.written.resourceOf(shape) ??
     context.written.resourceOf(listIn(context.written, shape, undefined)?.items);
   return shown !== undefined && kept.has(shown) ? shown : undefined;
 }
 
 export const getOneReads: InferenceRule = {
   name: 'get-one-reads',
-  says: 'GET or HEAD on one thing of a collection reads it.',
+  says: 'GET or HEAD on one thing of a collection reads it, unless it answers 204, or only tells whether the thing is bound there.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'GET' && operation.method !== 'HEAD') continue;
@@ -152,6 +153,7 @@ export const getOneReads: InferenceRule = {
       // `/flags/{project}/{flag}`: what is one step above it, and answers with a list, is the collection of flags.
       const own = collectionAt(context, operation.path);
       if (!collection || (own && showsManyForOne(context, operation, own))) continue;
+      if (operation.method === 'GET' && onlyTells(context, operation, collection)) continue;
       const confidence = confidenceOf(context, operation, collection, 0.95);
       infer(context, operation, 'read', collection.resource, getOneReads.name, confidence);
     }
@@ -159,6 +161,13 @@ export const getOneReads: InferenceRule = {
 };
 
 /** A list of a collection; also one below it that is narrowed by fields, such as `/pets/findByStatus?status=sold`. */
+/** `GET /likes/{video}`, which answers 204, and `GET /albums/{album}/videos/{video}` tell whether the thing is there, which is bound there by PUT. */
+function onlyTells(context: InferenceContext, operation: SourceOperation, collection: Collection): boolean {
+  const endpoint = endpointOf(context, operation);
+  const isEmpty = shapeOfAnswer(endpoint, successOf(endpoint)) === undefined && successOf(endpoint) === '204';
+  return isEmpty || isBoundByPut(context, collection);
+}
+
 export const getManyLists: InferenceRule = {
   name: 'get-many-lists',
   says: 'GET that answers with a list, on the path of a collection or on one whose list shows a known resource, lists it, unless the things are bound there from the other end.',

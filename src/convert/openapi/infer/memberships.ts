@@ -9,6 +9,7 @@ import { isCopying, isCopyWord, pathParts, shapeOfPath, singular, wholeParameter
  */
 export function isMembership(context: InferenceContext, collection: Collection, by?: SourceOperation): boolean {
   const { collections, byPath } = context;
+  if (isBoundByPut(context, collection)) return true;
   const others = [...collections.values()].filter(
     ({ resource, path }) => resource === collection.resource && path !== collection.path,
   );
@@ -20,6 +21,23 @@ export function isMembership(context: InferenceContext, collection: Collection, 
   const isMadeThere = (byPath.get(owner.path) ?? []).some(({ method }) => method === 'POST');
   if (better === undefined && !isMadeThere) return false;
   return by === undefined ? !makesHere(context, collection) : namesOne(context, by, collection);
+}
+
+/** `PUT /albums/{album}/videos/{video}`, which sends nothing, beside DELETE there and `/videos/{video}`, where the thing itself is: it is put there and taken out. */
+export function isBoundByPut({ collections, byPath }: InferenceContext, { path, resource }: Collection): boolean {
+  if (!isPutBare(byPath.get(`${path}/{}`))) return false;
+  return [...collections.values()].some((other) => {
+    const ofOne = byPath.get(`${other.path}/{}`) ?? [];
+    const isElsewhere = other.resource === resource && other.path !== path && !path.startsWith(`${other.path}/`);
+    return isElsewhere && ofOne.some(({ method }) => method === 'GET') && !isPutBare(ofOne);
+  });
+}
+
+/** Whether one thing is put without a body, and deleted, and nothing else changes it there. */
+function isPutBare(ofOne: readonly SourceOperation[] = []): boolean {
+  const putting = ofOne.find(({ method }) => method === 'PUT');
+  const methods = ofOne.map(({ method }) => method);
+  return putting !== undefined && putting.body === undefined && methods.includes('DELETE') && !methods.includes('PATCH');
 }
 
 function makesHere(context: InferenceContext, collection: Collection): boolean {

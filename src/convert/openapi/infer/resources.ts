@@ -4,6 +4,7 @@ import { isMap, newMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
+import { addressedResource, type ShowingOperation } from './addresses.ts';
 import {
   type Collection,
   endpointOf,
@@ -23,7 +24,7 @@ import { unshownResource } from './unshown.ts';
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
   name: 'resource-behind-path',
-  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path. A path whose answers show what a path before it is about speaks of another thing.',
+  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path, and so is one that shows no identifier and its own address, which such a path ends (`uri: /films/12`). A path whose answers show what a path before it is about speaks of another thing.',
   infer(context) {
     const groups = new Map<string, SourceOperation[]>();
     for (const operation of context.operations) {
@@ -61,7 +62,7 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
   const inner = innerNamed(context, path, operations, together);
   if (inner) return inner;
   const of = (list: readonly SourceOperation[], method: string) => list.filter((operation) => operation.method === method);
-  const candidates: (readonly [SourceOperation, (shape: Json | undefined) => Json | undefined])[] = [
+  const candidates: ShowingOperation[] = [
     ...of(operations, 'GET').map((one) => [one, whole] as const),
     ...of(together, 'GET').map(
       (one) => [one, (shape: Json | undefined) => listIn(context.written, shape, plural)?.items] as const,
@@ -77,7 +78,9 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
     const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }
-  const resource = unshownResource(context, operations, together, parameter, singular(plural) || 'thing');
+  const noun = singular(plural) || 'thing';
+  const resource =
+    addressedResource(context, candidates, parameter, noun) ?? unshownResource(context, operations, together, parameter, noun);
   return resource === undefined ? undefined : { path, parameter, resource };
 }
 

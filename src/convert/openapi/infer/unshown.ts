@@ -27,7 +27,7 @@ export function unshownResource(
   if (isAnyMap(context.written, bareOf(context, shape))) return ofAnyMap(context, making, parameter, noun);
   // What the service names has to tell its name when it is made.
   return posting === undefined && ofOne.some(({ method }) => method === 'DELETE')
-    ? namedInPath(context, shape, parameter, noun, reading)
+    ? namedInPath(context, shape, parameter, noun, reading, 'string')
     : undefined;
 }
 
@@ -49,18 +49,19 @@ function ofAnyMap(context: InferenceContext, making: SourceOperation, parameter:
 }
 
 /** A thing with known properties that does not show what it is called: its name in the path is kept beside them. */
-function namedInPath(
+export function namedInPath(
   context: InferenceContext,
   shape: Json | undefined,
   parameter: string,
   noun: string,
   reading: SourceOperation,
+  type: 'string' | 'integer',
 ): string | undefined {
   const { written } = context;
   const bare = rowIn(context, shape);
   const properties = written.propertiesOf(bare);
   if (properties === undefined) return undefined;
-  const hidden = { type: 'string', visible: 'none' };
+  const hidden = { type, visible: 'none' };
   const known = written.resourceOf(bare);
   if (known === undefined) {
     const fields = Object.assign(newMap(), { [parameter]: hidden }, properties.all);

@@ -5,7 +5,7 @@ import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { mergeJson } from '../../../parts/versions/older-values.ts';
 import type { Transaction } from '../../../store/store.ts';
-import type { Fields, Value } from '../../exchange/exchange.ts';
+import { type Fields, Refused, type Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { KeptAnswer } from '../stand-in.ts';
@@ -24,11 +24,12 @@ export function compileKept(endpoint: Endpoint, spec: Spec, samples: Samples): K
   const readers = entriesOf(spec.endpoints.all).flatMap(([, one]) =>
     one.method === 'GET' && statedValue(one.does) === undefined ? [one] : [],
   );
-  const readAt = (path: string) => readers.find((one) => placeOf(one.path) === placeOf(path));
+  const readAt = (path: string) => readers.find((one) => plainPlaceOf(one.path) === plainPlaceOf(path));
   const reader = readAt(endpoint.path);
   if (!reader) return endpoint.method === 'DELETE' && readAt(above(endpoint.path)) ? takenOut : undefined;
   const list = listShown(reader, samples);
   const isReading = endpoint.method === 'GET';
+  const isProbe = onlyTells(endpoint) && isPutAt(endpoint.path, spec);
   return {
     sent: ({ rows }, { call }) => keptAt(rows, call.path).fields,
     listed({ rows }, { call }) {
@@ -37,11 +38,26 @@ export function compileKept(endpoint: Endpoint, spec: Spec, samples: Samples): K
       return list.name === undefined ? items : { [list.name]: items };
     },
     keep({ rows }, { call: { method, path }, request }) {
-      if (isReading) return;
       const before = keptAt(rows, path);
-      keep(rows, path, method === 'DELETE' ? nothingKept : after(before, request, method, list, samples));
+      if (isProbe && before.isThere !== true) throw new Refused({ when: 'resource.missing' });
+      if (isReading) return;
+      keep(rows, path, method === 'DELETE' ? nothingKept : { ...after(before, request, method, list, samples), isThere: true });
     },
   };
+}
+
+/** `GET /gists/{gist}/star` answers 204 or 404, and nothing else: whether what PUT or POST puts there is there. */
+function onlyTells({ method, response }: Endpoint): boolean {
+  const answers = statedValue(response) ?? [];
+  const [success, ...others] = answers.filter(({ status }) => /^2/.test(status));
+  const isEmpty = success?.status === '204' && others.length === 0 && statedValue(success.shape) === undefined;
+  return method === 'GET' && isEmpty && answers.some(({ status }) => status === '404');
+}
+
+/** Whether something is put at a path of which no more is known. */
+function isPutAt(path: string, spec: Spec): boolean {
+  const at = entriesOf(spec.endpoints.all).flatMap(([, one]) => (plainPlaceOf(one.path) === plainPlaceOf(path) ? [one] : []));
+  return at.some(({ method, does }) => (method === 'PUT' || method === 'POST') && statedValue(does) === undefined);
 }
 
 /** `DELETE /tables('a')`, `DELETE /tables/a`: what is called so is no longer listed by what stands above it. */
@@ -66,6 +82,8 @@ function above(path: string): string {
 interface Kept {
   readonly fields: Fields;
   readonly items: readonly Fields[];
+  /** Whether anything was sent there, be it nothing. */
+  readonly isThere?: boolean;
 }
 
 const nothingKept: Kept = { fields: {}, items: [] };
@@ -103,7 +121,7 @@ function keyOf(path: string): string {
 }
 
 /** A path whatever its parameters are called, and whatever verb its last word begins with. */
-function placeOf(path: string): string {
+export function plainPlaceOf(path: string): string {
   return withoutVerb(path.replace(/[?#].*$/, '').replaceAll(/\{[^{}]*\}/g, '{}'));
 }
 

@@ -3,7 +3,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Transaction } from '../../../store/store.ts';
-import type { Fields, Value } from '../../exchange/exchange.ts';
+import { type Fields, Refused, type Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';
 import type { Work } from '../act.ts';
 import { isFields } from '../body.ts';
@@ -47,6 +47,8 @@ export function compileRelation(
     const told = parameter === undefined ? idsIn(exchange.request, noun) : [exchange.pathParams[parameter] ?? ''];
     const named = told.map((one) => (work.rows.get(target, one) ?? rowCalled(work.rows, model, one))?.id ?? one);
     const { method } = exchange.call;
+    if (method === 'GET' && parameter !== undefined)
+      return boundOne(work, model, named, relatedTo(work.rows, owner.name, id, pair));
     if (method === 'GET') return show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, pair)), model);
     if (named.length === 0) return undefined;
     const way = act === undefined ? method : act;
@@ -57,6 +59,13 @@ export function compileRelation(
     if (row && showsOne(endpoint, target)) return row;
     return row && showsMany ? show(rowsOf(work, model, relatedTo(work.rows, owner.name, id, pair)), model) : undefined;
   };
+}
+
+/** The thing that a path names among those that are bound; it is not there where it is none of them. @throws {Refused} `resource.missing`. */
+function boundOne(work: Work, model: RowModel, named: readonly string[], bound: readonly string[]): Value | undefined {
+  const [one = ''] = named;
+  if (!bound.includes(one)) throw new Refused({ when: 'resource.missing' });
+  return rowsOf(work, model, [one])[0];
 }
 
 /** Says in a list of identifiers that a row has (`group_ids`) which things are bound to it. */

@@ -13,6 +13,7 @@ import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.t
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted } from './meant-paths.ts';
 import { compileNarrowing } from './narrowing.ts';
+import { compileOwnThings } from './own-things.ts';
 import { showInOwners } from './owner-lists.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
@@ -35,8 +36,9 @@ export function startStandIn(
 ): StandIn {
   const sampling = new Sampling(spec, seedValue);
   let relations: Relations | undefined;
+  const given = new UnmadeRows(spec, sampling);
   return {
-    given: new UnmadeRows(spec, sampling),
+    given,
     forgive: compileForgive(isStrict, sampling.samples),
     withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
@@ -62,7 +64,8 @@ export function startStandIn(
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
-    compileKept: (endpoint) => compileKept(endpoint, spec, sampling.shown),
+    compileKept: (endpoint) =>
+      compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling.shown),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),

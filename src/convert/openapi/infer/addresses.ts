@@ -1,0 +1,130 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap } from '../../../document/values.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { made } from '../read/reader.ts';
+import { type Collection, endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
+import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { documentFields } from './rows.ts';
+import { namedInPath } from './unshown.ts';
+
+/** An operation whose answer may show what a path is about, and how it does. */
+export type ShowingOperation = readonly [SourceOperation, (shape: Json | undefined) => Json | undefined];
+
+/**
+ * Things that show no identifier, and their own address instead: `uri: /videos/258684937`, below `/videos/{video}`. What ends the address is
+ * the identifier, which is kept beside it and not shown.
+ */
+export function addressedResource(
+  context: InferenceContext,
+  candidates: readonly ShowingOperation[],
+  parameter: string,
+  noun: string,
+): string | undefined {
+  for (const [operation, narrow] of candidates) {
+    const endpoint = endpointOf(context, operation);
+    const shape = narrow(shapeOfAnswer(endpoint, successOf(endpoint)));
+    const address = shape === undefined ? undefined : addressIn(context, shape, placesOf(operation.path, parameter));
+    if (address === undefined) continue;
+    return namedInPath(
+      context,
+      shape,
+      parameter,
+      noun,
+      operation,
+      /^\d+$/.test(address.segments.at(-1) ?? '') ? 'integer' : 'string',
+    );
+  }
+  return undefined;
+}
+
+/** What the address of a new thing is, so that whoever follows it finds the thing. */
+export const addressOfThing: InferenceRule = {
+  name: 'address-of-thing',
+  says: 'A text that is called an address (`uri`, `url`, `href`, `self`), whose example is the path of such a thing, ends with the identifier of its own, where the thing shows none.',
+  infer(context) {
+    for (const collection of context.collections.values()) setAddress(context, collection);
+  },
+};
+
+function setAddress(context: InferenceContext, { path, parameter, resource: name }: Collection): void {
+  const { resources, byPath, trail } = context;
+  const resource = resources[name];
+  const fields = documentFields(resources, name);
+  if (!isMap(resource) || !isMap(resource.identifier) || resource.identifier.field !== parameter) return;
+  const identifier = fields[parameter];
+  if (!isMap(identifier) || identifier.visible !== 'none') return;
+  const whole = byPath.get(`${path}/{}`)?.[0]?.path;
+  const address = whole === undefined ? undefined : addressIn(context, name, placesOf(whole, parameter));
+  const shape = address && fields[address.field];
+  if (address === undefined || whole === undefined || (isMap(shape) && shape.set !== undefined)) return;
+  const words = isMap(shape) ? shape : { type: shape ?? 'string' };
+  made(fields)[address.field] = { ...words, set: { create: expressionOf(address, whole, fields, parameter) } };
+  const at = below(below(below('/resources', name), 'fields'), address.field);
+  trail.infer(below(at, 'set'), addressOfThing.name, trail.origin(at) ?? '', 0.7);
+}
+
+/** The address of a thing as a text made of its identifier, and of what it is below where that is known of it. */
+function expressionOf(address: Address, path: string, fields: Readonly<Record<string, Json>>, parameter: string): string {
+  const places = new Map<string, string>();
+  for (const [index, segment] of pathParts(path).segments.entries()) {
+    const name = wholeParameter(segment);
+    const before = pathParts(path).segments[index - 1];
+    if (name !== undefined && before !== undefined) places.set(before, name);
+  }
+  const texts: string[] = [];
+  let text = address.start;
+  for (const [index, segment] of address.segments.entries()) {
+    const isLast = index === address.segments.length - 1;
+    const name = isLast ? parameter : places.get(address.segments[index - 1] ?? '');
+    text += '/';
+    if (name === undefined || !Object.hasOwn(fields, name) || !/^[A-Za-z_]\w*$/.test(name)) {
+      text += segment;
+      continue;
+    }
+    // What the service makes is there by then, and may be absent as far as a document can say.
+    texts.push(quoted(text), `(has(next.${name}) ? string(next.${name}) : ${quoted(segment)})`);
+    text = '';
+  }
+  return texts.join(' + ');
+}
+
+const quoted = (text: string): string => `'${text}'`;
+
+/** A field that holds an address, and an example of one: what it starts with, and its segments. */
+interface Address {
+  readonly field: string;
+  readonly start: string;
+  readonly segments: readonly string[];
+}
+
+/** The segment before the parameter, and the parameter's name: what an address has to end as. */
+interface AddressEnd {
+  readonly word: string;
+  readonly parameter: string;
+}
+
+function placesOf(path: string, parameter: string): AddressEnd {
+  const segments = shapeOfPath(path).split('/').slice(1);
+  const word = segments.at(-1) === '{}' ? segments.at(-2) : segments.at(-1);
+  return { word: word ?? '', parameter };
+}
+
+/** The address that a thing shows of itself, as its example has it. */
+function addressIn({ written }: InferenceContext, shape: Json, { word, parameter }: AddressEnd): Address | undefined {
+  const all = written.propertiesOf(shape)?.all ?? {};
+  if (word === '' || word === '{}' || Object.hasOwn(all, 'id') || !/^[A-Za-z_]\w*$/.test(parameter)) return undefined;
+  for (const field of addressNames) {
+    const inner = all[field];
+    if (inner === undefined || written.typeOf(inner) !== 'string') continue;
+    const { example, examples } = written.expand(inner);
+    const [first] = Array.isArray(examples) ? examples : [example];
+    const [, start, rest] = /^(https?:\/\/[^/'\\]+)?\/([\w./~%-]+)$/.exec(typeof first === 'string' ? first : '') ?? [];
+    const segments = rest?.split('/') ?? [];
+    if (segments.length > 1 && segments.at(-2) === word && segments.at(-1) !== '') return { field, start: start ?? '', segments };
+  }
+  return undefined;
+}
+
+/** What an address of one's own is called. */
+const addressNames = ['uri', 'url', 'href', 'self', 'resource_uri', 'link'];

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+
+/** How things are found again: by what they show of themselves, and where they are put. */
+
+const gone = { responses: { 204: { description: 'Done.' } } };
+const told = { responses: { 204: { description: 'It is there.' }, 404: { description: 'It is not.' } } };
+const numbered = (...names: string[]) => ({
+  parameters: names.map((name) => ({ name, in: 'path', required: true, schema: integer })),
+});
+
+const film = object({ uri: { type: 'string', example: '/films/12' }, name: string }, ['uri', 'name']);
+const films = {
+  '/me/films': {
+    get: answers(list(ref('film'))),
+    post: { ...sends(object({ name: string })), ...answers(ref('film'), {}, '201') },
+  },
+  '/films/{film_id}': {
+    ...numbered('film_id'),
+    get: answers(ref('film')),
+    patch: { ...sends(object({ name: string })), ...answers(ref('film')) },
+    delete: gone,
+  },
+};
+
+test('a thing that shows its address and no identifier is found under it, and so is what is below it', async () => {
+  const note = object({ uri: { type: 'string', example: '/films/12/notes/7' }, text: string }, ['uri', 'text']);
+  const paths = {
+    ...films,
+    '/films/{film_id}/notes': {
+      ...numbered('film_id'),
+      get: answers(list(ref('note'))),
+      post: { ...sends(object({ text: string })), ...answers(ref('note'), {}, '201') },
+    },
+    '/films/{film_id}/notes/{note_id}': { ...numbered('film_id', 'note_id'), get: answers(ref('note')), delete: gone },
+  };
+  await standIn(paths, { film, note }, async (ask) => {
+    const { json: one } = await ask('POST', '/me/films', { name: 'A' });
+    const { json: other } = await ask('POST', '/me/films', { name: 'B' });
+    assert.notEqual(one.uri, other.uri);
+    assert.deepEqual(Object.keys(other), ['uri', 'name']);
+    assert.deepEqual((await ask('GET', other.uri)).json, other);
+    await ask('PATCH', other.uri, { name: 'C' });
+    assert.deepEqual((await ask('GET', other.uri)).json, { ...other, name: 'C' });
+    assert.deepEqual((await ask('GET', one.uri)).json, one);
+    const { json: below } = await ask('POST', `${other.uri}/notes`, { text: 'Hello' });
+    assert.ok(below.uri.startsWith(`${other.uri}/notes/`), below.uri);
+    assert.deepEqual((await ask('GET', below.uri)).json, below);
+    assert.deepEqual((await ask('GET', `${one.uri}/notes`)).json, []);
+    assert.equal((await ask('DELETE', other.uri)).status, 204);
+    assert.equal((await ask('GET', other.uri)).status, 404);
+  });
+});
+
+test('what nothing but 204 or 404 is told of is there once it was put there, until it is taken away', async () => {
+  const gist = object({ id: string, text: string }, ['id']);
+  const paths = {
+    '/gists': { post: { ...sends(object({ text: string })), ...answers(ref('gist'), {}, '201') } },
+    '/gists/{id}': { ...within('id'), get: answers(ref('gist')) },
+    '/gists/{id}/star': { ...within('id'), get: told, put: gone, delete: gone },
+    // Nothing puts anything there: it is there as ever.
+    '/gists/{id}/seal': { ...within('id'), get: told },
+  };
+  await standIn(paths, { gist }, async (ask) => {
+    const { json: one } = await ask('POST', '/gists', { text: 'A' });
+    const { json: other } = await ask('POST', '/gists', { text: 'B' });
+    const star = async (id: string) => (await ask('GET', `/gists/${id}/star`)).status;
+    assert.equal(await star(one.id), 404);
+    assert.equal((await ask('PUT', `/gists/${one.id}/star`)).status, 204);
+    assert.deepEqual([await star(one.id), await star(other.id)], [204, 404]);
+    assert.equal((await ask('DELETE', `/gists/${one.id}/star`)).status, 204);
+    assert.equal(await star(one.id), 404);
+    assert.equal((await ask('GET', `/gists/${one.id}/seal`)).status, 204);
+  });
+});
+
+test('what is put among the things of a caller, or of another thing, is listed there, and stays where it is when it is taken out', async () => {
+  const shelf = object({ id: string, name: string }, ['id']);
+  const paths = {
+    ...films,
+    '/me/likes': { get: answers(list(ref('film'))) },
+    '/me/likes/{film_id}': { ...numbered('film_id'), get: told, put: gone, delete: gone },
+    '/shelves': { post: { ...sends(object({ name: string })), ...answers(ref('shelf'), {}, '201') } },
+    '/shelves/{id}': { ...within('id'), get: answers(ref('shelf')) },
+    '/shelves/{id}/films': { ...within('id'), get: answers(list(ref('film'))) },
+    '/shelves/{id}/films/{film_id}': { ...within('id', 'film_id'), get: answers(ref('film')), put: gone, delete: gone },
+  };
+  await standIn(paths, { film, shelf }, async (ask) => {
+    const { json: one } = await ask('POST', '/me/films', { name: 'A' });
+    const { json: other } = await ask('POST', '/me/films', { name: 'B' });
+    const { json: made } = await ask('POST', '/shelves', { name: 'S' });
+    for (const place of ['/me/likes', `/shelves/${made.id}/films`]) {
+      const id = one.uri.split('/').at(-1);
+      assert.deepEqual((await ask('GET', place)).json, []);
+      assert.equal((await ask('GET', `${place}/${id}`)).status, 404);
+      assert.equal((await ask('PUT', `${place}/${id}`)).status, 204);
+      assert.deepEqual((await ask('GET', place)).json, [one]);
+      assert.equal((await ask('GET', `${place}/${id}`)).status, place === '/me/likes' ? 204 : 200);
+      assert.equal((await ask('GET', `${place}/${other.uri.split('/').at(-1)}`)).status, 404);
+      assert.equal((await ask('DELETE', `${place}/${id}`)).status, 204);
+      assert.deepEqual((await ask('GET', place)).json, []);
+      assert.deepEqual((await ask('GET', one.uri)).json, one);
+    }
+  });
+});
