@@ -10,7 +10,7 @@ interface DelayedUpdate {
 
 /** What carries delayed writes out. */
 interface Writing {
-  update(table: string, row: NewRow, rev: number): void;
+  update(table: string, row: NewRow, stored: Row): void;
   keep(key: string, record: StoredRecord): void;
   addEvent(seq: number, event: NewEvent): void;
 }
@@ -57,7 +57,7 @@ export class Delayed {
   }
 
   carryOut(writing: Writing): void {
-    for (const { table, row, stored } of this.#updates.values()) writing.update(table, row, stored.rev);
+    for (const { table, row, stored } of this.#updates.values()) writing.update(table, row, stored);
     for (const [key, record] of this.#records) writing.keep(key, record);
     for (const { seq, event } of this.#events) writing.addEvent(seq, event);
     this.clear();

@@ -12,6 +12,7 @@ export class Records {
   readonly #lasting = new Map<string, StoredRecord>();
   readonly #find: Statement<[fingerprint: string, body: string, expires: number]>;
   readonly #keep: Statement;
+  readonly #renew: Statement;
   readonly #purge: Statement;
   #latestMs = Number.NEGATIVE_INFINITY;
   #kept = 0;
@@ -22,6 +23,7 @@ export class Records {
       database,
       'INSERT OR REPLACE INTO ninefold_records (key, fingerprint, body, expires) VALUES (?, ?, ?, ?)',
     );
+    this.#renew = statement(database, 'UPDATE ninefold_records SET fingerprint = ?, body = ? WHERE key = ?');
     this.#purge = statement(
       database,
       `DELETE FROM ninefold_records WHERE rowid IN
@@ -43,7 +45,9 @@ export class Records {
 
   keep(key: string, record: StoredRecord): void {
     this.#kept += 1;
-    this.#keep.get(key, record.fingerprint, record.body, record.expiresMs);
+    // One that is there and stays for ever is changed where it is: no index has to know.
+    if (record.expiresMs === this.#lasting.get(key)?.expiresMs) this.#renew.get(record.fingerprint, record.body, key);
+    else this.#keep.get(key, record.fingerprint, record.body, record.expiresMs);
     this.#know(key, record);
   }
 

@@ -37,6 +37,7 @@ export class TableRows {
   #scan: Statement<RowValues> | undefined;
   #insert: Statement | undefined;
   #update: Statement<[number]> | undefined;
+  #replace: Statement | undefined;
   #remove: Statement | undefined;
   #takeBack: Statement | undefined;
 
@@ -126,6 +127,15 @@ export class TableRows {
     }
     if (!found) throw new Error(`table ${this.name} has no row ${row.id} to update; insert it`);
     return { id: row.id, seq: found[0], rev, entered: row.entered, doc: row.doc };
+  }
+
+  /** Writes a row that is there, by its creation number, where no value of it can be refused. */
+  replace(row: NewRow, rev: number, seq: number): void {
+    this.#replace ??= statement(
+      this.#database,
+      `UPDATE ${this.sql} SET ${['rev', 'entered', 'doc', ...this.#stated].map((name) => `${name} = ?`).join(', ')} WHERE seq = ?`,
+    );
+    this.#replace.get(rev, row.entered, row.doc, ...row.columns, seq);
   }
 
   remove(id: string): void {

@@ -254,7 +254,7 @@ function rowKey(table: string, id: string): string {
 
 export function carryOutDelayed(delayed: Delayed, contents: Contents): void {
   delayed.carryOut({
-    update: (table, row, rev) => contents.tables.rows(table).update(row, rev),
+    update: (table, row, { rev, seq }) => contents.tables.rows(table).replace(row, rev, seq),
     keep: (key, record) => contents.records.keep(key, record),
     addEvent: (seq, event) => insertEvent(contents.outbox, seq, event),
   });
