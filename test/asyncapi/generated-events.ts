@@ -81,6 +81,8 @@ function kindOf(draw: Draw, name: string): Json {
 function deliveryOf(draw: Draw, envelope: Json | undefined): JsonMap {
   const signature = pick<Json | undefined>(draw, [
     undefined,
+    'standard-webhooks',
+    { header: 'X-Time', value: 't={timestamp},v1={hmac-sha512:base64}', signs: '{id}.{timestamp}.{body}' },
     'none',
     { header: 'X-Signature', value: '{hmac-sha256:hex}', signs: '{body}' },
   ]);
@@ -90,6 +92,20 @@ function deliveryOf(draw: Draw, envelope: Json | undefined): JsonMap {
         ...(signature !== undefined && { signature }),
         ...(draw(fc.boolean) && { headers: { 'X-Kind': 'event.kind' } }),
         ...(draw(fc.boolean) && { retry: ['5s', '1m'] }),
+        ...pick<JsonMap>(draw, [
+          {},
+          { confirm: 'challenge' },
+          { confirm: 'ping' },
+          {
+            confirm: {
+              method: 'GET',
+              parameters: { 'hub.challenge': '{challenge}', 'hub.mode': 'subscribe' },
+              headers: { 'X-Hook': '{id}' },
+              answer: '{challenge}',
+            },
+          },
+          { confirm: { body: { ask: { what: '{challenge}', who: 'us' } }, answer: { is: '{challenge}' } } },
+        ]),
       },
     }),
     ...(draw(fc.boolean) && {

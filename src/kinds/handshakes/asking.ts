@@ -34,6 +34,11 @@ export function isConfirmedBy({ answers }: Handshake, words: HandshakeWords, tex
   });
 }
 
+/** Whether a text of a handshake is another one for each address that is asked. */
+export function differsByAddress(text: string): boolean {
+  return filled(text, { challenge: '', id: '' }) !== text;
+}
+
 /** The value with its words in their places. */
 function filled(value: Json, words: HandshakeWords): Json {
   if (typeof value === 'string') return value.replaceAll('{challenge}', words.challenge).replaceAll('{id}', words.id);

@@ -96,6 +96,8 @@ function writeKind({ name, map }: NamedMessage, kinds: OpenMap, places: Map<stri
   places.set(key, map.at);
   const at = below('/events/kinds', key);
   const kind: OpenMap = newMap();
+  if (Object.hasOwn(map.value, 'headers'))
+    reader.leave(below(map.at, 'headers'), 'header fields, and what is signed of them, are of a delivery, which is not said');
   trail.from(at, map.at);
   const payload = payloadOf(map, reader);
   const shape = payload && shapes.of(payload);

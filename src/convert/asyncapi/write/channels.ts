@@ -8,6 +8,7 @@ import { pullOf } from '../../../parts/events.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { brokerServer, brokerServerOf, writeBroker } from './broker.ts';
+import { writeConfirming } from './confirming.ts';
 import { type Message, posted } from './messages.ts';
 
 /** Where events go, and the operations that send them there. */
@@ -39,6 +40,11 @@ export function writeChannels(
       messages: byKey(messages, (message) => posted(message, push)),
     };
     operations[channel.operation] = operation(channel, messages, method);
+    const asking = writeConfirming(spec, subscriberServer);
+    if (asking) {
+      channels[asking.key] = asking.channel;
+      operations[asking.operation] = asking.sends;
+    }
   }
   const pull = pullOf(spec.events);
   if (pull) {
