@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -228,12 +229,40 @@ test('who is to stop says so at --operations for as long as --drain-delay, and a
   const [, event] = await running.until(/"event":"(\w+)"[^\n]*"seconds":1[^\n]*\n/);
   assert.equal(event, 'draining');
   assert.equal((await fetch(`${operations}/readyz`)).status, 503);
-  assert.equal((await fetch(`${url}/.well-known/ninefold`)).status, 200);
+  const { status, headers } = await fetch(`${url}/.well-known/ninefold`);
+  assert.deepEqual([status, headers.get('connection')], [200, 'close']);
   assert.equal(await running.ended(), 0);
   const misuse = start(['serve', parcels, '--drain-delay', '1']);
   await misuse.until(/give --operations too/);
   assert.equal(await misuse.ended(), 2);
 });
+
+test(
+  'who is held up over the end of --drain-delay answers what has come in meanwhile before connections are closed',
+  onPosix,
+  async () => {
+    const running = start(['serve', parcels, '--port', '0', '--log', 'json', '--operations', '0', '--drain-delay', '3']);
+    const { url } = JSON.parse((await running.until(/.*\n/))[0]);
+    const agent = new Agent({ keepAlive: true });
+    const ask = () =>
+      new Promise<unknown>((resolve) => {
+        get(`${url}/.well-known/ninefold`, { agent }, (response) => {
+          response.resume().on('end', () => resolve(`${response.statusCode} ${response.headers.connection}`));
+        }).on('error', resolve);
+      });
+    const askAll = () => Promise.all(Array.from({ length: 8 }, ask));
+    assert.deepEqual(new Set(await askAll()), new Set(['200 keep-alive']));
+    running.child.kill('SIGTERM');
+    await running.until(/"event":"draining"[^\n]*\n/);
+    running.child.kill('SIGSTOP');
+    const answers = askAll();
+    await delay(3_100);
+    running.child.kill('SIGCONT');
+    assert.deepEqual(new Set(await answers), new Set(['200 close']));
+    assert.equal(await running.ended(), 0);
+    agent.destroy();
+  },
+);
 
 test(
   '--log pretty notes each exchange in a line for people, and what a client sent cannot steer the terminal',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
@@ -694,7 +695,18 @@ describe('close', () => {
     const one = client().ask('/running');
     await begun.promise;
     const closing = close();
-    await assert.rejects(new Client(port).ask('/').next());
+    // Connections that were made before it listens no more are taken.
+    for (let late = new Client(port); ; late = new Client(port)) {
+      const isRefused = await Promise.race([
+        late.closed.then(() => true),
+        once(late.socket, 'connect').then(
+          () => false,
+          () => true,
+        ),
+      ]);
+      late.socket.destroy();
+      if (isRefused) break;
+    }
     slow.resolve();
     const reply = await one.next();
     assert.deepEqual([reply.body, reply.headers.connection], ['/running', 'close']);

@@ -147,6 +147,26 @@ for (const engine of engines) {
     assert.notEqual(await found('new0'), undefined);
   });
 
+  it('what has expired is purged also where changes ask for records that never expire, which they do without a time', async (store) => {
+    const record = (expiresMs: number) => ({ fingerprint: 'f', body: '', expiresMs });
+    await store.change((tx) => {
+      for (let index = 0; index < 10; index++) tx.keep(`old${index}`, record(100));
+      tx.keep('lasting', record(Number.MAX_SAFE_INTEGER));
+    });
+    for (let index = 0; index < 10; index++)
+      await store.change((tx) => {
+        assert.equal(tx.record(`new${index}`, 200), undefined);
+        assert.notEqual(tx.record('lasting', 0), undefined);
+        tx.keep(`new${index}`, record(500));
+      });
+    const found = (key: string) => store.read((reader) => reader.record(key, 1));
+    for (let index = 0; index < 10; index++) {
+      assert.equal(await found(`old${index}`), undefined);
+      assert.notEqual(await found(`new${index}`), undefined);
+    }
+    assert.notEqual(await found('lasting'), undefined);
+  });
+
   it('timers come due earliest first, one for each resource, id and name', async (store) => {
     const timer = (id: string, name: string, dueMs: number, token = 't') => ({ resource: 'parcel', id, name, dueMs, token });
     assert.equal(await store.nextDue(), undefined);

@@ -155,7 +155,7 @@ export interface Reader {
   among(query: QuerySpec, params: readonly Scalar[], numbers: readonly number[]): FoundRow[];
   /** The rows after a creation number, oldest first: all rows of a table, a bounded page at a time. From 0. */
   scan(table: string, afterSeq: number, most: number): Row[];
-  /** A stored answer under a key, or nothing once it has expired. */
+  /** A stored answer under a key, or nothing once it has expired. One that never does is asked for at 0, which says nothing of the time. */
   record(key: string, nowMs: number): StoredRecord | undefined;
   credentials(search: CredentialSearch): StoredCredential[];
   /** Whether this process is the one that does some work. It always is where no other has the store. */

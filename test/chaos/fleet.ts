@@ -39,8 +39,10 @@ export class Fleet {
   readonly #setting: FleetSetting;
   readonly #places: (Place | undefined)[] = [];
   readonly said: string[] = [];
-  /** Requests whose connection broke. */
-  unanswered = 0;
+  /** Why connections broke with requests that were not answered, the last of them. */
+  readonly unanswered: string[] = [];
+  /** What those who only read were refused by a process that could not. */
+  readonly unavailable: string[] = [];
   /** Waits for one that is up. */
   #waiting: (() => void)[] = [];
 
@@ -55,7 +57,7 @@ export class Fleet {
     const started: Place = { server, url: undefined, line: undefined, isUp: false };
     this.#places[place] = started;
     started.url = await server.address;
-    started.line = openLine(started.url, connections);
+    started.line = openLine(started.url, connections, (why) => noteLast(this.unanswered, `place ${place}: ${why}`));
     if (this.#setting.asksReadiness) void this.#watch(started);
     else this.#becomeUp(started);
   }
@@ -135,7 +137,8 @@ export class Fleet {
       for (let tries = 1; ; tries++) {
         const found = this.#places[await this.anyUp()];
         const answer = await found?.line?.send(method, path, headers, body);
-        if (!answer) this.unanswered += 1;
+        if (answer && method === 'GET' && answer.status >= 500)
+          noteLast(this.unavailable, `${path}: ${answer.status} ${answer.text}`);
         const mayAskAgain = !this.#setting.asksReadiness && method === 'GET' && (answer === undefined || answer.status === 503);
         if (!mayAskAgain || tries === triesMost) return answer;
         await delay(tries);
@@ -171,3 +174,8 @@ export class Fleet {
 
 /** Of so many lines that processes wrote it is told. */
 const saidMost = 200;
+
+function noteLast(list: string[], line: string): void {
+  list.push(line);
+  if (list.length > saidMost) list.shift();
+}

@@ -52,7 +52,8 @@ export function rolling({ restarts, folder, ...asked }: Rolling): Promise<Rollin
       await load.stopped();
       tally.answers += load.answered;
       await settled(done === restarts);
-      if (fleet.unanswered > 0) throw new Error(`${fleet.unanswered} requests were not answered.`);
+      const failed = [...fleet.unanswered, ...fleet.unavailable];
+      if (failed.length > 0) throw new Error(`${failed.length} requests failed:\n${failed.join('\n')}`);
       asked.told?.(`${done} restarts, ${number} newer documents, ${tally.acknowledged} acknowledged, no request failed`);
     }
     return { restarts: done, newerDocuments, documents: number + 1 };

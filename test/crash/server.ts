@@ -66,15 +66,29 @@ export interface Answer {
 export interface Line {
   /** The answer, once all of it has come in; nothing where the connection broke before that. */
   send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer | undefined>;
+  /** Ends its connections once what was asked by them is answered, or they have broken. */
   close(): void;
 }
 
-export function openLine(url: string, connections: number): Line {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+/** @param broke Told why a connection broke. Of requests that nobody answers others do not wait: there are as many connections as it takes, and so many are kept. */
+export function openLine(url: string, connections: number, broke: (why: string) => void = () => {}): Line {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: connections });
   const { hostname, port } = new URL(url);
+  let underWay = 0;
+  let isClosed = false;
   return {
     send: (method, path, headers, body) =>
-      new Promise((resolve) => {
+      new Promise((settle) => {
+        underWay += 1;
+        let isOver = false;
+        const resolve = (answer: Answer | undefined, why = '') => {
+          if (isOver) return;
+          isOver = true;
+          underWay -= 1;
+          if (isClosed && underWay === 0) agent.destroy();
+          if (!answer) broke(`${method} ${path}: ${why}, over ${call.reusedSocket ? 'a kept' : 'a new'} connection`);
+          settle(answer);
+        };
         const sent = body === undefined ? headers : { 'content-type': mediaType(method), ...headers };
         const call = request({ agent, host: hostname, port, method, path, headers: sent }, (response) => {
           let text = '';
@@ -83,14 +97,20 @@ export function openLine(url: string, connections: number): Line {
             text += part;
           });
           response.on('end', () =>
-            resolve(response.complete ? { status: response.statusCode ?? 0, headers: response.headers, text } : undefined),
+            resolve(
+              response.complete ? { status: response.statusCode ?? 0, headers: response.headers, text } : undefined,
+              'broke off',
+            ),
           );
-          response.on('error', () => resolve(undefined));
+          response.on('error', () => resolve(undefined, `broke off after ${response.statusCode}`));
         });
-        call.on('error', () => resolve(undefined));
+        call.on('error', ({ code, message }: NodeJS.ErrnoException) => resolve(undefined, `${code} ${message}`));
         call.end(body);
       }),
-    close: () => agent.destroy(),
+    close() {
+      isClosed = true;
+      if (underWay === 0) agent.destroy();
+    },
   };
 }
 

@@ -7,9 +7,10 @@ import type { Store } from '../../src/store/store.ts';
 /** PostgreSQL in this process: its dialect, and one session. What is sent in a transaction waits until the one before has ended. */
 let database: Promise<PGlite> | undefined;
 
-export async function openTestPglite(schema: string): Promise<Store> {
+/** @param sent Told of what is sent, and together with what. */
+export async function openTestPglite(schema: string, sent: (statements: readonly Sql[]) => void = () => {}): Promise<Store> {
   database ??= PGlite.create();
-  return openOn(serverOf(await database), { schema, isPlain: false });
+  return openOn(serverOf(await database, sent), { schema, isPlain: false });
 }
 
 const parsers = { [types.INT8]: readInteger, [types.INT4]: Number, [types.FLOAT8]: Number };
@@ -25,12 +26,12 @@ function takeTurn(): Promise<() => void> {
   return before.then(() => end);
 }
 
-function serverOf(database: PGlite): Server {
+function serverOf(database: PGlite, told: (statements: readonly Sql[]) => void): Server {
   const listeners = new Map<string, Set<() => void>>();
   return {
     name: 'PGlite',
     async connect() {
-      return new PgliteConnection(database);
+      return new PgliteConnection(database, told);
     },
     async listen(channel, heard) {
       const all = listeners.get(channel) ?? new Set();
@@ -44,16 +45,19 @@ function serverOf(database: PGlite): Server {
 
 class PgliteConnection implements Connection {
   readonly #database: PGlite;
+  readonly #told: (statements: readonly Sql[]) => void;
   /** Ends this connection's turn; nothing while it has none. */
   #end: (() => void) | undefined;
   #last: Promise<unknown> = Promise.resolve();
   isLost = false;
 
-  constructor(database: PGlite) {
+  constructor(database: PGlite, told: (statements: readonly Sql[]) => void) {
     this.#database = database;
+    this.#told = told;
   }
 
   send(statements: readonly Sql[]): Promise<readonly (readonly FoundValues[])[]> {
+    this.#told(statements);
     const sent = this.#last.then(() => this.#send(statements));
     this.#last = sent.catch(() => {});
     return sent;

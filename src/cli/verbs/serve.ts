@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { JsonMap } from '../../document/document.ts';
 import { readBeside } from '../../document/read/read.ts';
 import type { Store } from '../../index.ts';
@@ -24,6 +22,7 @@ import { readScenariosFile } from '../scenarios-file.ts';
 import { openAdminFile } from '../serve/admin-file.ts';
 import { announce } from '../serve/announcement.ts';
 import { keepCoverage } from '../serve/coverage-file.ts';
+import { giveBackMemory } from '../serve/given-back-memory.ts';
 import { loadHandlers } from '../serve/handlers-file.ts';
 import { withSettings } from '../serve/layers.ts';
 import { listeningOn } from '../serve/listening-on.ts';
@@ -160,6 +159,7 @@ async function runUntilStopped({
   const signal = await stopped;
   watch?.close();
   operations?.stopping();
+  server.leave();
   if (settings.drainDelayMs > 0) {
     log.event(
       'draining',
@@ -253,11 +253,15 @@ async function started(starting: Promise<Service>, rows: string | undefined, log
 
 function listen(
   service: Service,
-  { port, host, drainMs: graceMs }: ServeSettings,
+  { port, host, drainDelayMs, drainMs: graceMs }: ServeSettings,
   onCut: (requests: number) => void,
 ): ReturnType<Service['listen']> {
-  return listeningOn(`${host}:${port}`, () => service.listen({ port, host, graceMs, onCut }));
+  const restMs = Math.max(0, restLeastMs - drainDelayMs);
+  return listeningOn(`${host}:${port}`, () => service.listen({ port, host, graceMs, restMs, onCut }));
 }
+
+/** From the signal on, connections that rest are kept at least so long, so that who asks again and again is told by an answer that they end. */
+const restLeastMs = 250;
 
 function openClockDoor(moved: Moved, { clockPort = 0 }: ServeSettings): ReturnType<typeof openClock> {
   return listeningOn(`127.0.0.1:${clockPort}`, () => openClock(moved, clockPort));
@@ -286,15 +290,3 @@ async function openWatch(service: Service, { operations }: ServeSettings, log: L
 }
 
 const figures = (): ProcessFigures => ({ memoryBytes: process.memoryUsage.rss(), uptimeSeconds: process.uptime() });
-
-/** How long after the start: the first requests are not made to wait. */
-const afterMs = 1000;
-
-/** Gives back what reading and compiling a document left behind, about 25 MiB, which the engine would hold on to for as long as little happens. */
-export function giveBackMemory(): void {
-  setTimeout(() => {
-    setFlagsFromString('--expose-gc');
-    const collect: unknown = runInNewContext('gc');
-    if (typeof collect === 'function') collect({ type: 'major', flavor: 'last-resort' });
-  }, afterMs).unref();
-}

@@ -10,10 +10,12 @@ interface Ahead {
   underWay: number;
   readonly waiting: (() => void)[];
   isHeld: boolean;
+  /** The answer behind all others; nothing once it is the first. */
+  newest: ServerResponse | undefined;
 }
 
 const ahead = new WeakMap<Socket, Ahead>();
-/** Connections that end with an answer that is under way. */
+/** Connections that end with an answer that is under way, or has just been given. */
 const ending = new WeakSet<Socket>();
 
 /**
@@ -21,17 +23,21 @@ const ending = new WeakSet<Socket>();
  * than that. One behind the last of its connection is not answered (RFC 9112 section 9.6).
  */
 export function answerInTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
+  if (ending.has(socket)) return;
   // It has its connection at once unless an earlier answer has it.
   const isBehind = response.socket === null;
-  if (isBehind && ending.has(socket)) return;
   if (!response.shouldKeepAlive) ending.add(socket);
   if (!isBehind) {
     answer();
     return;
   }
-  const found = ahead.get(socket) ?? { underWay: 0, waiting: [], isHeld: false };
+  const found = ahead.get(socket) ?? { underWay: 0, waiting: [], isHeld: false, newest: undefined };
   ahead.set(socket, found);
-  response.once('socket', () => goOn(socket, found));
+  found.newest = response;
+  response.once('socket', () => {
+    if (found.newest === response) found.newest = undefined;
+    goOn(socket, found);
+  });
   if (found.underWay < underWayMost) {
     found.underWay += 1;
     answer();
@@ -41,6 +47,15 @@ export function answerInTurn({ socket }: IncomingMessage, response: ServerRespon
   if (found.isHeld) return;
   found.isHeld = true;
   socket.pause();
+}
+
+/**
+ * Has a connection end with the answers that are under way: what comes by it from now on is not carried out.
+ * @returns whether this answer is the last of them.
+ */
+export function endsWith(socket: Socket, response: ServerResponse): boolean {
+  ending.add(socket);
+  return (ahead.get(socket)?.newest ?? response) === response;
 }
 
 /** One that was behind is the first now: the next that waits takes its place. */

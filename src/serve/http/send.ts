@@ -51,9 +51,11 @@ function endlessHeaders(reply: Reply): (string | number)[] {
   return headerList(reply).slice(0, -2);
 }
 
-/** Writes a reply that goes on over a connection, until one side ends it. Nothing else is asked over that connection meanwhile. */
-export function streamTo(response: ServerResponse, reply: Reply, stream: ReplyStream): void {
-  response.writeHead(reply.status, endlessHeaders(reply));
+/** Writes a reply that goes on over a connection, until one side ends it; `last` closes the connection after it. Nothing else is asked over that connection meanwhile. */
+export function streamTo(response: ServerResponse, reply: Reply, stream: ReplyStream, last: boolean): void {
+  const headers = endlessHeaders(reply);
+  if (last) headers.push('connection', 'close');
+  response.writeHead(reply.status, headers);
   if (response.req.method === 'HEAD') {
     response.end();
     return;

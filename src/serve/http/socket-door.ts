@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyBytes, type SocketBounds, type SomeBounds, settleBounds } from './bounds.ts';
 import type { Broken, Call, Reply, ReplyStream } from './call.ts';
 import { ClientGone, endAfterBody } from './disconnect.ts';
-import { answerInTurn } from './pipeline.ts';
+import { answerInTurn, endsWith } from './pipeline.ts';
 import { type DoorRefusal, ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { halfOf, headerList, send, streamTo } from './send.ts';
 
@@ -19,8 +19,9 @@ export interface DoorOptions extends SomeBounds {
 /** Takes requests of node:http to an answer, and its replies back. */
 export class SocketDoor {
   readonly bounds: SocketBounds;
-  /** Whether each reply is the last of its connection. */
-  isClosing = false;
+  /** Whether each reply is the last of its connection, but for those with others behind them. */
+  isLeaving = false;
+  #isClosing = false;
   readonly #answer: Answering;
   readonly #options: DoorOptions;
   readonly #streams = new Set<ServerResponse>();
@@ -46,8 +47,8 @@ export class SocketDoor {
     }
     try {
       const reply = this.#answer(call);
-      if (!(reply instanceof Promise)) this.#write(call, reply, this.isClosing);
-      else reply.then((made) => this.#write(call, made, this.isClosing)).catch((failure) => this.#fail(call, failure));
+      if (!(reply instanceof Promise)) this.#write(call, reply, this.#isLast(call));
+      else reply.then((made) => this.#write(call, made, this.#isLast(call))).catch((failure) => this.#fail(call, failure));
     } catch (failure) {
       this.#fail(call, failure);
     }
@@ -79,7 +80,7 @@ export class SocketDoor {
       return;
     }
     if (reply.stream) {
-      this.#stream(call, reply, reply.stream);
+      this.#stream(call, reply, reply.stream, last);
       return;
     }
     if (unreadBytes === 0) {
@@ -91,15 +92,19 @@ export class SocketDoor {
     endAfterBody(call.request, response, kept, this.bounds);
   }
 
-  #stream(call: SocketCall, reply: Reply, stream: ReplyStream): void {
+  #isLast({ request, response }: SocketCall): boolean {
+    return this.isLeaving && endsWith(request.socket, response);
+  }
+
+  #stream(call: SocketCall, reply: Reply, stream: ReplyStream, last: boolean): void {
     const { request, response } = call;
     if (call.unreadBytes > 0) request.resume();
     if (!stream.hasEnd) {
       this.#streams.add(response);
       response.once('close', () => this.#streams.delete(response));
     }
-    streamTo(response, reply, stream);
-    if (this.isClosing && !stream.hasEnd) response.end();
+    streamTo(response, reply, stream, last);
+    if (this.#isClosing && !stream.hasEnd) response.end();
   }
 
   /** Fails to bring a reply to its client, as it was asked to. */
@@ -107,7 +112,7 @@ export class SocketDoor {
     if (broken === 'silent') {
       this.#silent.add(response);
       response.once('close', () => this.#silent.delete(response));
-      if (this.isClosing) response.destroy();
+      if (this.#isClosing) response.destroy();
       return;
     }
     const half = broken === 'truncated' && !reply.stream && halfOf(reply);
@@ -119,8 +124,9 @@ export class SocketDoor {
     response.write(half, () => response.destroy());
   }
 
-  /** Ends the replies that would go on without an end, and those that would never come. */
+  /** Ends the replies that would go on without an end, and those that would never come; from now on there are no others of them. */
   endStreams(): void {
+    this.#isClosing = true;
     for (const response of this.#streams) response.end();
     for (const response of this.#silent) response.destroy();
   }
@@ -130,7 +136,7 @@ export class SocketDoor {
     // A first attempt may have left its phrase.
     call.response.statusMessage = '';
     try {
-      this.#write(call, this.refuse('internal', call.path), this.isClosing);
+      this.#write(call, this.refuse('internal', call.path), this.#isLast(call));
     } catch {
       this.#write(call, ownDoorReply('internal'), true);
     }

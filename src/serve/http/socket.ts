@@ -1,20 +1,15 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { SocketBounds } from './bounds.ts';
-import { underWay } from './disconnect.ts';
+import { type ClosingRules, keepConnections } from './connections.ts';
 import { refuseConnection, refuseTunnel } from './malformed-requests.ts';
 import { createServer } from './node-http.ts';
 import { type Answering, type DoorOptions, SocketDoor } from './socket-door.ts';
 
-export interface ListenOptions extends DoorOptions {
+export interface ListenOptions extends DoorOptions, ClosingRules {
   readonly port: number;
   readonly host: string;
   /** Whether the port is this process's alone, where several workers share what they listen on. */
   readonly isOwn?: boolean;
-  /** How long running requests have to finish at `close`; 10 s unless given. */
-  readonly graceMs?: number | undefined;
-  /** Told how many requests were not finished in that time, and were cut off. */
-  readonly onCut?: ((requests: number) => void) | undefined;
   /** Under what the connections of an address are counted; nothing where they are of many, such as those of a proxy. */
   readonly countedAs?: ((address: string) => string | undefined) | undefined;
 }
@@ -23,7 +18,9 @@ export interface ListenOptions extends DoorOptions {
 interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Takes no new connections, lets running requests finish, and ends. */
+  /** From now on each answer is the last of its connection, which its client is told. */
+  leave(): void;
+  /** Takes no new connections, answers what has come in, and ends. */
   close(): Promise<void>;
 }
 
@@ -38,10 +35,16 @@ export function listen(answer: Answering, options: ListenOptions): Promise<Liste
   const door = new SocketDoor(answer, options);
   const server = serverOf(door);
   const connections = keepConnections(server, door.bounds, options.countedAs ?? (() => undefined));
+  const leave = (): void => {
+    door.isLeaving = true;
+  };
   const close = (): Promise<void> => {
-    door.isClosing = true;
-    door.endStreams();
-    return connections.close(options.graceMs ?? 10_000, options.onCut);
+    // Whose connection ends makes a new one: it is told only once that is refused, unless there is no time left to tell it then.
+    if (!options.restMs) leave();
+    return connections.close(options, () => {
+      leave();
+      door.endStreams();
+    });
   };
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -51,7 +54,7 @@ export function listen(answer: Answering, options: ListenOptions): Promise<Liste
       server.on('error', (error) => options.onFailure?.(error));
       const address = server.address();
       const port = typeof address === 'object' && address !== null ? address.port : options.port;
-      resolve({ url: urlOf(options.host, port), port, close });
+      resolve({ url: urlOf(options.host, port), port, leave, close });
     });
   });
 }
@@ -85,81 +88,4 @@ function serverOf(door: SocketDoor): Server {
 function urlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-/** The open connections of a server. */
-interface Connections {
-  /** Takes no new ones, ends those without a request at once and the others after it, and all of them after a while. */
-  close(graceMs: number, onCut: ListenOptions['onCut']): Promise<void>;
-}
-
-/** Keeps count of a server's connections, overall and by address, and cuts those off whose clients take nothing for so long. */
-function keepConnections(
-  server: Server,
-  { requestTimeoutMs: untakenMs, connectionsMax, connectionsOfOneMax }: SocketBounds,
-  countedAs: (address: string) => string | undefined,
-): Connections {
-  const sockets = new Set<Socket>();
-  const byAddress = new Map<string, number>();
-  server.maxConnections = connectionsMax;
-  server.on('connection', (socket: Socket) => {
-    const from = countedAs(socket.remoteAddress ?? '');
-    const own = from === undefined ? 0 : (byAddress.get(from) ?? 0) + 1;
-    if (own > connectionsOfOneMax) {
-      socket.destroy();
-      return;
-    }
-    if (from !== undefined) byAddress.set(from, own);
-    sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (from === undefined) return;
-      const left = (byAddress.get(from) ?? 1) - 1;
-      if (left > 0) byAddress.set(from, left);
-      else byAddress.delete(from);
-    });
-  });
-  // node:http takes a connection for idle while its last reply is still being sent.
-  server.closeIdleConnections = () => {};
-  const cutting = setInterval(() => cutStuck(sockets), untakenMs);
-  cutting.unref();
-  let closed: Promise<void> | undefined;
-  return {
-    close(graceMs, onCut) {
-      closed ??= new Promise((resolve) => {
-        const cut = setTimeout(() => {
-          let requests = 0;
-          for (const socket of sockets) {
-            if (underWay(socket)) requests += 1;
-            socket.destroy();
-          }
-          if (requests > 0) onCut?.(requests);
-        }, graceMs);
-        server.close(() => {
-          clearInterval(cutting);
-          clearTimeout(cut);
-          resolve();
-        });
-        for (const socket of sockets) endWhenIdle(socket);
-      });
-      return closed;
-    },
-  };
-}
-
-/** How much each connection had written when it was last seen to be behind. */
-const behind = new WeakMap<Socket, number>();
-
-function cutStuck(sockets: ReadonlySet<Socket>): void {
-  for (const socket of sockets) {
-    if (socket.writableLength === 0) behind.delete(socket);
-    else if (behind.get(socket) === socket.bytesWritten) socket.destroy();
-    else behind.set(socket, socket.bytesWritten);
-  }
-}
-
-function endWhenIdle(socket: Socket): void {
-  const response = underWay(socket);
-  if (response) response.once('close', () => endWhenIdle(socket));
-  else socket.destroy();
 }

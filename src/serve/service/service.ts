@@ -130,6 +130,7 @@ export interface ServiceAddress {
   /** Whether the port is this process's alone, where several workers share what they listen on. */
   readonly isOwn?: boolean;
   readonly graceMs?: number;
+  readonly restMs?: number;
   readonly onCut?: (requests: number) => void;
 }
 
@@ -140,10 +141,13 @@ export interface Service {
   /** The same plans for a `Request` of the Fetch standard. */
   fetch(request: Request): Promise<Response>;
   /**
-   * Listens on an address; loopback unless said otherwise. `close` takes no new connections, gives running requests `graceMs` to finish (10,000
-   * unless given) and ends; `onCut` is told how many it cut off then.
+   * Listens on an address; loopback unless said otherwise. `close` takes no new connections, answers what has come in and for `restMs` more (0
+   * unless given) what comes by connections that rest, gives running requests `graceMs` to finish (10,000 unless given) and ends; `onCut` is told how
+   * many it cut off then. `leave`, some time before it, has each answer be the last of its connection.
    */
-  listen(options: ServiceAddress): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
+  listen(
+    options: ServiceAddress,
+  ): Promise<{ readonly url: string; readonly port: number; leave(): void; close(): Promise<void> }>;
   /** Fires a transition that is `by: service`, or any other, on a row. Resolves to the row as it is then; rejects with what stood in the way. */
   fire(resource: string, id: string, transition: string): Promise<Json>;
   /** Serves another document over the same rows from the next request on. Rejects, changing nothing, where the rows do not fit it. */

@@ -113,7 +113,8 @@ export class PostgresReader implements Reader {
   }
 
   record(key: string, nowMs: number): StoredRecord | undefined {
-    this.latest.recordsMs = nowMs;
+    // What never expires is asked for without a time.
+    if (nowMs !== 0) this.latest.recordsMs = nowMs;
     const found = this.state.point({ sort: 'record', name: key }, true);
     return found && found.expiresMs > nowMs ? found : undefined;
   }
