@@ -69,6 +69,18 @@ test('subscribers ask for the kinds that their field takes, and what has to come
   }
 });
 
+test('a field that is named like a member of every map is missing from an event where the row has none', async () => {
+  const named = told.replace(/( {6})cover: .*\n/, '$1constructor: { type: string, readOnly: true, set: { update: "null" } }\n');
+  assert.ok(named.includes('constructor'));
+  const stand = await openStand(named, { serve, inPairs: true });
+  try {
+    const { breaches } = await stand.verify({ only: ['events/emitted'] });
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
+
 test('who may not read what a row belongs to is not told of it', async () => {
   const served = told.replace(
     '[read photo], to: member, if: "resource.album.owner == caller.id" }',

@@ -13,7 +13,8 @@ import {
   type VerifyOptions,
 } from '../../src/index.ts';
 import { kindOfScheme } from '../../src/parts/authentication.ts';
-import { statedValue } from '../../src/parts/fact.ts';
+import { entryOf, statedValue } from '../../src/parts/fact.ts';
+import type { Spec } from '../../src/parts/spec.ts';
 import { settableClock } from '../../src/serve/http/clock.ts';
 import { openClock } from '../../src/serve/service/clock-door.ts';
 import type { GivenCaller } from '../../src/verify/model/callers.ts';
@@ -99,16 +100,7 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
   const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
-  const stated = statedValue(check(document).spec.authentication.schemes) ?? {};
-  const signing = Object.values(stated).filter((one) => kindOfScheme(one)?.proof?.by === 'signing');
-  const second = stand.inPairs
-    ? await secondCallers(
-        service,
-        scopes,
-        signing.map(({ name }) => name),
-        stand.secondScheme,
-      )
-    : [];
+  const second = stand.inPairs ? await secondCallers(service, check(document).spec, scopes, stand.secondScheme) : [];
   const callers = [...first, ...second, ...((await stand.besides?.(service)) ?? [])];
   return {
     url,
@@ -137,7 +129,7 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
 }
 
 /** A second caller of each user, by a key that was given out. */
-async function secondCallers(service: Service, scopes: readonly string[], signing: readonly string[], wanted?: string) {
+async function secondCallers(service: Service, spec: Spec, scopes: readonly string[], wanted?: string) {
   const made = service.credentials.map(async ({ user }) => {
     const id = `${user}-the-second`;
     const key = await service
@@ -151,19 +143,13 @@ async function secondCallers(service: Service, scopes: readonly string[], signin
     } = (key ?? {}) as { readonly key?: string; readonly secret?: string; readonly scheme?: string };
     if (secret === undefined) return [];
     // Who signs requests needs the name of the key too, and a password goes with the name that it is shown under.
-    const first = service.credentials.find((one) => one.user === user);
-    const isSigning = signing.includes(scheme ?? first?.scheme ?? '');
-    const isPassword = first !== undefined && first.scheme === (scheme ?? first.scheme) && namesItself(first.value, first.id);
+    const stated = scheme === undefined ? undefined : entryOf(spec.authentication.schemes, scheme);
+    const proof = stated && kindOfScheme(stated)?.proof?.by;
+    const [isSigning, isPassword] = [proof === 'signing', proof === 'password'];
     const credential = isSigning ? `${name}:${secret}` : isPassword ? `Basic ${btoa(`${id}:${secret}`)}` : secret;
     return [{ user, id, scopes, credential, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
-}
-
-/** Whether a credential is a name and a password, as `Basic` has them. */
-function namesItself(value: string, id: string): boolean {
-  const text = value.replace(/^Basic +/, '');
-  return /^[A-Za-z0-9+/]+=*$/.test(text) && atob(text).startsWith(`${id}:`);
 }
 
 async function documentOf(given: string): Promise<Document> {

@@ -14,6 +14,7 @@ export const basicKey = {
   prefix: 'Basic',
   proof: { by: 'key', read: keyIn, write: (key) => writePair(key, '') },
   hasStandardForm: false,
+  hasStandardChallenge: true,
   problems: () => [],
   challenge: basic.challenge,
   takes: (text) => !text.slice(0, -1).includes(':'),

@@ -11,6 +11,7 @@ export const basic = {
   prefix: 'Basic',
   proof: { by: 'password', read: readBasic, write: writeBasic, flaw: basicFlaw },
   hasStandardForm: true,
+  hasStandardChallenge: true,
   problems: () => [],
   challenge: ({ realm }) =>
     challengeOf('Basic', [

@@ -30,6 +30,7 @@ export const introspection = {
   prefix: 'Bearer',
   proof: { by: 'asking' },
   hasStandardForm: false,
+  hasStandardChallenge: true,
   problems,
   challenge: bearerChallenge,
   takes: (text) => /^[\x21-\x7e]+$/.test(text),

@@ -13,6 +13,7 @@ export const jwt = {
   prefix: 'Bearer',
   proof: { by: 'token' },
   hasStandardForm: true,
+  hasStandardChallenge: true,
   problems,
   challenge: bearerChallenge,
   takes: looksLikeToken,

@@ -41,6 +41,8 @@ export interface SchemeKind {
   readonly proof?: Proof;
   /** Whether a standard says what a credential looks like; otherwise `generate` does. */
   readonly hasStandardForm: boolean;
+  /** Whether a standard of its own has whoever is refused be told of it in `WWW-Authenticate` (RFC 6750 section 3, RFC 7617 section 2), where it stands in `Authorization`. */
+  readonly hasStandardChallenge?: true;
   /** Whether tokens are given out by stated flows, with the scopes that the scheme lists and no others. */
   readonly hasFlows?: true;
   /** What is wrong with how it is stated; `words` are those that stand there, with or without a value. */

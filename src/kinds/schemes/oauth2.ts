@@ -30,6 +30,7 @@ export const oauth2 = {
   prefix: 'Bearer',
   proof: { by: 'token' },
   hasStandardForm: true,
+  hasStandardChallenge: true,
   hasFlows: true,
   problems: () => [],
   challenge: bearerChallenge,

@@ -1,6 +1,7 @@
 import { isToken } from '../../kinds/http-token.ts';
 import type { NearMiss } from '../../kinds/schemes/kind.ts';
 import { beginsAfter, endedBy, readToken, tokenMisfit } from '../../kinds/schemes/token.ts';
+import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -11,7 +12,7 @@ import type { TrialCaller } from '../model/callers.ts';
 import { credentialParts } from '../model/credential-parts.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { isByRule } from '../model/promises.ts';
+import { type HeldRule, isByRule } from '../model/promises.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { mayBeRefusedBefore } from '../model/stated-order.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -76,7 +77,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
         session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge: plan === knock ? judgeKnock : judge });
         if (plan !== knock)
           claimRefusedAs(session, done, { by: { when: 'caller.unknown.missing' }, what: 'a request of nobody', control });
-        if (model.isHeld('a challenge with 401', endpoint))
+        if (model.isHeld(challengeRule(model), endpoint))
           session.claim({ fact: schemesFact, reason: 'challenge', of: [done], control, judge: challengeJudgement });
       }
       for (const scheme of knockableSchemes(model)) {
@@ -134,6 +135,16 @@ function nobodyListens(model: Model, operation: Operation): Case {
       await session.do(ear.hearing([], { isEnough: () => true, ms: 0, quietMs: 0 }));
     },
   };
+}
+
+/** Which rule a challenge is held by: a scheme's own standard, where one that is accepted has one and stands where HTTP has it. */
+function challengeRule(model: Model): HeldRule {
+  const isStandard = knockableSchemes(model).some((scheme) => {
+    const kind = kindOfScheme(scheme);
+    const isAuthorization = scheme.in === 'header' && statedValue(scheme.carrier)?.toLowerCase() === 'authorization';
+    return kind?.hasStandardChallenge && isAuthorization && schemePrefix(scheme)?.toLowerCase() === kind.prefix?.toLowerCase();
+  });
+  return isStandard ? 'a challenge with 401' : 'a challenge with 401 for a credential of its own';
 }
 
 /** A 401 says by what scheme one has to show who one is (RFC 9110 section 15.5.2). */

@@ -2,23 +2,27 @@ import type { Json } from '../../document/document.ts';
 
 /** The value of a JSON body, whatever its parameters; nothing where the media type or the text is none, or where nobody could go to its ground. */
 export function parseBody(text: string, contentType: string | undefined): Json | undefined {
-  if (text === '' || !isJsonType(contentType) || isTooDeep(text)) return undefined;
+  return isJsonType(contentType) ? jsonIn(text) : undefined;
+}
+
+/** The value of a JSON text; nothing where it is none, or where nobody could go to its ground. */
+export function jsonIn(text: string): Json | undefined {
+  if (text === '' || isTooDeep(text)) return undefined;
   try {
-    return withoutPrototype(JSON.parse(text));
+    return bareMapsIn(JSON.parse(text) as Json);
   } catch {
     return undefined;
   }
 }
 
 /** A value whose maps have no prototype: a field may be called `constructor`. */
-function withoutPrototype(value: unknown): Json {
-  if (Array.isArray(value)) for (const item of value) withoutPrototype(item);
+export function bareMapsIn<T extends Json | undefined>(value: T): T {
+  if (Array.isArray(value)) for (const item of value) bareMapsIn(item);
   else if (typeof value === 'object' && value !== null) {
     Object.setPrototypeOf(value, null);
-    for (const item of Object.values(value)) if (typeof item === 'object') withoutPrototype(item);
+    for (const item of Object.values(value)) if (typeof item === 'object') bareMapsIn(item);
   }
-  // The cast holds: it is what JSON was parsed to.
-  return value as Json;
+  return value;
 }
 
 /** `application/json` and everything that ends in `+json` (RFC 6839 section 3.1). */

@@ -206,7 +206,7 @@ async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
       claimInvalid(
         session,
         done,
-        { fact: member.fact(broken.kind), what, when: conditionOf(member, broken, begun) },
+        { fact: member.fact(broken.kind), what, by: { when: conditionOf(member, broken, begun) } },
         begun.request(json),
       );
     }
@@ -223,6 +223,15 @@ function conditionOf(
   return isUnknown ? 'request.invalid.unknown' : conditionOfBreak(shape, value);
 }
 
+/** What is wrong with a body: a condition, and what it may as well be. */
+type Invalid = { readonly when: ErrorCondition; readonly or?: readonly ErrorCondition[] };
+
+/** Null for a required field is `request.invalid`: no word says whether it is missing then, or a wrong value of whichever sort. */
+const nullOfNeeded: Invalid = {
+  when: 'request.invalid.missing',
+  or: ['request.invalid.type', 'request.invalid.value'],
+};
+
 /** Any value will do of what must not be there at all. */
 const unknown: Variant = { label: 'which is not stated', value: 'x', kind: 'allowed values' };
 
@@ -231,7 +240,7 @@ async function sendWithout(session: Session, begun: Begun, member: SentMember): 
   const done = await session.send(begun.request(withoutMember(json, member.path)));
   const when = member.within ? 'request.invalid' : 'request.invalid.missing';
   const what = `a body without ${member.path.join('.')}`;
-  claimInvalid(session, done, { fact: member.fact('required flags'), what, when }, begun.request(json));
+  claimInvalid(session, done, { fact: member.fact('required flags'), what, by: { when } }, begun.request(json));
 }
 
 /** Whether a patch may not take a member away: its field is required, and null takes away. */
@@ -249,19 +258,18 @@ export function isNeverNull(
 async function sendNull(session: Session, begun: Begun, member: SentMember): Promise<void> {
   const done = await session.send(begun.request(withMember(begun.json, member.path, null)));
   const what = `a patch that takes ${member.path.join('.')} away`;
-  const when = 'request.invalid.missing';
-  claimInvalid(session, done, { fact: member.fact('required flags'), what, when }, begun.request(begun.json));
+  claimInvalid(session, done, { fact: member.fact('required flags'), what, by: nullOfNeeded }, begun.request(begun.json));
 }
 
 function claimInvalid(
   session: Session,
   done: Done<TrialExchange>,
-  { fact, what, when }: { readonly fact: FactName; readonly what: string; readonly when: ErrorCondition },
+  { fact, what, by }: { readonly fact: FactName; readonly what: string; readonly by: Invalid },
   control: RequestPlan,
 ): void {
   const isSo = (exchange: TrialExchange) => !isValid(session.model, exchange);
   claimRefused(session, done, {
-    by: { when },
+    by,
     fact,
     reason: 'invalid refused',
     what,

@@ -9,15 +9,15 @@ import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { type StatedRefusal, statusFact } from '../model/refusals.ts';
-import { type Control, type Judgement, moot } from '../script/claim.ts';
+import { type Control, type Flaw, type Judgement, moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
 /** What has to be refused, and why. */
 export interface Refusing {
-  /** The condition of the closed list, or the code itself. */
-  readonly by: { readonly when: ErrorCondition } | { readonly code: string };
+  /** The condition of the closed list, or the code itself. `or`: what it may as well be, where nothing says which of them it is. */
+  readonly by: { readonly when: ErrorCondition; readonly or?: readonly ErrorCondition[] } | { readonly code: string };
   /** The fact that is broken where it is not refused at all. */
   readonly fact: FactName;
   readonly reason: string;
@@ -26,6 +26,8 @@ export interface Refusing {
   readonly at?: Pointer;
   /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused, seen beside these. */
   readonly isSo?: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) => boolean;
+  /** Asked of what was not refused so: whether something else that is due may have made it another matter meanwhile. */
+  readonly isOvertaken?: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) => boolean;
   readonly beside?: readonly Done<TrialExchange>[];
   /** As a claim's. */
   readonly control?: Control | undefined;
@@ -56,12 +58,23 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
     judge: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) =>
       meant(exchange, beside, true) ??
       (isDone(exchange) || exchange.status < 400
-        ? { promised: `${what} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
+        ? unlessOvertaken(refusing, [exchange, ...beside], {
+            promised: `${what} is refused`,
+            seen: `${exchange.status}${briefly(exchange)}`,
+          })
         : undefined),
   });
   const stated = statedRefusals(model, refusing, done.value.endpoint);
   if (refused) claimCode(session, of, stated, refusing, meant);
   return refused;
+}
+
+function unlessOvertaken(
+  { isOvertaken }: Pick<Refusing, 'isOvertaken'>,
+  [exchange, ...beside]: readonly [TrialExchange, ...TrialExchange[]],
+  flaw: Flaw,
+): Judgement {
+  return isOvertaken?.(exchange, ...beside) ? moot('the clock had something to do with it meanwhile') : flaw;
 }
 
 /** Claims of what was refused that its code is the condition's, and the status the code's; that it was refused is another claim's. */
@@ -77,11 +90,12 @@ function claimCode(
   session: Session,
   of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]],
   [stated, ...narrower]: readonly StatedRefusal[],
-  { by, what, tries, control }: Pick<Refusing, 'by' | 'what' | 'tries' | 'control'>,
+  refusing: Pick<Refusing, 'by' | 'what' | 'tries' | 'control' | 'isOvertaken'>,
   meant: (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement,
 ): void {
   if (!stated) return;
   const { model } = session;
+  const { by, what, tries, control } = refusing;
   const { name } = stated.code;
   const isNarrower = (code: string | undefined) => narrower.some((one) => one.code.name === code);
   const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
@@ -104,7 +118,8 @@ function claimCode(
           promised: `${name}, for ${what}`,
           seen: `${exchange.status} ${code ?? 'without a code'}${briefly(exchange)}`,
         };
-        return meant(exchange, beside) ?? isRefused(exchange) ?? (code === name ? undefined : wrong);
+        if (code === name) return meant(exchange, beside) ?? isRefused(exchange);
+        return meant(exchange, beside) ?? isRefused(exchange) ?? unlessOvertaken(refusing, [exchange, ...beside], wrong);
       },
     });
   }
@@ -208,7 +223,7 @@ function readsAll(model: Model, resource: string, caller: TrialCaller | undefine
 /** What it may be refused with; the first is what the fact is about. */
 function statedRefusals(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): readonly StatedRefusal[] {
   const operation = endpoint && model.operationOf(endpoint);
-  if ('when' in by) return model.refusals.among(by.when, operation);
+  if ('when' in by) return [by.when, ...(by.or ?? [])].flatMap((when) => model.refusals.among(when, operation));
   const named = model.refusals.named(by.code, operation);
   return named ? [named] : [];
 }

@@ -49,11 +49,11 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
     facts: [fact, { kind: 'payload shapes', subject: kind.name }],
     async run(session: Session) {
       session.need(session.run.clock.advance !== undefined, `it comes ${when}: say how the clock is moved with --clock`);
-      const { resource = '' } = operation;
       const row = await rowBefore(session, operation);
+      const { resource } = row;
       await lookAt(session, row);
       const afterMs = operation.transition && dueIn(session, row, operation.transition);
-      session.need(afterMs !== undefined, `when ${operation.name} is due is not shown`);
+      session.need(afterMs !== undefined && afterMs > 0, `when ${operation.name} is due is not shown, or it is over before anybody listens`);
       session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
       const ear = await anEar(session, row.caller);
       const waited = await session.wait(afterMs + 1_000);

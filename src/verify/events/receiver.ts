@@ -3,6 +3,7 @@ import type { Json } from '../../document/document.ts';
 import { pushKinds } from '../../kinds/deliveries/all.ts';
 import type { Handshake } from '../../kinds/handshakes/kind.ts';
 import { type HandshakeAnswer, rightAnswer, wordsIn, wrongAnswer } from '../../kinds/handshakes/reading.ts';
+import { bareMapsIn, jsonIn } from '../client/parse-body.ts';
 
 /** A delivery as it came. */
 export interface ReceivedDelivery {
@@ -192,13 +193,5 @@ function headersOf(request: IncomingMessage): Record<string, string> {
 /** What a body holds: as the way of delivery reads it whose bodies are of this type, else as JSON. */
 function eventIn(type: string, text: string): Json | undefined {
   const kind = pushKinds.find(({ mediaType, read }) => read && type.toLowerCase().startsWith(mediaType));
-  return kind?.read ? kind.read(text) : jsonIn(text);
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return kind?.read ? bareMapsIn(kind.read(text)) : jsonIn(text);
 }

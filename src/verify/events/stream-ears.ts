@@ -1,6 +1,7 @@
 import { streamKind } from '../../kinds/streams/all.ts';
 import type { StreamedEvent, StreamKind } from '../../kinds/streams/kind.ts';
 import { pullOf } from '../../parts/events.ts';
+import { jsonIn } from '../client/parse-body.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -194,12 +195,7 @@ function listening(model: Model, name: string, after: readonly Done<unknown>[], 
 
 /** An event of a stream as if it had been delivered: its own fields stand among the headers. */
 function deliveryFrom({ id, event, data }: StreamedEvent): ReceivedDelivery {
-  const come = { headers: { id, event }, text: data, method: 'GET', atMs: Date.now(), status: 200 };
-  try {
-    return { ...come, body: JSON.parse(data) };
-  } catch {
-    return { ...come, body: undefined };
-  }
+  return { headers: { id, event }, text: data, method: 'GET', atMs: Date.now(), status: 200, body: jsonIn(data) };
 }
 
 /** Server-sent events: `id` is the event's, `event` its kind, `data` the envelope on one line. */

@@ -74,7 +74,15 @@ export const heldRules = {
     of: 'authentication/who is calling',
     stated: 'promise',
     readOff: 'convention',
-    because: 'RFC 9110 section 15.5.2, which OpenAPI does not take up',
+    because:
+      'RFC 6750 section 3, RFC 7617 section 2, for a bearer token or a password in `Authorization`; OpenAPI does not take it up',
+  },
+  'a challenge with 401 for a credential of its own': {
+    of: 'authentication/who is calling',
+    stated: 'convention',
+    readOff: 'convention',
+    because:
+      'RFC 9110 section 15.5.2 alone: no challenge is registered for keys, signatures and certificates, and no word of the language states one',
   },
   'the order of refusals': {
     of: 'authentication/who is calling',

@@ -1,13 +1,14 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { referredTo } from '../make/referred-to.ts';
+import { changedByClock } from '../model/clock-changes.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import { followedIn } from '../model/followed.ts';
 import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../model/row-shown.ts';
-import { type Judgement, moot } from '../script/claim.ts';
+import { isFlaw, type Judgement, moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -57,10 +58,12 @@ export function claimRow(session: Session, changed: Changed): void {
       if (expectation?.is === 'time' && before && stoodStill(old, row[name], change.fromMs - before.toMs)) {
         return { promised: `${name}: a time of the change`, seen: `${String(old)}, as before it` };
       }
-      return (
-        expectation &&
-        judgeField(expectation, row[name], field, { toleranceMs, mayLack: model.hiddenInside(model.readerOf(seen)) })
-      );
+      const mayLack = model.hiddenInside(model.readerOf(seen));
+      const judgement = expectation && judgeField(expectation, row[name], field, { toleranceMs, mayLack });
+      if (!isFlaw(judgement)) return judgement;
+      const all = [...(before ? [before] : []), change, seen];
+      const byClock = changedByClock(model, changed.resource, all, (one) => rowOf(model, changed.resource, change, one));
+      return byClock(name) ? moot('the clock had something to do with it meanwhile') : judgement;
     };
     session.claim({
       fact: { kind: 'allowed values', subject: `${changed.resource}.${name}` },
@@ -112,8 +115,13 @@ function expectations(model: Model, resource: string, seen: Seen): ReadonlyMap<s
 }
 
 function beforeOf(model: Model, resource: string, change: TrialExchange, before: TrialExchange) {
-  const row = rowWith(model, before, idIn(model, change)) ?? ownRow(model, resource, before);
+  const row = rowOf(model, resource, change, before);
   return row && { fields: row, ...beforeFrom(model, resource, before) };
+}
+
+/** The row that was changed, as another exchange shows it. */
+function rowOf(model: Model, resource: string, change: TrialExchange, seen: TrialExchange): ShownFields | undefined {
+  return rowWith(model, seen, idIn(model, change)) ?? ownRow(model, resource, seen);
 }
 
 /** The row that an answer is, as its resource has it. */

@@ -8,6 +8,7 @@ import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import { fireOnRow, statesOf, walkTo } from '../make/walk.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { movedByClock } from '../model/clock-changes.ts';
 import { followedIn } from '../model/followed.ts';
 import type { Model } from '../model/model.ts';
 import { outcomeOf } from '../model/outcome.ts';
@@ -139,6 +140,7 @@ export async function claimBlocked(
     at: transition.if?.at ?? transition.at,
     beside: [before, ...referredTo(session, machine.resource, [row.fields])],
     isSo,
+    isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
     what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });

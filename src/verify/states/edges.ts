@@ -5,6 +5,7 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { imagine } from '../errors/imagined.ts';
 import type { ConditionSubject, Scene } from '../errors/scene.ts';
 import { stage } from '../errors/staged.ts';
+import { movedByClock } from '../model/clock-changes.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -100,8 +101,9 @@ async function inside(session: Session, edge: Edge): Promise<void> {
       const outcome = outcomeFor(session.model, edge, { exchange, was, beside });
       if (outcome === undefined || outcome === 'unknown' || outcome === 'blocked') return moot('its condition does not hold');
       if (isDone(exchange)) return undefined;
-      const isChained = refusingActs(model.spec, model.operationOf(endpoint)).length > 0;
-      return !isChained && isRefusedAs(model, exchange, code)
+      const isElsewhere =
+        refusingActs(model.spec, model.operationOf(endpoint)).length > 0 || movedByClock(model, machine, exchange, was);
+      return !isElsewhere && isRefusedAs(model, exchange, code)
         ? { promised: `${transition.name} where ${transition.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }
         : moot('something else stood in its way');
     },
@@ -123,6 +125,7 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
     beside: staged.beside,
     isSo: (exchange, was, ...beside) =>
       was !== undefined && outcomeFor(session.model, edge, { exchange, was, beside }) === 'blocked',
+    isOvertaken: (exchange, ...was) => movedByClock(session.model, machine, exchange, ...was),
     what: `${transition.name} where ${transition.if?.source} does not hold`,
   });
   await claimUnchanged(session, staged.row, { before, attempt: done, fact });

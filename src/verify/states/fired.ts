@@ -8,6 +8,7 @@ import { referredTo } from '../make/referred-to.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import { stateSent } from '../make/walk.ts';
+import { movedByClock } from '../model/clock-changes.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
@@ -29,6 +30,9 @@ export interface FiredTransition {
   /** The update that is the transition; absent where an endpoint of its own fires it. */
   readonly update?: Endpoint;
 }
+
+/** Why nothing is held against where a row is. */
+const clocksDoing = 'the clock may have moved it meanwhile';
 
 /** Fires a legal transition: it is taken, leads where it is said to, and makes of the row what the document says. */
 export async function carryOut(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
@@ -110,6 +114,7 @@ function claimTaken(
       // Of all that an update may be, it is this transition.
       const acts = update ? (transition.following ?? []) : operation ? refusingActs(model.spec, operation) : [];
       if (isForState && acts.length > 0) return moot('what follows may stand in its way');
+      if (isForState && movedByClock(model, machine, exchange, seen)) return moot(clocksDoing);
       if (!isForState && exchange.status < 500) return moot('something else stood in its way');
       if (exchange.status === 501) return moot('the service says that it cannot do this');
       return { promised: `${transition.name} is legal in ${state}`, seen: `${exchange.status}${briefly(exchange)}` };
@@ -151,6 +156,7 @@ async function claimKept(
       const wanted = outcomeFor(model, { machine, transition }, { exchange, was });
       const state = rowWith(model, seen, idIn(model, exchange))?.[machine.field];
       if (state === undefined) return moot('the row is not shown');
+      if (state !== wanted && movedByClock(model, machine, exchange, was, seen)) return moot(clocksDoing);
       return state === wanted
         ? undefined
         : { promised: `${transition.name} is kept: it leads to ${wanted}`, seen: String(state) };
@@ -192,6 +198,7 @@ function claimMoved(
       const outcome = outcomeFor(model, { machine, transition }, { exchange, was });
       const wanted = outcome !== undefined && targets.includes(outcome) ? [outcome] : targets;
       const isThere = typeof state === 'string' && wanted.includes(state);
+      if (!isThere && movedByClock(model, machine, exchange, was, seen)) return moot(clocksDoing);
       return isThere ? undefined : { promised: `${transition.name} leads to ${wanted.join(' or ')}`, seen: String(state) };
     },
   });
@@ -212,6 +219,7 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
     beside: [before],
     what: `${transition.name} in ${state}`,
     control: () => legal(session, firing),
+    isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
     isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });

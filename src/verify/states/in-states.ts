@@ -8,6 +8,7 @@ import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import { statesOf } from '../make/walk.ts';
+import { movedByClock } from '../model/clock-changes.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -69,6 +70,7 @@ export async function attempt(
     reason: `${endpoint.key} refused`,
     what,
     isSo,
+    isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
     control: async () =>
       asking(
         await session.make(resource, { machine, state: statesNamed(model.spec.states, machine, endpoint.in ?? [])[0] ?? state }),

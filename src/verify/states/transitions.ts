@@ -2,6 +2,7 @@ import { entriesOf } from '../../parts/fact.ts';
 import { allMachines, type Machine, type Transition } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import type { TrialRow } from '../make/row.ts';
+import { changedByClock } from '../model/clock-changes.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -34,7 +35,7 @@ export function factsOfMachine({ key }: Machine): FactName[] {
   return ['transitions', 'states'].map((kind) => ({ kind, subject: key }));
 }
 
-/** Claims that a row is as it was, since what was asked was refused. */
+/** Claims that a row is as it was, since what was asked was refused; what the clock was to do to it meanwhile is no doing of that. */
 export async function claimUnchanged(
   session: Session,
   row: TrialRow,
@@ -49,8 +50,8 @@ export async function claimUnchanged(
   session.claim({
     fact,
     reason: 'refused, unchanged',
-    of: [before, attempt, after] as const,
-    judge(was: TrialExchange, tried: TrialExchange, is: TrialExchange) {
+    of: [before, attempt, after, ...(row.made ? [row.made] : [])] as const,
+    judge(was: TrialExchange, tried: TrialExchange, is: TrialExchange, ...made: readonly TrialExchange[]) {
       const id = idIn(model, tried);
       const old = rowWith(model, was, id);
       if (tried.status < 400 || !old) return moot('it was not refused');
@@ -60,10 +61,11 @@ export async function claimUnchanged(
       const unseen = [was, is].flatMap((shown) => [...model.unseenBy(row.resource, model.readerOf(shown))]);
       const meanwhile = toldMeanwhile(model.spec, row.resource);
       const names = Object.keys({ ...old, ...now }).filter((name) => !unseen.includes(name) && !meanwhile.has(name));
-      const isAlike = now !== undefined && names.every((name) => JSON.stringify(old[name]) === JSON.stringify(now[name]));
-      return isAlike
-        ? undefined
-        : { promised: `what was refused changes nothing: ${JSON.stringify(old)}`, seen: JSON.stringify(now ?? null) };
+      const other = now && names.filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]));
+      if (other?.length === 0) return undefined;
+      const byClock = changedByClock(model, row.resource, [...made, was, tried, is], (one) => rowWith(model, one, id));
+      if (other?.every(byClock)) return moot('the clock had something to do with it meanwhile');
+      return { promised: `what was refused changes nothing: ${JSON.stringify(old)}`, seen: JSON.stringify(now ?? null) };
     },
   });
 }

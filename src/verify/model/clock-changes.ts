@@ -1,0 +1,104 @@
+import { derivationsOf } from '../../parts/derived/derivations.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import { comingOf } from '../../parts/followed.ts';
+import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+import type { Model } from './model.ts';
+import { idIn, rowWith, type ShownFields } from './row-shown.ts';
+
+/** How far the service's clock may be from what is known of it. */
+const marginMs = 2_000;
+
+/**
+ * Whether the clock may have changed a field of a row between the first and the last of some exchanges: in a state that one of
+ * them showed, a transition of the clock was due, and that changes the field. What the clock does is no doing of a call in between.
+ * `row` finds the row in what an exchange shows.
+ */
+export function changedByClock(
+  model: Model,
+  resource: string,
+  seen: readonly TrialExchange[],
+  row: (exchange: TrialExchange) => ShownFields | undefined,
+): (field: string) => boolean {
+  const timed = timedOf(model, resource);
+  if (timed.length === 0) return () => false;
+  const [fromMs, toMs] = [Math.min(...seen.map((one) => one.fromMs)), Math.max(...seen.map((one) => one.toMs))];
+  const due = timed.filter(({ machine, transition }) =>
+    seen.some((one) => {
+      const shown = row(one);
+      const state = shown?.[machine.field];
+      if (!shown || (state !== undefined && transition.from !== '*' && !transition.from.includes(String(state)))) return false;
+      return isDue(model, transition, { shown, unseen: model.unseenBy(resource, model.readerOf(one)) }, { fromMs, toMs });
+    }),
+  );
+  return (field) => due.some((one) => one.changes(field));
+}
+
+/** Whether the clock may have taken a row to another state, or further, between the exchange that is about it and what showed it. */
+export function movedByClock(
+  model: Model,
+  machine: Machine,
+  exchange: TrialExchange,
+  ...shown: readonly TrialExchange[]
+): boolean {
+  const id = idIn(model, exchange);
+  return changedByClock(model, machine.resource, [exchange, ...shown], (one) => rowWith(model, one, id))(machine.field);
+}
+
+interface Timed {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  /** Whether it may change a field of the row that it is fired on. */
+  readonly changes: (field: string) => boolean;
+}
+
+const timedByModel = new WeakMap<Model, Map<string, readonly Timed[]>>();
+
+/** The transitions of a resource that the clock fires, worked out once. */
+function timedOf(model: Model, resource: string): readonly Timed[] {
+  const known = timedByModel.get(model) ?? new Map<string, readonly Timed[]>();
+  timedByModel.set(model, known);
+  const found =
+    known.get(resource) ??
+    machinesOf(model.spec.states, resource).flatMap((machine) =>
+      entriesOf(machine.transitions).flatMap(([, transition]): Timed[] =>
+        transition.after || transition.atTime ? [{ machine, transition, changes: changesBy(model, machine, transition) }] : [],
+      ),
+    );
+  known.set(resource, found);
+  return found;
+}
+
+/** The state where it leads to another, what it sets, and what is derived; anything where what follows it may change the row once more. */
+function changesBy(model: Model, { resource, field }: Machine, { name, from, to, following = [] }: Transition): Timed['changes'] {
+  const again = comingOf(model.spec, following).some(({ does }) => does?.resource === resource && does.verb !== 'create');
+  if (again) return () => true;
+  const words = [name, `${name} ${resource}`, 'transition', 'write'];
+  const set = entriesOf(model.resource(resource)?.fields).filter(([, one]) => words.some((word) => one.set[word]));
+  const derived = derivationsOf(model.spec)
+    .of(resource)
+    .map((one) => one.field.name);
+  const stays = from !== '*' && [...from, ...to.map(({ state }) => state)].every((state) => state === from[0]);
+  const names = new Set([...(stays ? [] : [field]), ...set.map(([one]) => one), ...derived]);
+  return (one) => names.has(one);
+}
+
+/** Whether it is due by then; where that cannot be reckoned of what is shown, it may be. */
+function isDue(
+  model: Model,
+  { after, atTime }: Transition,
+  { shown, unseen }: { readonly shown: ShownFields; readonly unseen: ReadonlySet<string> },
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): boolean {
+  if (after) return toMs - fromMs + marginMs >= after.ms;
+  if (!atTime) return false;
+  const evaluated = model.expressions.evaluate(atTime, undefined, {
+    context: { resource: shown },
+    unseen: { resource: unseen },
+  });
+  if (typeof evaluated === 'string') return evaluated === 'unknown';
+  const { value } = evaluated;
+  if (value === null) return false;
+  const ms = Date.parse(String(value));
+  return !(ms > toMs + marginMs);
+}
