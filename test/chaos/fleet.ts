@@ -69,11 +69,18 @@ export class Fleet {
     this.#end(place);
   }
 
-  /** Asks a process to stop, and gives its exit code. */
-  async stop(place: number): Promise<number | null> {
+  /** Asks a process to stop, and gives its exit code. It may be held up for a while as soon as it has heard of it. */
+  async stop(place: number, heldMs = 0): Promise<number | null> {
     // One that is asked whether it is ready is left once it says that it is not.
     const { server } = this.#setting.asksReadiness ? this.#at(place) : this.#leave(place);
-    if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
+    const { pid, said } = server;
+    if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    if (pid !== undefined && heldMs > 0) {
+      while (!said.some((line) => line.startsWith('{"event":"draining"'))) await delay(1);
+      process.kill(pid, 'SIGSTOP');
+      await delay(heldMs);
+      process.kill(pid, 'SIGCONT');
+    }
     const code = await server.ended;
     this.#end(place);
     return code;

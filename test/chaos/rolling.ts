@@ -14,6 +14,8 @@ export interface Rolling extends Pick<TrialSetting, 'command' | 'database' | 'pl
 
 export interface RollingReport extends TrialReport {
   readonly restarts: number;
+  /** Of which the process that stopped was held up until after its time to stop. */
+  readonly held: number;
   /** Of which the document that came was newer than the one that went. */
   readonly newerDocuments: number;
   readonly documents: number;
@@ -22,6 +24,9 @@ export interface RollingReport extends TrialReport {
 /** In so many rounds through all processes one has a newer document. */
 const roundsADocument = 3;
 const restartsALook = 6;
+/** One in so many is held up, as on a machine that has too much to do. */
+const restartsAHold = 5;
+const drainDelaySeconds = 3;
 
 /**
  * Restarts several processes one after the other while clients ask them through a balancer that asks `/readyz`, a third of them with a newer document.
@@ -31,10 +36,11 @@ export function rolling({ restarts, folder, ...asked }: Rolling): Promise<Rollin
   const chance = seeded(asked.seed);
   let number = 0;
   const documentOf = () => writtenDocument(folder, number);
-  const more = ['--operations', '0', '--drain-delay', '3'];
+  const more = ['--operations', '0', '--drain-delay', String(drainDelaySeconds)];
   return overFleet({ ...asked, chance, document: documentOf, journal: {}, more }, async ({ fleet, life, tally, settled }) => {
     const { history } = life.journal;
     let newerDocuments = 0;
+    let held = 0;
     let done = 0;
     for (history.round = 1; done < restarts; history.round++) {
       const load = startLoad(history, life.line, life.sender, chance, clients);
@@ -43,7 +49,9 @@ export function rolling({ restarts, folder, ...asked }: Rolling): Promise<Rollin
         const isNewer = Math.floor(done / asked.places) % roundsADocument === 1;
         if (isNewer && place === 0) number += 1;
         if (isNewer) newerDocuments += 1;
-        const code = await fleet.stop(place);
+        const isHeld = done % restartsAHold === 1;
+        if (isHeld) held += 1;
+        const code = await fleet.stop(place, isHeld ? drainDelaySeconds * 1000 + 200 : 0);
         if (code !== 0)
           throw new Error(`A process that was asked to stop ended with ${code}: ${fleet.said.slice(-20).join('\n')}`);
         await fleet.start(place);
@@ -56,7 +64,7 @@ export function rolling({ restarts, folder, ...asked }: Rolling): Promise<Rollin
       if (failed.length > 0) throw new Error(`${failed.length} requests failed:\n${failed.join('\n')}`);
       asked.told?.(`${done} restarts, ${number} newer documents, ${tally.acknowledged} acknowledged, no request failed`);
     }
-    return { restarts: done, newerDocuments, documents: number + 1 };
+    return { restarts: done, held, newerDocuments, documents: number + 1 };
   });
 }
 
