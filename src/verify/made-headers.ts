@@ -3,7 +3,9 @@ import type { Expression, Named } from '../parts/fact.ts';
 import type { FactName } from './model/facts.ts';
 import type { Model } from './model/model.ts';
 import type { Observed } from './observer.ts';
+import { moot } from './script/claim.ts';
 import type { TrialExchange } from './script/exchange.ts';
+import { headerSays } from './values/header-text.ts';
 
 /** Holds an answer to header fields that expressions make, as far as what they read can be known from outside. */
 export function* observeMadeHeaders(
@@ -26,7 +28,9 @@ export function* observeMadeHeaders(
     }
     const value = typeof meant.value === 'object' ? JSON.stringify(meant.value) : String(meant.value);
     const promised = `${name}: ${value}, which is ${expression.source}`;
-    yield { fact, reason, judgement: seen === value ? undefined : { promised, seen: seen ?? `no ${name}` } };
+    const isSaid = headerSays(seen, value);
+    const flaw = isSaid ? undefined : { promised, seen: seen ?? `no ${name}` };
+    yield { fact, reason, judgement: isSaid === 'unknown' ? moot('how a header has such a text is not said') : flaw };
   }
 }
 

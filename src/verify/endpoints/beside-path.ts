@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
-import { identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
+import { fieldParameters, identifierParameter, isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { rowFor } from '../make/row-for.ts';
@@ -26,7 +26,8 @@ export function besidePath(model: Model, endpoint: Endpoint): BesidePath[] {
     return [];
   const resource = model.resource(effect.resource);
   const last = identifierParameter(endpoint);
-  return pathParameters(endpoint.path).flatMap((parameter) => {
+  // What a key of a row above it is called, a field of what is made may be called too.
+  return fieldParameters(endpoint).flatMap((parameter) => {
     const field = resource && entryOf(resource.fields, parameter === last ? model.identifierField(effect.resource) : parameter);
     return field && isWritable(model.spec, resource, field) && field.writable === undefined
       ? [{ resource: effect.resource, parameter, field }]

@@ -11,12 +11,13 @@ import { callerContext } from '../model/access.ts';
 import type { Evaluated } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import { type Flaw, type Judgement, moot } from '../script/claim.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { oneLine } from '../values/difference.ts';
+import { headerSays } from '../values/header-text.ts';
 
 const verbs: ReadonlySet<string> = new Set(['create', 'read', 'update', 'replace', 'transition']);
 
@@ -115,7 +116,7 @@ export function computedHeaderFlaw(
   exchange: TrialExchange,
   endpoint: Endpoint,
   { name, answer, expression }: { readonly name: string; readonly answer: Answer; readonly expression: Expression },
-): Flaw | undefined {
+): Judgement {
   const value = exchange.headers[name.toLowerCase()];
   // An answer that is not made by expressions is what came out, narrowed to what its shape lists.
   const body = answer.data === undefined && isStated(answer.shape) ? bodyFields(exchange) : undefined;
@@ -125,8 +126,8 @@ export function computedHeaderFlaw(
   );
   const evaluated = evaluate(model, endpoint, expression, exchange, body, unseen);
   if (typeof evaluated === 'string' || evaluated.value === null || isMap(evaluated.value)) return undefined;
-  const promised = String(evaluated.value);
-  return promised === value
-    ? undefined
-    : { promised: `${name}: ${promised}, which is \`${expression.source}\``, seen: value ?? 'none' };
+  const promised = Array.isArray(evaluated.value) ? JSON.stringify(evaluated.value) : String(evaluated.value);
+  const isSaid = headerSays(value, promised);
+  if (isSaid === 'unknown') return moot('how a header has such a text is not said');
+  return isSaid ? undefined : { promised: `${name}: ${promised}, which is \`${expression.source}\``, seen: value ?? 'none' };
 }

@@ -53,7 +53,7 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
       const { resource } = row;
       await lookAt(session, row);
       const afterMs = operation.transition && dueIn(session, row, operation.transition);
-      session.need(afterMs !== undefined && afterMs > 0, `when ${operation.name} is due is not shown, or it is over before anybody listens`);
+      session.need(afterMs !== undefined && afterMs > 0, `when ${operation.name} is due is not shown, or over already`);
       session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
       const ear = await anEar(session, row.caller);
       const waited = await session.wait(afterMs + 1_000);

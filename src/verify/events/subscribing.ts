@@ -18,6 +18,7 @@ import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import type { Fresh, Symbolic } from '../script/symbol.ts';
 import { ifTestable, Untestable } from '../untestable.ts';
+import { headerSays } from '../values/header-text.ts';
 import { asked, askingOf, asksForAll } from './asking.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn, toldOf } from './envelope.ts';
@@ -200,7 +201,7 @@ function headerFlaw(model: Model, { headers }: ReceivedDelivery, told: Told): st
     const evaluated = model.expressions.evaluate(expression, undefined, { context: { event }, unseen: {} });
     if (typeof evaluated === 'string' || evaluated.value === null) continue;
     const given = headers[name.toLowerCase()];
-    if (given !== String(evaluated.value))
+    if (!headerSays(given, String(evaluated.value)))
       return `${name}: ${given ?? 'none'}, where \`${expression.source}\` is ${String(evaluated.value)}`;
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -61,7 +61,10 @@ const draws = 24;
 async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, about: About): Promise<Symbolic | undefined> {
   const make = (resource: string, referred: SampleStyle) =>
     session.make(resource, { style: referred, for: about.caller }).then(({ id }) => id);
-  const drafting = { bound: new Set<string>(), make, caller: about.caller };
+  // What the path says of the row a body need not say, and may not say otherwise.
+  const own = session.model.identifierField(row.resource);
+  const bound = new Set(boundByPath(session.model.spec, endpoint).filter((name) => name !== own));
+  const drafting = { bound, make, caller: about.caller };
   const style = about.style ?? 'plain';
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { leftOutOf } from '../../parts/left-out.ts';
+import { leftOutOf, neverShownTo } from '../../parts/left-out.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machinesOf } from '../../parts/states.ts';
@@ -83,18 +83,21 @@ function* observePresence(
   const subject = `${resource.name}.${field.name}`;
   const isThere = row[field.name] !== undefined;
   const reader = model.readerOf(exchange);
-  const isRevealing = field.reveal === 'once' && mayReveal(exchange, field);
+  const about = { user: reader?.user };
+  // What a rule leaves out is not revealed either.
+  const isRevealing = field.reveal === 'once' && mayReveal(exchange, field) && !neverShownTo(model.spec, about).has(field);
   const fact = { kind: 'required flags', subject };
   if (isNeverShown(model.spec, field, reader) && !isRevealing) {
     const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: oneLine(row[field.name]) };
     yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
     return;
   }
-  if (isRevealing && isFirst(exchange) && isReadable(field, reader) && statedValue(field.required) === true) {
+  const isLeftOut = leftOutOf(model.spec, about).has(field);
+  if (isRevealing && !isLeftOut && isFirst(exchange) && isReadable(field, reader) && statedValue(field.required) === true) {
     const flaw = { promised: `${field.name} is shown in the answer that makes it`, seen: 'it is not there' };
     yield { fact, reason: 'revealed', judgement: isThere ? undefined : flaw };
   }
-  if (statedValue(field.required) !== true || isRevealing || leftOutOf(model.spec, { user: reader?.user }).has(field)) return;
+  if (statedValue(field.required) !== true || isRevealing || isLeftOut) return;
   const isEmpty = !isThere || (row[field.name] === null && !takesNull(field));
   yield {
     fact,

@@ -189,7 +189,10 @@ async function written(session: Session, model: Model, { version, resource, body
         if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;
         // Inside of it, defaults may have been filled in.
         const slack = { mayHaveMore: true, mayLack: model.hiddenInside(other.caller) };
-        if (isPromisedThere(wanted[name] ?? null, seen[name], slack)) continue;
+        // Children are sent as a list, and may be shown in an envelope.
+        const items = field?.children?.envelope?.items;
+        const there = items === undefined || !isMap(seen[name]) ? seen[name] : seen[name][items];
+        if (isPromisedThere(wanted[name] ?? null, there, slack)) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
       }
       return undefined;
