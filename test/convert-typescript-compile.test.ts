@@ -17,7 +17,13 @@ import { isLong, times } from './long.ts';
 import { byHmac, byMessage, vault } from './request-signatures/vault.ts';
 
 const root = join(import.meta.dirname, '..');
-const documents = { parcels: 'parcels.md', unspecified: 'unspecified.md', library: 'library.md', clinic: 'clinic.yaml' };
+const documents = {
+  parcels: 'parcels.md',
+  unspecified: 'unspecified.md',
+  library: 'library.md',
+  clinic: 'clinic.yaml',
+  wholesale: 'wholesale.md',
+};
 
 const oddNames = [
   ...[
@@ -165,6 +171,7 @@ const madeUpEndpoint = fc.record({
     ),
   ),
   expand: optional(fc.record({ parameter: name, depth: fc.nat(3) })),
+  select: optional(fc.record({ parameter: name })),
 });
 
 /** A document of odd names and of shapes as they come, sound or not. */
@@ -207,6 +214,37 @@ const madeUpDocument = fc
 
 /** What people write over the modules of the examples. A line after `@ts-expect-error` has to be refused. */
 const usages: Readonly<Record<string, string>> = {
+  'wholesale-chosen': `
+import { createClient, type Order, type OrderUpdate, type ReadOrderChosen, type ReadOrderParams } from './wholesale.types.ts';
+const client = createClient();
+export async function whole(): Promise<number> {
+  const read = await client.readOrder({ params: { id: 'ord_1' } });
+  const listed = await client.listOrder();
+  return read.ok && listed.ok ? read.data.total + read.data.lines.length + (listed.data.data[0]?.total ?? 0) : 0;
+}
+export async function chosen(params: ReadOrderParams): Promise<string | undefined> {
+  const read = await client.readOrder({ params: { id: 'ord_1', fields: ['total', 'lines.sacks'] } });
+  if (!read.ok) return read.code;
+  const other = await client.readOrder({ params });
+  const listed = await client.listOrder({ params: { fields: 'status' } });
+  // @ts-expect-error who chooses may have chosen another field
+  const total: number = read.data.total;
+  // @ts-expect-error so may whoever is handed parameters
+  const status: string = other.ok ? other.data.status : '';
+  // @ts-expect-error and of a row within
+  const sacks: number = read.data.lines?.[0]?.sacks;
+  // @ts-expect-error a page is shown whole, its rows are not
+  const first: string = listed.ok && listed.data.data[0]!.status;
+  const id: string = read.data.id;
+  return id + (read.data.lines?.[0]?.sacks ?? 0) + (listed.ok ? listed.data.next_cursor : '') + total + status + sacks + first;
+}
+export const rest: ReadOrderChosen = { id: 'ord_1', lines: [{ sacks: 1 }] };
+// @ts-expect-error the identifier is always there
+export const none: ReadOrderChosen = {};
+declare const order: Order;
+export const all: ReadOrderChosen = order;
+export const change: OrderUpdate = { lines: [{ id: 'lin_1', sacks: 3 }, { product: 'prd_1', position: 2 }] };
+`,
   'parcels-good': `
 import type { BeforeHandlers, Caller, ErrorCode, Handlers, Parcel, ParcelCreate, ParcelRow, ParcelUpdate, QuoteContext } from './parcels.types.ts';
 export const handlers: Handlers = {

@@ -20,6 +20,7 @@ const carried: Readonly<Record<string, readonly string[]>> = {
   'issues.md': ['under'],
   'payments.md': ['consumes', 'required'],
   'trains.md': ['required'],
+  'wholesale.md': ['required'],
 };
 
 for (const name of examples) {

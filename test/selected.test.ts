@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { toJsonSchemas } from '../src/convert/json-schema.ts';
 import { toTypescript } from '../src/convert/typescript.ts';
 import { check, parseDocument } from '../src/index.ts';
 import { readSpec } from '../src/parts/spec.ts';
@@ -179,4 +181,40 @@ test('choices are read back from OpenAPI as they were stated', () => {
     assert.doesNotMatch(parametersAt('/orders/{id}/short'), /Fields/);
   }
   assert.match(toTypescript(readSpec(document)), /fields\?: string \| string\[\]/);
+});
+
+test('what is answered fits what is exported of it, with a choice and without; a row that lacks what was not left out does not', async () => {
+  const { service, whole } = await open();
+  const document = parseDocument(`title: Orders\n${chosenFields}${chosenBefore}`, 'orders.yaml');
+  const openapi = exported(document);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(plain(openapi), 'export');
+  const fits = (path: string, method: string, status: string) => {
+    const at = `/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}/content/application~1json/schema`;
+    const holds = ajv.compile({ $ref: `export#${encodeURI(at)}` });
+    return (value: unknown) => holds(value) || JSON.stringify(holds.errors);
+  };
+  const [one, page, made, short] = [
+    fits('/orders/{id}', 'get', '200'),
+    fits('/orders', 'get', '200'),
+    fits('/orders', 'post', '201'),
+    fits('/orders/{id}/short', 'get', '200'),
+  ];
+  const queries = ['', 'fields=', 'fields=title', 'fields=to.city,tags.weight', 'fields=lines.data.text', 'fields=friend.mail'];
+  for (const query of [...queries, 'fields=by.mail&expand=by']) {
+    const { json } = await service.as(ann, 'GET', `/orders/${whole.id}?${query}`);
+    assert.equal(one(json), true, `${query}: ${one(json)}`);
+    const { json: listed } = await service.as(ann, 'GET', `/orders?${query}`);
+    assert.equal(page(listed), true, `${query}: ${page(listed)}`);
+    if (query.includes('city')) assert.notEqual(short(json), true, query);
+  }
+  assert.equal(made((await service.as(ann, 'POST', '/orders?fields=token', { title: 'milk' })).json), true);
+  assert.equal(short((await service.as(ann, 'GET', `/orders/${whole.id}/short`)).json), true);
+  for (const wrong of [{ title: 'bread' }, { id: whole.id, titel: 'bread' }, { id: whole.id, to: { city: 5 } }])
+    assert.notEqual(one(wrong), true, JSON.stringify(wrong));
+  const { $defs } = toJsonSchemas(readSpec(document)) as {
+    readonly $defs: Readonly<Record<string, { readonly required?: unknown }>>;
+  };
+  assert.deepEqual([$defs.order_chosen?.required, $defs.address_chosen?.required], [['id'], undefined]);
+  await service.service.close();
 });

@@ -1,5 +1,6 @@
 import type { JsonMap } from '../document/document.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
+import { resourceOfEffect } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
 import { errorSchema, payloadSchema } from './json-schema/write/payload-schemas.ts';
 import { type SchemaWriter, writeSchemas } from './json-schema/write/schema-writer.ts';
@@ -7,11 +8,15 @@ import type { SchemaView } from './json-schema/write/view.ts';
 
 /**
  * One self-contained JSON Schema 2020-12 with a definition for everything that travels: each resource as it is answered, made and
- * changed, the stated bodies and answers of endpoints, the payload of each kind of event, and the refusal.
+ * changed, and as what a caller chose of it, the stated bodies and answers of endpoints, the payload of each kind of event, and the refusal.
  */
 export function toJsonSchemas(spec: Spec): JsonMap {
   const writer = writeSchemas(spec, { prefix: '#/$defs/' });
   for (const [name] of entriesOf(spec.resources.all)) for (const view of views) writer.resource(name, view);
+  for (const [, { does, select }] of entriesOf(spec.endpoints.all)) {
+    const resource = resourceOfEffect(statedValue(does));
+    if (select && resource !== undefined) writer.resource(resource, 'chosen');
+  }
   defineBodies(spec, writer);
   for (const [name, kind] of entriesOf(spec.events.kinds)) define(writer, `${name}_payload`, payloadSchema(kind, writer));
   define(writer, 'error', errorSchema(spec, writer));

@@ -3,7 +3,7 @@ import { TypeNames } from './spec/names.ts';
 import { clientSection } from './typescript/client.ts';
 import { harmless } from './typescript/doc.ts';
 import { operationTypes } from './typescript/operation-types.ts';
-import { callerPrelude, handlerPrelude } from './typescript/prelude.ts';
+import { callerPrelude, chosenPrelude, handlerPrelude } from './typescript/prelude.ts';
 import { resourceTypes } from './typescript/resource-types.ts';
 import {
   beforeTypes,
@@ -28,11 +28,12 @@ export function toTypescript(spec: Spec): string {
   const stored = storedTypes(types);
   const events = eventTypes(types);
   const client = clientSection(operations, types, names);
+  const choosing = operations.some(({ chosen }) => chosen !== undefined);
   // Only now is it known which types of resources the rest speaks of.
   const resources = types.declarations();
   const sections: readonly (readonly [title: string, declarations: readonly string[]])[] = [
     ['Resources', resources],
-    ['Operations', operations.flatMap(({ declarations }) => declarations)],
+    ['Operations', [...(choosing ? [chosenPrelude] : []), ...operations.flatMap(({ declarations }) => declarations)]],
     ['Caller, errors, events, states', [...callerTypes(spec), callerPrelude, errorCodes(spec), ...events, transitionTypes(spec)]],
     ['What is stored', stored],
     ["The service's own code", [handlerPrelude, ...handlers, ...before]],

@@ -22,6 +22,8 @@ const reserved = [
   'EventKind',
   'EventPayloads',
   'Filled',
+  'ChosenFields',
+  'SomeOf',
   'HandlerContext',
   'HandlerStore',
   'Handlers',

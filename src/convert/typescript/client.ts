@@ -70,8 +70,17 @@ function memberName({ endpoint }: OperationTypes): string {
   return name === 'then' ? 'then_' : name;
 }
 
+/** How an operation is called; where its caller may choose what is shown, what is answered is another thing with the choice than without. */
 function callType(operation: OperationTypes, refusals: string): Type {
-  const { parameters, mayLackParameters, request, response, endpoint } = operation;
+  const { chosen, parameters, response } = operation;
+  if (!chosen) return callWith(operation, refusals, parameters, response);
+  const unsaid = objectOf([{ name: chosen.by, type: undefinedType, optional: true }]);
+  const whole = flat(callWith(operation, refusals, intersectionOf([parameters, unsaid]), response));
+  return word(`(${whole}) & (${flat(callWith(operation, refusals, parameters, chosen.type))})`);
+}
+
+function callWith(operation: OperationTypes, refusals: string, parameters: Type, response: Type): Type {
+  const { mayLackParameters, request, endpoint } = operation;
   const isConditional = endpoint.ifMatch === 'required' || endpoint.ifMatch === 'accepted';
   const own: ObjectMember[] = [
     ...(parameters === undefinedType ? [] : [{ name: 'params', type: parameters, optional: mayLackParameters, readonly: true }]),

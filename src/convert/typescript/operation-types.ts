@@ -4,7 +4,7 @@ import type { Answer } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import { boundByPath, replacesChildren, requestShape } from '../../parts/payload.ts';
+import { boundByPath, isEverShown, replacesChildren, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
 import { unsettledLine } from '../spec/prose.ts';
@@ -14,6 +14,7 @@ import { literalType, shapeType } from './shape-type.ts';
 import {
   applied,
   listType,
+  neverType,
   type ObjectMember,
   objectOf,
   type Type,
@@ -35,6 +36,8 @@ export interface OperationTypes {
   readonly mayLackParameters: boolean;
   /** What is answered on success. */
   readonly response: Type;
+  /** What is answered where its caller chose what is shown, and the parameter by which it does. */
+  readonly chosen?: { readonly by: string; readonly type: Type };
   /** What its own code is given, defaults filled in. */
   readonly params: Type;
   /** The body as it was sent. */
@@ -76,9 +79,13 @@ function oneOperation(endpoint: Endpoint, types: ResourceTypes, names: TypeNames
   ]);
   const answer = responseOf(endpoint, types);
   const response = declare('Response', answer.type, [`What ${title} answers.`, ...answer.doc]);
+  const { select } = endpoint;
+  const chosen =
+    select && declare('Chosen', chosenType(endpoint, types), [`What ${title} answers where \`${select.parameter}\` is given.`]);
   return {
     operation,
     endpoint,
+    ...(chosen && { chosen: { by: select.parameter, type: chosen } }),
     effect: statedValue(endpoint.does),
     parameters: params,
     mayLackParameters: parameters.mayLack,
@@ -156,6 +163,19 @@ function responseOf(endpoint: Endpoint, types: ResourceTypes): ResponseType {
   const made = effect.verb === 'create' ? withSecrets(effect.resource, shown, types) : shown;
   // What is found is shown without what was shown once.
   return { type: endpoint.exists && made !== shown ? union([made, shown]) : made, doc: [] };
+}
+
+/** A row of which its caller chose what is shown, or a page of such rows. */
+function chosenType(endpoint: Endpoint, types: ResourceTypes): Type {
+  const effect = statedValue(endpoint.does);
+  const name = effect && 'resource' in effect ? effect.resource : '';
+  const resource = entryOf(types.reading.spec.resources.all, name);
+  const identifier = resource && statedValue(resource.identifier)?.field;
+  const field = identifier === undefined ? undefined : entryOf(resource?.fields, identifier);
+  const always = identifier !== undefined && field && isEverShown(field) ? word(literal(identifier)) : neverType;
+  const shown = types.named(name, 'shown');
+  const row = shown ? applied('ChosenFields', shown, always) : unknownType;
+  return effect?.verb === 'list' ? pageType(endpoint, row, types) : row;
 }
 
 function statedResponse(endpoint: Endpoint, answers: readonly Answer[], types: ResourceTypes): ResponseType {

@@ -10,6 +10,13 @@ export type Caller = {
   readonly key?: string;
 };`;
 
+/** What is shown of a row of which its caller chose the fields. */
+export const chosenPrelude = `/** A row of which the caller chose what is shown: whatever it did not name is not there, but for the identifier. */
+export type ChosenFields<Row, Always extends keyof Row> = Pick<Row, Always> & SomeOf<Row>;
+
+/** Some of a value, as deep as it goes. */
+export type SomeOf<T> = T extends readonly (infer Item)[] ? SomeOf<Item>[] : T extends object ? { [P in keyof T]?: SomeOf<T[P]> } : T;`;
+
 /** What every handler is given, whatever the document: it stands on the types that the document makes. */
 export const handlerPrelude = `/** A value in which some properties are always there: their defaults are filled in. */
 export type Filled<T, K extends keyof T> = T & { [P in K]-?: T[P] };

@@ -37,7 +37,7 @@ export const httpSignature = {
   invented: 'ninefold-verify:ninefold-verify-secret',
   formFlaw: () => undefined,
   nearMisses: (_facts, text) => ofSigner(text),
-  toOpenApi: (scheme) => asKey(scheme, false),
+  toOpenApi: (scheme) => asKey(scheme, false, 'Signature'),
   isInOpenApi: () => false,
   // What has to be covered, no other format says.
   ofForeign: () => undefined,

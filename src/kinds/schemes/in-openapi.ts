@@ -4,12 +4,12 @@ import type { InOpenApi, PlacedScheme } from './kind.ts';
 const usualHeader = 'Authorization';
 
 /** A credential as OpenAPI speaks of any that stands somewhere: a key. */
-export function asKey(scheme: PlacedScheme, isKindTold: boolean): InOpenApi {
+export function asKey(scheme: PlacedScheme, isKindTold: boolean, usual = usualHeader): InOpenApi {
   const { carriedIn: name } = scheme;
   return {
-    written: { type: 'apiKey', in: scheme.in, name: name ?? usualHeader },
+    written: { type: 'apiKey', in: scheme.in, name: name ?? usual },
     // Where its place is open too, this one stands there; so it is not told by standing there.
-    told: name === undefined || (name === usualHeader && !isKindTold) ? [] : [scheme.in],
+    told: name === undefined || (name === usual && !isKindTold) ? [] : [scheme.in],
     isKindTold,
     takesScopes: false,
   };

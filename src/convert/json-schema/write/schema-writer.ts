@@ -23,7 +23,7 @@ import { machineOn } from '../../../parts/states.ts';
 import { expandableFields } from '../../spec/expansion.ts';
 import { proseOf, unsettledLine } from '../../spec/prose.ts';
 import { extensible, innerSchema, namesIn, nullableSchema, shapeSchema } from './shape-schema.ts';
-import { DefinitionNames, type SchemaView, type Writing } from './view.ts';
+import { DefinitionNames, isOfAnswers, type SchemaView, type Writing } from './view.ts';
 
 /** How a format writes schemas. */
 export interface SchemaOptions {
@@ -210,9 +210,13 @@ interface Chosen {
 
 /** The fields that are there in a view, and those that have to be. */
 function fieldsOf(resource: Resource, { spec, view }: Writing, optional: readonly string[]): Chosen {
-  if (view === 'answer') {
+  if (isOfAnswers(view)) {
     const shown = entriesOf(resource.fields).filter(([, field]) => isEverShown(field));
-    const always = shown.filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(spec, field));
+    const identifier = statedValue(resource.identifier)?.field;
+    const always = shown.filter(
+      ([name, field]) =>
+        statedValue(field.required) === true && isAlwaysShown(spec, field) && (view === 'answer' || name === identifier),
+    );
     return { names: new Set(shown.map(([name]) => name)), required: always.map(([name]) => name) };
   }
   const { properties, required }: Shape = writableShape(spec, resource, view === 'update' ? 'all' : optional);
@@ -225,8 +229,8 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): JsonMa
   const schema = {
     ...(description !== '' && { description }),
     ...valueSchema(resource, field, writing),
-    ...(view === 'answer' && !isWritable(spec, resource, field) && { readOnly: true }),
-    ...(view !== 'answer' && field.writeOnly && { writeOnly: true }),
+    ...(isOfAnswers(view) && !isWritable(spec, resource, field) && { readOnly: true }),
+    ...(!isOfAnswers(view) && field.writeOnly && { writeOnly: true }),
     ...(view === 'create' && field.default && { default: field.default.value }),
     ...(field.deprecated && { deprecated: true }),
   };
@@ -237,11 +241,12 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): JsonMa
 function valueSchema(resource: Resource, field: Field, writing: Writing): JsonMap {
   const { spec, view } = writing;
   const states = statedValue(machineOn(spec.states, resource.name, field.name)?.states);
-  const shape = view !== 'answer' && field.children ? sentShape(spec, field, view) : statedValue(field.shape);
+  const shape =
+    !isOfAnswers(view) && field.children ? sentShape(spec, field, view === 'update' ? view : 'create') : statedValue(field.shape);
   if (!shape && statedValue(resource.identifier)?.field === field.name) return { type: identifierType(spec, resource.name) };
   const schema = shape ? shapeSchema(shape, writing) : states ? {} : commented(`the type of ${field.name}`, field.shape);
   const stated = states && schema.enum === undefined ? { type: 'string', ...schema, enum: [...states] } : schema;
-  if (view !== 'answer') return stated;
+  if (!isOfAnswers(view)) return stated;
   const open = field.extensible ? extensible(stated) : stated;
   const whole = shownWhole(resource, field, writing);
   return whole.length === 0 ? open : fitsAny([open, ...whole]);
@@ -251,7 +256,7 @@ function valueSchema(resource: Resource, field: Field, writing: Writing): JsonMa
 function shownWhole(resource: Resource, { ref, show }: Field, writing: Writing): JsonMap[] {
   if (typeof show === 'object') return [shapeSchema(show, writing)];
   if (ref === undefined || !(show === 'expand' || writing.expandable(resource.name))) return [];
-  return [writing.resource(ref, 'answer')];
+  return [writing.resource(ref, writing.view)];
 }
 
 /** Says that a fact is not settled, where nothing else can. */

@@ -8,7 +8,7 @@ import { fitsAll, fitsAny } from '../../../parts/shapes/compose.ts';
 import { mapInner } from '../../../parts/shapes/inner.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
 import { isPlainMap } from '../../../parts/source.ts';
-import type { Writing } from './view.ts';
+import { isOfAnswers, type Writing } from './view.ts';
 
 /** A shape as plain JSON Schema 2020-12: what is this language's own is said in the standard's words, or left out. */
 export function shapeSchema(shape: Shape, writing: Writing): JsonMap {
@@ -39,7 +39,9 @@ function write(shape: JsonMap, place: Place): JsonMap {
   if (typeof shape.$ref === 'string') Object.assign(out, referred(shape.$ref, place));
   for (const [word, value] of Object.entries(constraintsOf(shape, writing))) out[word] ??= value;
   if (writing.view === 'update') return partial(out, namesIn(shape.required));
-  return writing.view === 'answer' && shape.extensible === true ? extensible(out) : out;
+  const known = isOfAnswers(writing.view) && shape.extensible === true ? extensible(out) : out;
+  // Whatever was not chosen is left out; nothing is null for that.
+  return writing.view === 'chosen' ? partial(known, undefined) : known;
 
   function referred(ref: string, { writing: { inner, view } }: Place): JsonMap {
     return ref.startsWith('#') ? inner(root, ref, view) : { $ref: ref };
@@ -72,18 +74,20 @@ function inView(place: Place): Place {
 const wholeIn: ReadonlySet<string> = new Set(['items', 'prefixItems', 'contains', 'unevaluatedItems']);
 
 /**
- * A schema for a change (RFC 7396): any property may be left out, one that is not required may be null, and what speaks of the
- * whole value is left to the service, which holds the result to it.
+ * A schema of a part: any property may be left out, and what speaks of the whole value is left to the service, which holds the result to it. In a
+ * change (RFC 7396) one that is not `required` may be null.
  */
-function partial(schema: JsonMap, required: readonly string[]): JsonMap {
+function partial(schema: JsonMap, required: readonly string[] | undefined): JsonMap {
+  const mayGo = (name: string) => required !== undefined && !required.includes(name);
   const exclusive = unionsOf(schema).find(({ isExclusive }) => isExclusive);
   const { properties, additionalProperties, patternProperties, ...rest } = without(schema, exclusive?.keyword ?? '');
   const out: Record<string, Json> = Object.create(null);
   for (const [key, value] of Object.entries(rest)) if (!ofWhole.has(key)) out[key] = value;
-  if (isPlainMap(properties)) out.properties = removable(properties, (name) => !required.includes(name));
-  if (isPlainMap(patternProperties)) out.patternProperties = removable(patternProperties, () => true);
+  if (isPlainMap(properties)) out.properties = removable(properties, mayGo);
+  if (isPlainMap(patternProperties)) out.patternProperties = removable(patternProperties, () => required !== undefined);
   if (additionalProperties !== undefined)
-    out.additionalProperties = isPlainMap(additionalProperties) ? nullableSchema(additionalProperties) : additionalProperties;
+    out.additionalProperties =
+      required !== undefined && isPlainMap(additionalProperties) ? nullableSchema(additionalProperties) : additionalProperties;
   if (!exclusive) return out;
   const any = fitsAny(exclusive.branches);
   return unionsOf(out).length === 0 ? { ...out, ...any } : fitsAll<Json>([out, any]);

@@ -3,8 +3,16 @@ import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { ProseAt } from '../../spec/prose.ts';
 
-/** What a schema is for: an answer, what makes or replaces a resource, or a change of one (JSON Merge Patch, RFC 7396). */
-export type SchemaView = 'answer' | 'create' | 'update';
+/**
+ * What a schema is for: an answer, one of which a caller chose the fields, what makes or replaces a resource, or a change of one (JSON Merge Patch,
+ * RFC 7396).
+ */
+export type SchemaView = 'answer' | 'chosen' | 'create' | 'update';
+
+/** Whether it is of what is shown. */
+export function isOfAnswers(view: SchemaView): boolean {
+  return view === 'answer' || view === 'chosen';
+}
 
 /** Where a shape is written out: whose document, for what, and how what it speaks of is called. */
 export interface Writing {

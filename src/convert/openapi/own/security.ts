@@ -26,7 +26,8 @@ export function readScheme(scheme: JsonMap): Json {
 /** Where the credential stands; what is open of it is carried, and a place that was never stated stays so. */
 function takeCarrier({ in: place, name }: JsonMap, told: string | undefined, out: OpenMap): void {
   if (typeof place !== 'string' || typeof name !== 'string' || out[place] !== undefined) return;
-  if (out.type !== told && name === 'Authorization') return;
+  const usual = kinds.find(({ word }) => word === out.type)?.usualHeader ?? 'Authorization';
+  if (out.type !== told && name === usual) return;
   for (const other of ['header', 'query', 'cookie']) delete out[other];
   out[place] = name;
 }

@@ -1,18 +1,16 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isStanding, newMap } from '../../../document/values.ts';
-import { pageStyle } from '../../../kinds/pages/all.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
-import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { mayBeUntold } from '../../../parts/untold.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import type { ExampleAct } from './examples.ts';
-import { paginationFor } from './following-parameters.ts';
 import { answerHeaders } from './headers.ts';
 import { phraseOf } from './phrases.ts';
+import { orChosen, pageExample, pageSchema } from './row-answers.ts';
 import { statedSchema } from './stated-schema.ts';
 import { type ExportWriting, present, statedAt } from './writing.ts';
 
@@ -179,8 +177,12 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Expo
   };
   const whole = (schema: JsonMap, example: Json | undefined) => contentOf(schema, endpoint, example, true);
   const { resource } = effect;
-  const shown = writing.schemas.resource(resource, 'answer');
-  const made = () => whole(writing.schemas.created(resource), writing.examples.ofResource(resource, 'answer'));
+  const shown = orChosen(writing.schemas.resource(resource, 'answer'), endpoint, resource, writing);
+  const made = () =>
+    whole(
+      orChosen(writing.schemas.created(resource), endpoint, resource, writing),
+      writing.examples.ofResource(resource, 'answer'),
+    );
   const untold = mayBeUntold(writing.spec, endpoint) ? [answer('204')] : [];
   switch (effect.verb) {
     case 'delete':
@@ -240,60 +242,4 @@ function descriptionOf(endpoint: Endpoint, status: string): string {
   if (status === '201') return `The new ${thing}.`;
   if (effect?.verb === 'create') return `The ${thing} that is there already.`;
   return effect?.verb === 'read' ? `The ${thing}.` : `The ${thing} as it is now.`;
-}
-
-/** The schema of a list's answer: the stated envelope around its rows, or a bare array. */
-function pageSchema(endpoint: Endpoint, resource: string, writing: ExportWriting): JsonMap {
-  const pagination = paginationFor(endpoint, writing.spec.limits.pagination);
-  const rows = { type: 'array', items: writing.schemas.resource(resource, 'answer'), ...longest(pagination) };
-  if (pagination?.items === undefined) return rows;
-  const properties = newMap();
-  for (const [name, value] of Object.entries(pagination.data)) properties[name] = { const: value };
-  properties[pagination.items] = rows;
-  for (const { name, schema } of membersOf(pagination)) properties[name] = schema;
-  const page = { type: 'object', properties, required: Object.keys(properties), [followsKey]: true };
-  return writing.schemas.defineOnce(`${resource}_list`, page);
-}
-
-/** An example of the page. */
-function pageExample(endpoint: Endpoint, resource: string, writing: ExportWriting): Json | undefined {
-  const row = writing.examples.ofResource(resource, 'answer');
-  if (row === undefined) return undefined;
-  const pagination = paginationFor(endpoint, writing.spec.limits.pagination);
-  if (pagination?.items === undefined) return [row];
-  const page = newMap();
-  Object.assign(page, pagination.data);
-  page[pagination.items] = [row];
-  for (const { name, example } of membersOf(pagination)) page[name] = example;
-  return page;
-}
-
-function longest(pagination: Pagination | undefined): JsonMap {
-  return isCut(pagination) && pagination.max !== undefined ? { maxItems: pagination.max } : {};
-}
-
-interface Member {
-  readonly name: string;
-  readonly schema: JsonMap;
-  readonly example: Json;
-}
-
-/** What the envelope tells beside the rows. */
-function membersOf({ style, isToldInBody, next, previous, hasMore, total, self }: Pagination): Member[] {
-  const step = pageStyle(style).count ? 'integer' : 'string';
-  const way = (name: string | undefined, description: string): Member[] =>
-    name === undefined || !isToldInBody ? [] : [{ name, schema: { type: [step, 'null'], description }, example: null }];
-  return [
-    ...way(next, 'What the next page is asked for with; null on the last one.'),
-    ...way(previous, 'What the page before is asked for with; null on the first one.'),
-    ...(hasMore === undefined
-      ? []
-      : [{ name: hasMore, schema: { type: 'boolean', description: 'Whether there are more.' }, example: false }]),
-    ...(total === undefined
-      ? []
-      : [{ name: total, schema: { type: 'integer', minimum: 0, description: 'How many there are in all.' }, example: 1 }]),
-    ...(self === undefined
-      ? []
-      : [{ name: self, schema: { type: 'string', description: 'The path of this list, without its query.' }, example: '/' }]),
-  ];
 }

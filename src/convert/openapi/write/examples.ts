@@ -16,9 +16,12 @@ import { type Machine, machineOn } from '../../../parts/states.ts';
 import type { SchemaView } from '../../json-schema/write/view.ts';
 import { titleOf } from '../../spec/operation-names.ts';
 
+/** What an example is of: what a caller chooses of a row is shown by the row. */
+type ExampleView = Exclude<SchemaView, 'chosen'>;
+
 /** What an example is of. */
 interface Subject {
-  readonly view: SchemaView;
+  readonly view: ExampleView;
   /** The name of the field or parameter, which texts without a format are like. */
   readonly name: string;
   /** How deep it stands inside other resources. */
@@ -46,12 +49,12 @@ export class Examples {
     this.#samples = new Samples(spec);
   }
 
-  ofShape(shape: Shape, view: SchemaView, name = ''): Json | undefined {
+  ofShape(shape: Shape, view: ExampleView, name = ''): Json | undefined {
     return this.#value(shape, { view, name, depth: 0 });
   }
 
   /** A whole resource, as it is after something was done with it. */
-  ofResource(name: string, view: SchemaView, after?: ExampleAct): Json | undefined {
+  ofResource(name: string, view: ExampleView, after?: ExampleAct): Json | undefined {
     return this.#whole(name, { view, name, depth: 0, ...(after && { after }) });
   }
 
