@@ -10,6 +10,7 @@ import { computed } from './endpoints/computed.ts';
 import { preconditionsKept } from './endpoints/conditions.ts';
 import { cursors } from './endpoints/cursors.ts';
 import { deleting } from './endpoints/deleting.ts';
+import { expanded } from './endpoints/expanded.ts';
 import { firstViolation } from './endpoints/first-violation.ts';
 import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
@@ -32,6 +33,7 @@ import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { takenAgain } from './errors/taken-again.ts';
 import { unchangedByRefused } from './errors/unchanged.ts';
+import { writtenPlaces } from './errors/written-places.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
 import { toldRates } from './limits/told-names.ts';
@@ -61,6 +63,7 @@ import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
 import { uniqueChanged } from './resources/unique-changed.ts';
 import { afterTime } from './states/after-time.ts';
+import { answeredCreations } from './states/answered.ts';
 import { transitionConditions } from './states/conditions.ts';
 import { edges } from './states/edges.ts';
 import { transitions } from './states/every-transition.ts';
@@ -97,6 +100,7 @@ export const trials: readonly Trial[] = [
   movedRows,
   there,
   initial,
+  answeredCreations,
   statedRows,
   transitions,
   movedByUpdate,
@@ -111,6 +115,7 @@ export const trials: readonly Trial[] = [
   replies,
   computed,
   selected,
+  expanded,
   replacing,
   merging,
   locations,
@@ -147,6 +152,7 @@ export const trials: readonly Trial[] = [
   takenAgain,
   refusalOrder,
   firstViolation,
+  writtenPlaces,
 ];
 
 /** What every answer is held to. */

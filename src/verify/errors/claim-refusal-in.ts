@@ -50,7 +50,7 @@ export function claimRefusalIn<T>(
       },
     });
   }
-  if (!stated || !model.refusals.showsCodes) return;
+  if (!stated || !model.refusals.tells(stated.code.name)) return;
   const isOfRates = when === 'limit.rate' || when === 'limit.quota';
   session.claim({
     ...common,

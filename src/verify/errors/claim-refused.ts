@@ -99,7 +99,7 @@ function claimCode(
   const { name } = stated.code;
   const isNarrower = (code: string | undefined) => narrower.some((one) => one.code.name === code);
   const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
-  if (model.refusals.showsCodes) {
+  if (model.refusals.tells(name)) {
     session.claim({
       fact: { kind: 'conditions', subject: name },
       reason: 'code',
@@ -134,7 +134,7 @@ function claimCode(
     ...(tries !== undefined && { tries }),
     judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
       const code = model.refusals.codeIn(exchange);
-      if (model.refusals.showsCodes && code !== name) return moot('it is another code');
+      if (model.refusals.tells(name) && code !== name) return moot('it is another code');
       return (
         meant(exchange, beside) ??
         isRefused(exchange) ??

@@ -4,7 +4,7 @@ import { type Expression, entryOf, isStated, statedValue } from '../../parts/fac
 import type { Shape } from '../../parts/shape.ts';
 import { observeMadeHeaders } from '../made-headers.ts';
 import type { Model } from '../model/model.ts';
-import { isOneExpression } from '../model/refusals.ts';
+import { isOneExpression } from '../model/refusal-places.ts';
 import { tellsMoved } from '../model/refused-as.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { briefly, type TrialExchange } from '../script/exchange.ts';

@@ -19,12 +19,13 @@ const inward: ReadonlySet<string> = new Set<ErrorCondition>([
 ]);
 
 const whyInward = 'nobody can bring it about from outside';
+const whyUntold = 'refusals show neither their codes nor words that tell this one';
 
 /** Each code, in a refusal. */
 export function looksAtCodes(model: Model): Obligation[] {
   return entriesOf(model.spec.errors.codes).map(([name, { rules }]) => ({
     ...showing(model, name, name),
-    ...(rules.every(isInward) ? { why: whyInward } : {}),
+    ...(rules.every(isInward) ? { why: whyInward } : model.refusals.tells(name) ? {} : { why: whyUntold }),
   }));
 }
 
@@ -34,9 +35,12 @@ export function looksAtPayloads(model: Model): Obligation[] {
   return codes.length > 0 ? codes : [looksAtRefused('a refusal')];
 }
 
-/** The code, in a refusal. */
+/** The code, in a refusal; where no refusal tells it, the status in one of what it stands for. */
 export function looksAtStatus(model: Model, { subject }: LedgerFact): Obligation[] {
-  return [showing(model, subject, 'a refusal with the code')];
+  if (model.refusals.tells(subject)) return [showing(model, subject, 'a refusal with the code')];
+  const statuses = entryOf(model.spec.errors.codes, subject)?.rules.map(({ status }) => statedValue(status)) ?? [];
+  const isMetBy: Obligation['isMetBy'] = ({ exchanges }) => exchanges.some(({ status }) => statuses.includes(status));
+  return [{ name: 'a refusal of what it stands for', isMetBy }];
 }
 
 /** The code for each rule that it is given by, at each endpoint where it can arise. */
@@ -49,7 +53,7 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
     const shown = showing(model, subject, name);
     const isOf: Obligation['isMetBy'] = (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one);
     const raced = racedOf(model, rule);
-    if (endpoints.length < 2) return [{ ...shown, ...(isInward(rule) ? { why: whyInward } : {}), isMetBy: isOf }, ...raced];
+    if (endpoints.length < 2) return [{ ...shown, ...unseen(model, subject, rule), isMetBy: isOf }, ...raced];
     const each = endpoints.map(({ key }) => ({
       name: `${nameOf(rule, true)} at ${key}`,
       isMetBy: (one: HeldClaim) =>
@@ -57,6 +61,11 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
     }));
     return [...each, ...raced];
   });
+}
+
+function unseen(model: Model, code: string, rule: ErrorRule): Pick<Obligation, 'why'> {
+  if (isInward(rule)) return { why: whyInward };
+  return model.refusals.tells(code) ? {} : { why: whyUntold };
 }
 
 /** Of several changes at once with one tag, one is carried out. */

@@ -42,7 +42,7 @@ function identifierBy(model: Model, exchanges: readonly TrialExchange[], resourc
 }
 
 /** The row; whoever reads what was hidden from its reader is told so. */
-function watched(row: ShownFields, hidden: ReadonlySet<string>): ShownFields {
+export function watched(row: ShownFields, hidden: ReadonlySet<string>): ShownFields {
   if (hidden.size === 0) return row;
   const out: Record<string, Json> = { ...row };
   for (const name of hidden) {

@@ -135,7 +135,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'rows fit the shapes of their resource, wherever they are shown',
   }),
   ...rowsOf(
-    'states/shown states, states/initial, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/following, states/races, states/timed, states/after time',
+    'states/shown states, states/initial, states/answered, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/following, states/races, states/timed, states/after time',
     { readOff: 'convention', because: 'OpenAPI has no states: those that are known were inferred of an enum' },
   ),
   ...rowsOf('endpoints/bodies, endpoints/media, endpoints/parameters, endpoints/handled, endpoints/bodiless', {
@@ -156,7 +156,10 @@ export const wholes: readonly ClassRow[] = [
     'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
     { readOff: 'convention', because: 'meanings of verbs, tags, keys and pages, which a document of others does not state' },
   ),
-  ...rowsOf('endpoints/selected', { readOff: 'convention', because: 'fields that are chosen are a word of the language' }),
+  ...rowsOf('endpoints/selected, endpoints/expanded', {
+    readOff: 'convention',
+    because: 'fields that are chosen, and references that are asked for, are words of the language',
+  }),
   ...rowsOf('endpoints/computed', { readOff: 'nothing', because: 'what stated expressions come to; OpenAPI has none' }),
   ...rowsOf('purpose/base address, purpose/functions, purpose/users', {
     readOff: 'convention',
@@ -175,10 +178,13 @@ export const wholes: readonly ClassRow[] = [
     because:
       'the payload and the codes of all refusals are inferred; what an operation lists itself is held by endpoints/answers',
   }),
-  ...rowsOf('errors/own, errors/unchanged, errors/taken again, errors/never arising, errors/order, errors/first violation', {
-    readOff: 'convention',
-    because: 'conditions have no place in OpenAPI',
-  }),
+  ...rowsOf(
+    'errors/own, errors/unchanged, errors/taken again, errors/never arising, errors/order, errors/first violation, errors/written places',
+    {
+      readOff: 'convention',
+      because: 'conditions have no place in OpenAPI',
+    },
+  ),
   { of: 'errors/crashes', stated: 'crash', readOff: 'crash', because: 'no document promises that a service fails' },
   {
     of: 'errors/odd values',

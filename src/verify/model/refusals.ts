@@ -2,13 +2,15 @@ import type { Json, Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { type ErrorCondition, generalCondition, partsOf } from '../../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
-import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { followingName } from '../../parts/followed.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { isNever } from '../../parts/possible-errors.ts';
+import { isNever, refusingActs } from '../../parts/possible-errors.ts';
 import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Expressions } from './expressions.ts';
+import { placeInRefusals, refusalMarks, type ToldByMessage, toldByMessage } from './refusal-places.ts';
 
 /** The refusal that the document states for something: its code, and the rule of it that speaks. */
 export interface StatedRefusal {
@@ -20,21 +22,31 @@ export interface StatedRefusal {
 /** What refusals look like and which one a condition is answered with. */
 export class Refusals {
   readonly #spec: Spec;
+  readonly #expressions: Expressions;
   readonly #codeAt: readonly string[] | undefined;
+  /** Where refusals show no code, what tells of one: the members on the way to the message, and the code that alone says so. */
+  readonly #messages: ToldByMessage | undefined;
   /** The members on the way to the status in the stated payload, where it has it. */
   readonly statusAt: readonly string[] | undefined;
 
   constructor(spec: Spec, expressions: Expressions) {
     this.#spec = spec;
+    this.#expressions = expressions;
     // Codes that were only read off a source are no names that its service knows.
-    this.#codeAt = spec.errors.codes.standing === 'inferred' ? undefined : placeOf(spec, expressions, 'code');
-    const place = spec.errors.payload.standing === 'stated' ? placeOf(spec, expressions, 'status') : undefined;
+    this.#codeAt = spec.errors.codes.standing === 'inferred' ? undefined : placeInRefusals(spec, expressions, 'code');
+    this.#messages = this.#codeAt || spec.errors.codes.standing === 'inferred' ? undefined : toldByMessage(spec, expressions);
+    const place = spec.errors.payload.standing === 'stated' ? placeInRefusals(spec, expressions, 'status') : undefined;
     this.statusAt = place?.length ? place : undefined;
   }
 
   /** Whether a refusal's code can be read off it. */
   get showsCodes(): boolean {
     return this.#codeAt !== undefined;
+  }
+
+  /** Whether a refusal with this code can be known: it shows its code, or words that no other has. */
+  tells(name: string): boolean {
+    return this.showsCodes || this.#messages?.names.has(name) === true;
   }
 
   /** The refusal of a condition at an operation: a rule that names the operation before one for all. */
@@ -71,11 +83,18 @@ export class Refusals {
   /** Whether a refusal that shows no code may be an error of the service's own at an operation, by its status. */
   mayBeOwn(exchange: Pick<TrialExchange, 'status' | 'body'>, operation: Operation | undefined): boolean {
     if (this.codeIn(exchange) !== undefined) return false;
+    // What follows from an operation may refuse it with errors of its own.
+    const following = operation
+      ? refusingActs(this.#spec, operation).flatMap(({ does }) => (does ? followingName(does) : []))
+      : [];
     return this.#rules().some(
       ({ rule, status }) =>
         rule.if !== undefined &&
         status === exchange.status &&
-        (rule.on === undefined || operation === undefined || namesOperation(rule.on, operation)),
+        (rule.on === undefined ||
+          operation === undefined ||
+          namesOperation(rule.on, operation) ||
+          following.some((name) => rule.on?.includes(name))),
     );
   }
 
@@ -93,11 +112,32 @@ export class Refusals {
     });
   }
 
-  /** The code that a refusal shows. */
+  /** The code that a refusal shows, or that its words tell. */
   codeIn({ body }: Pick<TrialExchange, 'body'>): string | undefined {
-    if (!this.#codeAt || body === undefined) return undefined;
-    const value = this.#codeAt.reduce<Json | undefined>((at, key) => (isMap(at) ? at[key] : undefined), body);
-    return typeof value === 'string' ? value : undefined;
+    if (body === undefined) return undefined;
+    const path = this.#codeAt ?? this.#messages?.path;
+    const value = path?.reduce<Json | undefined>((at, key) => (isMap(at) ? at[key] : undefined), body);
+    if (typeof value !== 'string') return undefined;
+    return this.#messages ? this.#messages.codes.get(value) : value;
+  }
+
+  /** The members on the way to the row in a refusal with a code, at an operation that is kept though it is refused; nothing where it is not shown. */
+  resultAt(name: string, operation: string): readonly string[] | undefined {
+    const constants = entryOf(this.#spec.errors.codes, name)?.constants ?? {};
+    const told = { ...constants, code: name, operation, result: refusalMarks.result };
+    return placeInRefusals(this.#spec, this.#expressions, 'result', told);
+  }
+
+  /** The members on the way to the place of the first violation in a refusal of a condition; a number is one of a list. */
+  placeAt(condition: ErrorCondition): readonly (string | number)[] | undefined {
+    if (statedValue(this.#spec.errors.payload) === 'problem') return ['violations', 0, 'path'];
+    const code = this.of(condition, undefined)?.code;
+    const violations = [{ in: 'body', path: refusalMarks.place, found: 'f', expected: 'e' }];
+    return placeInRefusals(this.#spec, this.#expressions, 'place', {
+      ...code?.constants,
+      ...(code && { code: code.name }),
+      violations,
+    });
   }
 
   /** Whether an answer is how open facts are answered, which are no promise; a stated code under this status is another refusal's. */
@@ -123,45 +163,6 @@ export class Refusals {
       code.rules.map((rule) => ({ code, rule, status: statedValue(rule.status) })),
     );
   }
-}
-
-/** What stands for a code, and for a status, to be found again. */
-const marks = { code: 'ninefold_code_mark', status: 486 };
-
-/** The members on the way to the code, or the status, in the stated payload; nothing where it has none, or none that can be found. */
-function placeOf({ errors }: Spec, expressions: Expressions, what: 'code' | 'status'): readonly string[] | undefined {
-  const { payload } = errors;
-  if (!isStated(payload)) return undefined;
-  if (payload.value === 'problem') return [what];
-  const { data } = payload.value;
-  const mark = marks[what];
-  const constants = entriesOf(errors.codes).flatMap(([, code]) => Object.keys(code.constants).map((name) => [name, null]));
-  const unsaid = { ...Object.fromEntries(constants), result: null, operation: '', version: '' };
-  const context = { ...unsaid, ...marks, message: 'm', path: '/', violations: [], request_id: 'r' };
-  const give = (expression: Expression) => {
-    const evaluated = expressions.evaluate(expression, undefined, { context });
-    return typeof evaluated === 'string' ? undefined : evaluated.value;
-  };
-  if (isOneExpression(data)) return pathTo(give(data), mark);
-  for (const [name, expression] of Object.entries(data)) {
-    const path = pathTo(give(expression), mark);
-    if (path) return [name, ...path];
-  }
-  return undefined;
-}
-
-function pathTo(value: Json | undefined, mark: Json): string[] | undefined {
-  if (value === mark) return [];
-  if (!isMap(value)) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
-    const path = pathTo(inner, mark);
-    if (path) return [name, ...path];
-  }
-  return undefined;
-}
-
-export function isOneExpression(data: Expression | Readonly<Record<string, Expression>>): data is Expression {
-  return 'source' in data && typeof data.source === 'string';
 }
 
 /** The fact that says under which status a rule's code comes. */

@@ -15,7 +15,7 @@ export interface RefusalForm {
 /** The fact that a condition is answered with its code at an operation; none where no code is stated for it, or none is shown. */
 export function conditionFacts(model: Model, when: ErrorCondition, operation?: Operation): FactName[] {
   const refusal = refusalFor(model, when, operation);
-  return refusal && model.refusals.showsCodes ? [{ kind: 'conditions', subject: refusal.code }] : [];
+  return refusal && model.refusals.tells(refusal.code) ? [{ kind: 'conditions', subject: refusal.code }] : [];
 }
 
 type Answer = Pick<TrialExchange, 'status' | 'body'>;

@@ -133,7 +133,7 @@ async function lead(session: Session, endpoint: Endpoint, resource: Resource, re
         : { promised: `${refusal.status} ${refusal.code.name}`, seen: String(exchange.status) };
     },
   });
-  if (model.refusals.showsCodes)
+  if (model.refusals.tells(refusal.code.name))
     session.claim({
       fact: { kind: 'conditions', subject: refusal.code.name },
       reason: 'code',

@@ -54,7 +54,8 @@ function* observeRow(exchange: TrialExchange, model: Model, name: string, row: S
       yield* observeExpanded(exchange, model, name, stated, value, depth);
       continue;
     }
-    yield* observeValue(`${name}.${field}`, field, value, misfits);
+    const own = misfits.filter((misfit) => !isExpandedBelow(model, stated, row, misfit));
+    yield* observeValue(`${name}.${field}`, field, value, own);
     yield* observeInside(exchange, model, stated, value, depth);
   }
   const unstated = Object.keys(row).filter((field) => entryOf(resource.fields, field) === undefined);
@@ -146,7 +147,7 @@ function* observeExpanded(
   depth: number,
 ): Iterable<Observed> {
   const isShapeOwn = typeof field.show === 'object';
-  const asked = exchange.endpoint?.expand !== undefined && Object.hasOwn(exchange.sent.query, exchange.endpoint.expand.parameter);
+  const asked = asksWhole(exchange);
   const fact = { kind: 'types', subject: `${name}.${field.name}` };
   if (isShapeOwn && !asked) {
     const [wrong] = model.schemas.of(field.show, 'shown')(value);
@@ -162,14 +163,38 @@ function* observeExpanded(
   } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: oneLine(value) } };
 }
 
+/** Whether a request asks for references to be shown whole: in its query, or in a member of its body. */
+function asksWhole({ endpoint, sent }: TrialExchange): boolean {
+  const { parameter, member } = endpoint?.expand ?? {};
+  if (parameter !== undefined && Object.hasOwn(sent.query, parameter)) return true;
+  return member !== undefined && isMap(sent.json) && Object.hasOwn(sent.json, member);
+}
+
 /** Values that are resources themselves, alone or in a list. */
 function* observeInside(exchange: TrialExchange, model: Model, field: Field, value: Json, depth: number): Iterable<Observed> {
   const shape = statedValue(field.shape);
   if (typeof shape?.resource === 'string' && isMap(value)) yield* observeRow(exchange, model, shape.resource, value, depth + 1);
-  const items = shape?.items;
-  if (!isMap(items) || typeof items.resource !== 'string' || !Array.isArray(value)) return;
-  for (const item of value as readonly Json[])
+  const envelope = field.children?.envelope;
+  const list = envelope && isMap(value) ? value[envelope.items] : value;
+  const items = field.children ? { resource: field.children.resource } : shape?.items;
+  if (!isMap(items) || typeof items.resource !== 'string' || !Array.isArray(list)) return;
+  for (const item of list as readonly Json[])
     if (isMap(item)) yield* observeRow(exchange, model, items.resource, item, depth + 1);
+}
+
+/** Whether what does not fit stands in a reference of a child that is shown as the row which it names: that is for the child to show. */
+function isExpandedBelow(model: Model, { children }: Field, row: ShownFields, { path }: Misfit): boolean {
+  const child = children && model.resource(children.resource);
+  if (!children || !child) return false;
+  const at = (children.envelope ? 1 : 0) + 2;
+  const isReference = entryOf(child.fields, String(path[at] ?? ''))?.ref !== undefined;
+  const value = path.slice(0, at + 1).reduce<Json | undefined>((inner, step) => memberOf(inner, step), row);
+  return isReference && isMap(value);
+}
+
+function memberOf(value: Json | undefined, step: string | number): Json | undefined {
+  if (Array.isArray(value)) return (value as readonly Json[])[Number(step)];
+  return isMap(value) ? value[String(step)] : undefined;
 }
 
 function* observeValue(subject: string, field: string, value: Json, misfits: readonly Misfit[]): Iterable<Observed> {
