@@ -8,6 +8,7 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Allowed } from '../model/access.ts';
 import { callerContext } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { changedAgain } from '../model/changed-again.ts';
 import type { Before } from '../model/expectation.ts';
 import type { Evaluated, Known } from '../model/expressions.ts';
 import { followedIn } from '../model/followed.ts';
@@ -152,9 +153,12 @@ export function changeIn(
   }: { shown: TrialExchange | undefined; acted: TrialExchange; beside?: readonly TrialExchange[] | undefined },
 ): ObservedChange {
   const resource = operation.resource ?? '';
-  const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  const verb = effect?.verb;
   const isWhole = operation.endpoint !== undefined && showsResource(operation.endpoint, resource, acted.status);
-  const unseen = new Set([...model.unseenBy(resource, acted.caller), ...(shown ? model.unseenBy(resource, shown.caller) : [])]);
+  const again = effect ? changedAgain(model, resource, effect, operation.endpoint?.operation ?? operation.name) : [];
+  const hidden = shown ? model.unseenBy(resource, shown.caller) : [];
+  const unseen = new Set([...model.unseenBy(resource, acted.caller), ...hidden, ...again]);
   return {
     operation,
     acted,

@@ -23,6 +23,7 @@ import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
 import { linkedShape } from './links.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import type { TrialRow, WantedRow } from './row.ts';
+import { RowsReferred } from './rows-referred.ts';
 import { timelyFor } from './timely.ts';
 
 export interface Drafting extends WantedRow {
@@ -53,7 +54,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   };
   const timely = timelyFor(session, endpoint, drafting.state);
   for (const referred of styles) {
-    const made = new Made((resource) => drafting.make(resource, referred));
+    const made = new RowsReferred((resource) => drafting.make(resource, referred));
     for (let draw = 0; draw < draws; draw++) {
       const draft = drawn(session, endpoint, shape.value, styleOf(draw));
       const timed = timely ? { ...drafting, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : drafting;
@@ -61,12 +62,20 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
       const sent = resolve(last, session.run);
       const row = drafting.changes?.fields;
       const isKept =
-        sentKeepsRules(model, endpoint, sent) !== 'no' && !(row && changeKeepsRules(model, endpoint, row, sent) === 'no');
+        sentKeepsRules(model, endpoint, sent) !== 'no' &&
+        !(row && changeKeepsRules(model, endpoint, row, sent) === 'no') &&
+        // In a form an empty text says that there is none.
+        !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
       if (isKept && !timely?.closes(sent, draw) && !refusedByOwn(session, endpoint, last, caller)) return last;
       made.again();
     }
   }
   return last;
+}
+
+function holdsEmpty(value: Json): boolean {
+  if (value === '') return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsEmpty);
 }
 
 function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: SampleStyle): Draft {
@@ -86,35 +95,10 @@ export async function draftedValue(
 ): Promise<Symbolic> {
   try {
     const draft = session.chance.value(arbitraryValuesOf(session.model.spec, shape, 'plain'));
-    return await filled(draft, new Made(make));
+    return await filled(draft, new RowsReferred(make));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no value could be made: ${error.message}`);
     throw error;
-  }
-}
-
-/** The rows that a body refers to: made for its first draw, and taken again for the next. */
-class Made {
-  readonly #make: (resource: string) => Promise<Symbolic>;
-  readonly #known = new Map<string, Symbolic[]>();
-  readonly #taken = new Map<string, number>();
-
-  constructor(make: (resource: string) => Promise<Symbolic>) {
-    this.#make = make;
-  }
-
-  async one(resource: string): Promise<Symbolic> {
-    const known = this.#known.get(resource) ?? [];
-    this.#known.set(resource, known);
-    const at = this.#taken.get(resource) ?? 0;
-    this.#taken.set(resource, at + 1);
-    const row = known[at] ?? (await this.#make(resource));
-    known[at] = row;
-    return row;
-  }
-
-  again(): void {
-    this.#taken.clear();
   }
 }
 
@@ -280,7 +264,7 @@ function keepImmutable(session: Session, name: string, row: TrialRow, out: Recor
   }
 }
 
-async function filled(draft: Draft | DraftMap, made: Made): Promise<Symbolic> {
+async function filled(draft: Draft | DraftMap, made: RowsReferred): Promise<Symbolic> {
   if (draft instanceof Reference) return made.one(draft.resource);
   if (Array.isArray(draft)) {
     const items: Symbolic[] = [];

@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated } from '../../parts/fact.ts';
+import { entryOf, isStated } from '../../parts/fact.ts';
 import { sentShape, takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Model } from '../model/model.ts';
@@ -10,6 +10,7 @@ import { isByRule } from '../model/promises.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { draftedValue } from './body.ts';
+import { makerForChildren } from './for-children.ts';
 
 /** The endpoint that makes a row with its children in a body that follows by rule. */
 export function takingEndpoint(model: Model, { name }: Resource, field: Field): Endpoint | undefined {
@@ -35,8 +36,10 @@ export async function draftChildren(
   const { items } = sentShape(model.spec, field);
   session.need(isMap(items), `what a ${child.name} takes is open`);
   const list: Symbolic[] = [];
+  const makeFor = makerForChildren(session, [child.name], (target, wanted) => session.make(target, wanted));
+  const make = async (resource: string) => (await makeFor(resource, {})).id;
   for (let at = 0; at < count; at++) {
-    const one = await draftedValue(session, items, async (resource) => (await session.make(resource)).id);
+    const one = await withChosen(session, child, items, await draftedValue(session, items, make), make);
     const own: Record<string, Symbolic> = {};
     for (const name of model.uniqueFields(child.name)) {
       const fresh = name === children.field ? undefined : model.freshValue(child.name, name);
@@ -48,6 +51,28 @@ export async function draftChildren(
     list.push(typeof one === 'object' && one !== null ? { ...(one as { readonly [key: string]: Symbolic }), ...own } : one);
   }
   return list;
+}
+
+/** Of fields of which exactly one is there, one: what was drawn, else what refers to nothing, which nothing else has to agree with. */
+async function withChosen(
+  session: Session,
+  { choices, fields }: Resource,
+  { properties }: JsonMap,
+  one: Symbolic,
+  make: (resource: string) => Promise<Symbolic>,
+): Promise<Symbolic> {
+  if (choices.length === 0 || typeof one !== 'object' || one === null || !isMap(properties)) return one;
+  // What is drawn of a map of fields is one.
+  const out = { ...(one as { readonly [key: string]: Symbolic }) };
+  for (const { fields: names } of choices) {
+    const sent = names.filter((name) => isMap(properties[name]));
+    const isPlain = (name: string) => entryOf(fields, name)?.ref === undefined;
+    const chosen = sent.find((name) => name in out) ?? sent.find(isPlain) ?? sent[0];
+    for (const name of names) if (name !== chosen) delete out[name];
+    const shape = chosen === undefined ? undefined : properties[chosen];
+    if (chosen !== undefined && isMap(shape)) out[chosen] ??= await draftedValue(session, shape, make);
+  }
+  return out;
 }
 
 function hasMember(value: Symbolic, name: string): boolean {

@@ -15,7 +15,7 @@ import { edgesOf } from '../values/variants.ts';
 import type { WantedRow } from './row.ts';
 
 /** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
-interface Demand {
+export interface Demand {
   readonly members: readonly string[];
   readonly source: string;
   /** Whether nothing can be made without it. */
@@ -49,6 +49,17 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...readingDemands(session, target, asking),
     ...firingDemands(session, resource, field, wanted),
   ];
+  return answeringAll(session, target, asking, demands);
+}
+
+/** The least that a row has to have for all that is asked of it, or for what has to be. */
+export function answeringAll(
+  session: Session,
+  target: string,
+  asking: TrialCaller | undefined,
+  demands: readonly Demand[],
+): Answering | undefined {
+  const { model } = session;
   const machines = machinesOf(model.spec.states, target);
   const known = setByAsking(session, target, asking);
   const choices = new Map<string, readonly (Json | undefined)[]>();

@@ -7,6 +7,7 @@ import type { Resource } from '../../parts/resources.ts';
 import { machinesOf } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
 import { ifTestable } from '../untestable.ts';
 import { draftChildren } from './children.ts';
 import { findRow } from './found.ts';
@@ -45,7 +46,10 @@ export async function madeAlong(
       const parents = Object.fromEntries(
         handed.flatMap(([name, from]) => (name !== tie && wanted.parents?.[name] ? [[from, wanted.parents[name]]] : [])),
       );
-      if (change === 'created') return find(begun ?? (await make(other, { parents, for: wanted.for })));
+      if (change === 'created') {
+        const body = begun ? {} : await sentAlong(session, other, tie, stated, wanted);
+        return find(begun ?? (await make(other, { parents, body, for: wanted.for })));
+      }
       for (const { state } of change.transition.to.slice(0, targetsMost)) {
         const moved = await ifTestable(begun ? moving(session, begun, state) : make(other, { parents, state, for: wanted.for }));
         const found = moved && (await ifTestable(find(moved)));
@@ -83,15 +87,34 @@ async function childOf(
   const { model } = session;
   const child = model.resource(name);
   for (const [other, { fields }] of child ? entriesOf(model.spec.resources.all) : []) {
-    for (const [at, field] of entriesOf(fields)) {
+    for (const [, field] of entriesOf(fields)) {
       const { children } = field;
       if (!child || children?.resource !== name || !takesChildren(field)) continue;
       const known = wanted.parents?.[children.field];
-      const list = known ? [] : await draftChildren(session, { field, children, child }, 1);
-      return findBelow({ [children.field]: known ?? (await make(other, { for: wanted.for, body: { [at]: [...list] } })) });
+      const body = known ? {} : await sentAlong(session, other, children.field, child, wanted);
+      return findBelow({ [children.field]: known ?? (await make(other, { for: wanted.for, body })) });
     }
   }
   return undefined;
+}
+
+/** What is sent with a row so that it has a child: one, where it takes them by the field that ties them. */
+async function sentAlong(
+  session: Session,
+  other: string,
+  tie: string,
+  child: Resource,
+  wanted: WantedRow,
+): Promise<Readonly<Record<string, Symbolic>>> {
+  const found = entriesOf(session.model.resource(other)?.fields).find(
+    ([, field]) => field.children?.resource === child.name && field.children.field === tie && takesChildren(field),
+  );
+  const [at = '', field] = found ?? [];
+  if (!field?.children) return {};
+  const [drawn] = await draftChildren(session, { field, children: field.children, child }, 1);
+  const isMap = typeof drawn === 'object' && drawn !== null && !Array.isArray(drawn);
+  // What is drawn of a child is a map of its fields.
+  return { [at]: [isMap ? { ...(drawn as { readonly [key: string]: Symbolic }), ...wanted.body } : (drawn ?? null)] };
 }
 
 /** The references of what is made that are handed on from what makes it: by which field of that. */

@@ -2,32 +2,32 @@ import { isMap } from '../../document/values.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
-import { entryOf, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { machineIn } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { rowIn, rowPlace } from '../model/row-shown.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
-import type { Done, Step } from '../script/step.ts';
-import { Captured, type Symbolic } from '../script/symbol.ts';
+import type { Step } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import { bareMap } from '../values/bare-map.ts';
 import type { SampleStyle } from '../values/style.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
+import { childrenTaken, makerForChildren } from './for-children.ts';
 import { findRow } from './found.ts';
 import { madeAlong } from './made-along.ts';
 import { ownRowSteps } from './own-rows.ts';
-import { keyedParents, keyValues, knownThrough } from './path-keys.ts';
+import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { preconditions } from './preconditions.ts';
 import { referredFor, tiedThrough } from './referred.ts';
 import { remove } from './remove.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
+import { rowMade } from './row-made.ts';
 import { walkTo } from './walk.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
@@ -96,15 +96,18 @@ export class Maker implements RowMaker {
     const asked = await this.#heardHere(endpoint, { ...given, ...(asking && { for: asking }) });
     const make = (target: string, more: WantedRow) => this.make(target, more, depth + 1);
     const referred = await referredFor(this.#session, endpoint, asked, make);
-    const parents = await keyedParents(this.#session.model, endpoint, referred, (target) => make(target, { for: asking }));
+    const parents = await keyedParents(this.#session.model, endpoint, referred, (target, tied) =>
+      make(target, { for: asking, parents: tied }),
+    );
     const wanted = { ...asked, parents };
     const path: Record<string, Symbolic> = keyValues(this.#session.model, endpoint, parents);
     const last = identifierParameter(endpoint);
     for (const name of pathParameters(endpoint.path)) {
       if (name !== last && path[name] === undefined) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
+    const forChildren = makerForChildren(this.#session, childrenTaken(this.#session, endpoint), make);
     const makeFor = (target: string, style: SampleStyle) =>
-      make(target, {
+      forChildren(target, {
         style,
         for: wanted.caller ?? wanted.for,
         parents: tiedThrough(this.#session, endpoint, target, parents),
@@ -154,7 +157,7 @@ export class Maker implements RowMaker {
       const { path, json, parents } = await this.parts(endpoint, drawn, depth);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
-      if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json, parents });
+      if (isDone(done.value)) return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
       if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
@@ -222,7 +225,10 @@ export class Maker implements RowMaker {
     if (known) return known.id;
     const { model } = this.#session;
     const target = model.parentOf(endpoint, name);
-    if (target !== undefined) return (await this.make(target, { for: wanted.caller ?? wanted.for }, depth + 1)).id;
+    if (target !== undefined) {
+      const parents = endpoint.rows ? tiedRows(model, target, wanted.parents ?? {}) : {};
+      return (await this.make(target, { for: wanted.caller ?? wanted.for, parents }, depth + 1)).id;
+    }
     const properties = paramsShape(model.spec, endpoint).properties;
     const shape = isMap(properties) ? properties[name] : undefined;
     const draft = this.#session.chance.value(arbitraryValuesOf(model.spec, isMap(shape) ? shape : { type: 'string' }, 'plain'));
@@ -256,42 +262,4 @@ function waysToCreate(session: Session, resource: string, wanted: TrialCaller | 
     });
   });
   return ways.sort((one, other) => other.rank - one.rank);
-}
-
-function rowOf(
-  session: Session,
-  made: {
-    readonly resource: string;
-    readonly endpoint: Endpoint;
-    readonly done: Done<TrialExchange>;
-    readonly caller: TrialCaller | undefined;
-    readonly path: Readonly<Record<string, Symbolic>>;
-    readonly json: Symbolic | undefined;
-    readonly parents: Readonly<Record<string, TrialRow>>;
-  },
-): TrialRow {
-  const { resource, endpoint, done, caller, path, json, parents } = made;
-  const { model } = session;
-  const fields = rowIn(done.value);
-  const place = rowPlace(endpoint, resource, done.value.status) ?? [];
-  const identifier = statedValue(model.resource(resource)?.identifier);
-  const field = identifier?.field ?? 'id';
-  const last = identifierParameter(endpoint);
-  const isShown = fields?.[field] !== undefined;
-  // What is sent names the row only where it is for the caller to say.
-  const isChosen = identifier?.generate === 'client' && typeof json === 'object' && json !== null && field in json;
-  const sent = isChosen ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
-  const inPath = last === undefined ? undefined : path[last];
-  const id = isShown ? session.captured(done, ...place, field) : (inPath ?? sent);
-  if (id === undefined)
-    throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
-  const known: Record<string, Symbolic> = bareMap({ ...(endpoint.rows ? {} : path), ...knownThrough(parents) });
-  const stated = model.resource(resource);
-  for (const [name, value] of Object.entries(fields ?? {})) {
-    const target = isMap(value) && stated ? entryOf(stated.fields, name)?.ref : undefined;
-    // An expanded reference is named by the identifier in it.
-    const pointer = [...place, name, ...(target === undefined ? [] : [model.identifierField(target)])];
-    known[name] = new Captured(done.step, { in: 'body', pointer });
-  }
-  return { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
 }

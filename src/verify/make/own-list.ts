@@ -16,6 +16,7 @@ import { isFreeText } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
 import { callersFor } from './callers-for.ts';
 import { hasNextPage, widest } from './pages.ts';
+import { tiedRows } from './path-keys.ts';
 import { pathValues } from './request-about.ts';
 import type { TrialRow, WantedRow } from './row.ts';
 import { rowFor } from './row-for.ts';
@@ -63,7 +64,9 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   }
   for (const name of Object.keys(parents))
     session.need(isMadeBelow(model, resource, name), `no ${resource} is made below a row of its ${name}`);
-  for (const { row, field } of boundRows(model.spec, endpoint)) parents[field] = await session.make(row.resource);
+  // Rows that one path names stand below each other.
+  for (const { row, field } of boundRows(model.spec, endpoint))
+    parents[field] = await session.make(row.resource, { parents: tiedRows(model, row.resource, parents) });
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
   const makers: TrialCaller[] = [];
   const wanted = (at: number, body: Query = {}): WantedRow => ({

@@ -1,14 +1,14 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { keyParameters, pathWays, type WayStep } from '../../parts/path-keys.ts';
+import { keyParameters, pathWays, referringField, type WayStep } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Model } from '../model/model.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { TrialRow } from './row.ts';
 
-type Make = (resource: string) => Promise<TrialRow>;
+type Make = (resource: string, parents: Readonly<Record<string, TrialRow>>) => Promise<TrialRow>;
 
 /** What a row has to refer to, so that the paths which name it by keys can be filled: by field, the resource. */
 function keyedReferences(model: Model, resource: string): ReadonlyMap<string, string> {
@@ -36,9 +36,38 @@ export async function keyedParents(
   );
   for (const [field, target] of keyedReferences(model, resource)) {
     const isSent = bound.includes(field) || entryOf(model.resource(resource)?.fields, field)?.readOnly === false;
-    if (isSent && (verb === 'create' || bound.includes(field))) parents[field] ??= await make(target);
+    if (isSent && (verb === 'create' || bound.includes(field)))
+      parents[field] ??= reachedFrom(model, target, parents) ?? (await make(target, tiedRows(model, target, parents)));
   }
   return parents;
+}
+
+/** The rows of a path that another one in it stands below: an issue that is named with its repository is one of that repository. */
+export function tiedRows(
+  model: Model,
+  resource: string,
+  rows: Readonly<Record<string, TrialRow>>,
+): Readonly<Record<string, TrialRow>> {
+  return Object.fromEntries(
+    Object.values(rows).flatMap((row) => {
+      const field = row.resource === resource ? undefined : referringField(model.spec, resource, row.resource);
+      return field === undefined ? [] : [[field, row] as const];
+    }),
+  );
+}
+
+/** The row that one which is there already refers to, as far as its making has told of it. */
+function reachedFrom(model: Model, target: string, rows: Readonly<Record<string, TrialRow>>): TrialRow | undefined {
+  for (const { resource, known, caller } of Object.values(rows)) {
+    const field = resource === target ? undefined : referringField(model.spec, resource, target);
+    if (field === undefined) continue;
+    const through = Object.entries(known).filter(([name]) => name.startsWith(`${field}.`));
+    const own = Object.fromEntries(through.map(([name, value]) => [name.slice(field.length + 1), value]));
+    const id = own[model.identifierField(target)] ?? known[field];
+    if (id !== undefined && through.length > 0)
+      return { resource: target, id, known: own, caller, shown: undefined, fields: undefined };
+  }
+  return undefined;
 }
 
 /** The values of the path's parameters that are fields of rows which it names by keys, as far as these rows are known. */

@@ -2,6 +2,7 @@ import { derivedElsewhere } from '../model/derived.ts';
 import type { Known } from '../model/expressions.ts';
 import { followedIn } from '../model/followed.ts';
 import { rowKnown } from '../model/row-known.ts';
+import { unexpanded } from '../model/row-shown.ts';
 import { isExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { TrialRow } from './row.ts';
@@ -14,7 +15,12 @@ export function contextOfRow(session: Session, row: TrialRow): Known | undefined
   // What some rule leaves out, and was shown all the same, is known.
   const shown = row.fields;
   const hidden = new Set([...model.unseenBy(row.resource, reader)].filter((name) => shown[name] === undefined));
-  const { fields, unseen } = rowKnown(model, row.resource, { fields: row.fields, unseen: hidden, creation: row.made?.value });
+  const { fields, unseen } = rowKnown(model, row.resource, {
+    // Conditions read what a reference names, however it is shown.
+    fields: unexpanded(model, row.resource, row.fields),
+    unseen: hidden,
+    creation: row.made?.value,
+  });
   const follow = followedIn(
     model,
     run.results.filter((result) => isExchange(result)),

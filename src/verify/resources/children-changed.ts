@@ -77,7 +77,7 @@ function identifierOf(session: Session, family: Family, done: Done<TrialExchange
   const { field, children, child } = family;
   const row = parentShown(model, done.value);
   const isAlone = isMap(done.value.body) && Object.hasOwn(done.value.body, field.name);
-  const shown = row && childrenShownIn(family, row);
+  const shown = row && childrenShownIn(model, family, row);
   session.need(isAlone && shown?.length === count, `the answer does not show its ${field.name}`);
   return session.captured(
     done,
@@ -108,7 +108,7 @@ async function changeThem(session: Session, family: Family, endpoint: Endpoint):
     judge(changed: TrialExchange, before: TrialExchange): Judgement {
       const [was, row] = [before, changed].map((one) => parentShown(model, one));
       const sent = isMap(changed.sent.json) ? changed.sent.json[field.name] : undefined;
-      const [old, now] = [was, row].map((one) => one && childrenShownIn(family, one));
+      const [old, now] = [was, row].map((one) => one && childrenShownIn(model, family, one));
       if (!isDone(before) || !old || old.length !== count) return moot(`the row has not its ${count} ${field.name}`);
       if (!isDone(changed))
         return { promised: `${field.name} that name one and bring another are taken`, seen: `${changed.status}` };
@@ -140,7 +140,7 @@ function claimAll(session: Session, family: Family, first: Done<TrialExchange>):
       const row = isDone(changed) ? parentShown(session.model, changed) : undefined;
       const sent = isMap(changed.sent.json) ? changed.sent.json[family.field.name] : undefined;
       if (!row || !Array.isArray(sent)) return moot('the row is not shown');
-      const now = childrenShownIn(family, row) ?? [];
+      const now = childrenShownIn(session.model, family, row) ?? [];
       return now.length === sent.length
         ? undefined
         : { promised: `${sent.length} ${family.field.name}`, seen: JSON.stringify(now) };

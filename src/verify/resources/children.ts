@@ -10,7 +10,7 @@ import { draftChildren, takingEndpoint } from '../make/children.ts';
 import { lookAt } from '../make/look.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
-import { idIn, rowWith, type ShownFields } from '../model/row-shown.ts';
+import { idIn, rowWith, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { isSendable } from '../model/sendable.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -84,7 +84,7 @@ function claimSent(session: Session, family: Family, made: Done<TrialExchange>):
       const row = parentShown(model, exchange);
       const sent = isMap(exchange.sent.json) ? exchange.sent.json[field.name] : undefined;
       if (!row || !Array.isArray(sent)) return moot('the row is not shown');
-      const shown = childrenShownIn(family, row);
+      const shown = childrenShownIn(model, family, row);
       if (shown?.length !== sent.length)
         return { promised: `${sent.length} ${field.name}`, seen: JSON.stringify(row[field.name] ?? null) };
       const id = row[model.identifierField(resource.name)];
@@ -110,7 +110,7 @@ function claimKept(session: Session, family: Family, made: Done<TrialExchange>, 
     of: [made, done] as const,
     judge(first, later): Judgement {
       const [was, now] = [parentShown(model, first), rowWith(model, later, idIn(model, first))].map(
-        (row) => row && childrenShownIn(family, row),
+        (row) => row && childrenShownIn(model, family, row),
       );
       if (!was || !now) return moot('the row is not shown');
       return isSame(was as Json, now as Json) ? undefined : { promised: JSON.stringify(was), seen: JSON.stringify(now) };
@@ -191,7 +191,7 @@ async function showPage(session: Session, family: Family): Promise<void> {
       const id = parent?.[model.identifierField(resource.name)];
       const own = each.filter((one) => isDone(one) && isSame(parentShown(model, one)?.[children.field] ?? null, id ?? null));
       if (!parent || own.length < count) return moot('they are not shown as those of one row');
-      const shown = childrenShownIn(family, parent);
+      const shown = childrenShownIn(model, family, parent);
       const isCut = count > children.page;
       const seenNow = JSON.stringify(parent[field.name] ?? null);
       if (!shown || (isCut ? shown.length !== children.page : shown.length < count))
@@ -213,10 +213,15 @@ export function parentShown(model: Model, exchange: TrialExchange): ShownFields 
 }
 
 /** The children in a row as it is shown; nothing where it shows none. */
-export function childrenShownIn({ field, children: { envelope } }: Family, row: ShownFields): readonly ShownFields[] | undefined {
+export function childrenShownIn(
+  model: Model,
+  { field, children: { envelope }, child }: Family,
+  row: ShownFields,
+): readonly ShownFields[] | undefined {
   const whole = row[field.name];
   const list = envelope ? isMap(whole) && whole[envelope.items] : whole;
-  return Array.isArray(list) ? list.filter(isMap) : undefined;
+  // What a child refers to was sent as an identifier, however it is shown.
+  return Array.isArray(list) ? list.filter(isMap).map((one) => unexpanded(model, child.name, one)) : undefined;
 }
 
 function hasMoreIn({ field, children: { envelope } }: Family, row: ShownFields): Json | undefined {

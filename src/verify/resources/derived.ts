@@ -222,7 +222,12 @@ function claimDerived(
         if (!row || referring.some((one) => one === undefined)) return moot('a row is not shown');
         const isHidden = exchanges.some((one) => hides(model, watched, one));
         if (isHidden) return moot('what it is derived of is not shown');
-        return judgeDerived(model, derivation, row, referring as ShownFields[], watched.by);
+        const isKnown = exchanges.every((one) => !model.unseenBy(watched.from, model.readerOf(one)).has(watched.by));
+        if (!isKnown && !isKept(model, watched)) return moot('what its rows refer to is not shown');
+        // What is made once more may be found instead: it counts once.
+        const key = model.identifierField(watched.from);
+        const each = new Map(referring.flatMap((one) => (one ? [[String(one[key]), one] as const] : [])));
+        return judgeDerived(model, derivation, row, [...each.values()], isKnown ? watched.by : undefined);
       },
     });
   }
@@ -233,11 +238,14 @@ function judgeDerived(
   derivation: Derivation,
   row: ShownFields,
   referring: readonly ShownFields[],
-  by: string,
+  by: string | undefined,
 ): Judgement {
   const { field, at, resource } = derivation;
   const id = String(row[model.identifierField(resource)]);
-  const reckoned = derivedValue(model.spec, derivation, row, () => referring.filter((one) => String(one[by]) === id));
+  const reckoned = derivedValue(model.spec, derivation, row, () =>
+    // Where it is not shown what they refer to, that is what they were made with.
+    by === undefined ? [...referring] : referring.filter((one) => String(one[by]) === id),
+  );
   if (!reckoned) return moot('what it comes to cannot be reckoned');
   const { value } = reckoned;
   if (isNear(value, row[field.name])) return undefined;
@@ -251,6 +259,11 @@ function judgeDerived(
       mayLack: new Set(),
     },
   );
+}
+
+/** Whether rows refer for good to what they were made with. */
+function isKept(model: Model, { from, by }: Watched): boolean {
+  return entryOf(model.resource(from)?.fields, by)?.immutable === true;
 }
 
 /** Sums of numbers with a point may be made in another order. */

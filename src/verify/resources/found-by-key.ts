@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { boundRows, keyParameters, ownRow, parentRows } from '../../parts/path-keys.ts';
 import type { PathRow } from '../../parts/path-rows.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
-import { callersFor } from '../make/callers-for.ts';
+import { callerFor, callersFor } from '../make/callers-for.ts';
 import { lookInList } from '../make/look.ts';
 import { keyValues } from '../make/path-keys.ts';
 import { pathValues, requestAbout } from '../make/request-about.ts';
@@ -48,7 +48,7 @@ async function ask(session: Session, resource: string, endpoint: Endpoint): Prom
   const verb = statedValue(endpoint.does)?.verb;
   if (verb === 'read') await claimFound(session, row, endpoint);
   if (verb === 'list') await claimListed(session, row, endpoint);
-  const [caller] = callersFor(session, endpoint, row);
+  const caller = callerFor(session, endpoint, row);
   const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
   const plan = await requestAbout(session, row, endpoint, { caller, headers });
   for (const { what, path } of await elsewhere(session, endpoint, row)) {
@@ -72,6 +72,7 @@ async function claimFound(session: Session, row: TrialRow, endpoint: Endpoint): 
     judge(read: TrialExchange, made: TrialExchange) {
       const id = isDone(made) ? idIn(model, made) : undefined;
       if (id === undefined || model.refusals.isHurried(read)) return moot('it is not known which row was made');
+      if (read.status === 204) return moot('what was found is not shown');
       const shown = isDone(read) ? rowIn(read)?.[field] : undefined;
       return String(shown) === String(id)
         ? undefined

@@ -80,7 +80,10 @@ function formPairs(prefix: string, value: Json): string[] {
   if (isMap(value)) {
     return Object.entries(value).flatMap(([name, item]) => formPairs(prefix === '' ? name : `${prefix}[${name}]`, item));
   }
-  if (Array.isArray(value)) return value.flatMap((item: Json) => formPairs(`${prefix}[]`, item));
+  // What is inside an item says which one it is of: without its number, items that lack a member would run into each other.
+  const isDeep = (item: Json) => isMap(item) || Array.isArray(item);
+  if (Array.isArray(value))
+    return value.flatMap((item: Json, at) => formPairs(`${prefix}[${value.some(isDeep) ? at : ''}]`, item));
   // In a form null is said by a text that is empty.
   return [`${encodeURIComponent(prefix)}=${encodeURIComponent(value === null ? '' : textOf(value))}`];
 }
