@@ -239,6 +239,29 @@ const trials: Readonly<Record<string, Trial>> = {
       },
     },
   },
+  'told-headers': {
+    source: service({
+      ...one,
+      '/pets': { get: { description: 'The X-Total-Count header counts them.', ...answers(list(ref('Pet'))) } },
+    }),
+    infers: {
+      [endpoint('GET /pets', 'response/200/headers/X-Total-Count')]: { shape: { type: 'integer' }, required: false },
+    },
+    leaves: [endpoint('GET /pets/{petId}', 'response/200/headers')],
+  },
+  'extension-examples': {
+    source: service({
+      ...one,
+      '/sums': {
+        get: { 'x-docs': '{ "of": "all", "sum": 7 }', ...answers({ type: 'object', properties: { of: string, sum: string } }) },
+      },
+      '/means': {
+        get: { 'x-docs': '{ "of": "all", "sum": 7 }', ...answers({ type: 'object', properties: { of: string, mean: string } }) },
+      },
+    }),
+    infers: { [endpoint('GET /sums', 'response/200/examples')]: { extension: { of: 'all', sum: 7 } } },
+    leaves: [endpoint('GET /means', 'response/200/examples')],
+  },
   'filters-by-field': {
     source: service({
       ...one,

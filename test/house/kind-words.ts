@@ -44,6 +44,21 @@ export const otherMeanings: readonly OtherMeaning[] = [
   { word: 'stream', where: 'src/convert/asyncapi/read/operations.ts', reason: 'a word of AsyncAPI 1' },
   { word: 'stream', where: 'src/serve/', reason: 'bytes that come one after another' },
   { word: 'challenge', where: 'src/verify/authentication/', reason: 'what an answer of 401 asks for (RFC 9110 section 11.6.1)' },
+  {
+    word: 'page',
+    where: 'src/serve/resources/stand-in/page-words.ts',
+    reason: 'what others call members and headers that tell of pages',
+  },
+  {
+    word: 'cursor',
+    where: 'src/serve/resources/stand-in/page-words.ts',
+    reason: 'what others call members and headers that tell of pages',
+  },
+  {
+    word: 'offset',
+    where: 'src/serve/resources/stand-in/page-words.ts',
+    reason: 'what others call members and headers that tell of pages',
+  },
   { word: 'page', where: 'src/serve/service/well-known.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
   { word: 'page', where: 'src/parts/children.ts', reason: 'how many children are shown' },

@@ -93,7 +93,7 @@ export const standardFormats: readonly StandardFormat[] = [
     word: 'uri-reference',
     meaning: 'a URI or a reference to one',
     example: '/example',
-    sure: /^(?:[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+)?(?:\/[\w./~-]*)?$/i,
+    sure: /^(?:[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(?::\d+)?)?(?:\/[\w./~%-]*)?(?:\?[\w=&%.-]*)?(?:#[\w-]*)?$/i,
     make: (chance) => `/${lettersOf(chance, 6)}`,
   },
   {

@@ -25,6 +25,7 @@ export const cursor = {
         'startcursor',
         'nextcursor',
         'continue',
+        'next',
       ],
     },
   ],

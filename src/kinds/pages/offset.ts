@@ -14,7 +14,7 @@ export const offset = {
       schema: { type: 'integer', minimum: 0, default: 0 },
       description: 'How many to pass over.',
       nearMisses: ['many', -1],
-      usualNames: ['offset', 'skip'],
+      usualNames: ['offset', 'skip', 'startposition'],
     },
   ],
   count: {

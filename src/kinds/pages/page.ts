@@ -14,7 +14,7 @@ export const page = {
       schema: { type: 'integer', minimum: 1, default: 1 },
       description: 'Which page, counted from 1.',
       nearMisses: ['many', -1],
-      usualNames: ['page', 'pagenumber', 'pageno'],
+      usualNames: ['page', 'pagenumber', 'pageno', 'currentpage'],
     },
   ],
   count: {

@@ -13,7 +13,7 @@ import type { Reply } from '../http/call.ts';
 import { toJson } from '../http/json.ts';
 import { isXml } from '../http/media-type.ts';
 import { headerText } from '../http/send.ts';
-import type { Rows } from '../resources/stand-in.ts';
+import type { PageTold, Rows } from '../resources/stand-in.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 
 /** What an effect came to, for the stated answers to be made of. */
@@ -26,6 +26,8 @@ export interface Result {
   readonly work: Rows;
   /** Of a stand-in, what was sent, where nobody knows what comes of it. */
   readonly sent?: Fields;
+  /** Of a stand-in, what is known of the page that a list is. */
+  readonly page?: PageTold;
 }
 
 /** Makes the stated answer of an endpoint, or says why none can be made. */
@@ -77,6 +79,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const complete = isStated(answer.shape)
     ? compilation.standIn?.compileCompletion(answer.shape.value, answer, statedValue(endpoint.does))
     : undefined;
+  const tellPage = compilation.standIn?.compilePageHeaders(answer);
   const stream = compilation.standIn?.compileStream(answer, endpoint.produces ?? []);
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
@@ -90,6 +93,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
     make(scope, result, exchange) {
       const out = headersOf(scope);
       if (typeof out === 'string') return { refusal: { when: 'internal', message: out } };
+      if (tellPage && result.page) Object.assign(out, tellPage(result.page));
       if (!hasBody) return { reply: { status, headers: out, body: undefined } };
       const streamed = stream?.(exchange, result.work);
       if (streamed) return { reply: { status, headers: { ...out, 'content-type': streamed.type }, body: streamed.body } };
@@ -97,7 +101,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       if (asked) return { reply: encodeReply(status, out, asked.value, contentType) };
       const data = body(scope, result);
       if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
-      const value = complete ? complete(data, exchange, result.work, result.sent) : data;
+      const value = complete ? complete(data, exchange, result.work, result.sent, result.page) : data;
       prune?.(value);
       const down = carry ? carry.down(value) : value;
       const told = exchange.selected ? exchange.selected(down) : down;

@@ -15,6 +15,7 @@ import {
   type LongPage,
   type Page,
   type PageEnvelope,
+  pageTold,
 } from '../resources/lists/envelope.ts';
 import type { CompiledList, RowsUse } from '../resources/lists/list.ts';
 import { boundFields, compileLocator } from '../resources/locate.ts';
@@ -76,7 +77,8 @@ export function compileListRun(
     const told = { ...toldOf(found), items, next_url: links.next(found, exchange.call) };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found, exchange.call) };
     if (standIn) for (const row of rows) standIn.tellRow(exchange, work.rows, model, idOf(model, row));
-    const made = answers?.(exchange, { status: 200, scope, work });
+    const page = standIn && pageTold(found, rows.length, exchange.call, links);
+    const made = answers?.(exchange, { status: 200, scope, work, ...(page && { page }) });
     if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }

@@ -74,6 +74,7 @@ function compileOpenReply(endpoint: Endpoint, named: NamedRow | undefined, stand
   const answers = compileAnswers(endpoint, compilation);
   const shown = modelShown(endpoint, models);
   const kept = standIn.compileKept(endpoint);
+  const cut = standIn.compileOpenPages(endpoint);
   const sentOf = compileEcho(endpoint);
   return (
     work: Work,
@@ -84,7 +85,10 @@ function compileOpenReply(endpoint: Endpoint, named: NamedRow | undefined, stand
     if (related === undefined) kept?.keep(work, exchange);
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
     const listed = related ?? kept?.listed(work, exchange);
-    if (listed !== undefined) return answers(exchange, { status: 200, scope: { ...work.scope, result: listed }, work });
+    if (listed !== undefined) {
+      const { value, page } = cut?.(listed, exchange) ?? { value: listed };
+      return answers(exchange, { status: 200, scope: { ...work.scope, result: value }, work, ...(page && { page }) });
+    }
     const own = named?.model.name === shown?.name ? row : undefined;
     const result = shown && resultOf(standIn, work, exchange, shown, own);
     const came = { status: 200, scope: { ...work.scope, result }, work };

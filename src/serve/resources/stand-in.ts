@@ -77,6 +77,8 @@ export interface StandIn {
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
   /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */
   compileKept(endpoint: Endpoint): KeptAnswer | undefined;
+  /** Compiles how a list of which only the shapes are known is narrowed and cut into pages; nothing where it is no one list. */
+  compileOpenPages(endpoint: Endpoint): CutOpenly | undefined;
   /** Compiles what a creation says of the new row beside its body. */
   compileAskedFields(endpoint: Endpoint, model: RowModel): AskedFields;
   /** Compiles what a creation copies whose path names a thing of the same kind; nothing where it names none. */
@@ -94,6 +96,8 @@ export interface StandIn {
   compileNarrowing(endpoint: Endpoint, model: RowModel, paging: readonly string[]): Narrow | undefined;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
   compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data' | 'status'>, does: Effect | undefined): CompleteAnswer;
+  /** Compiles the header fields that tell of a page, where an answer states them; nothing where it states none. */
+  compilePageHeaders(answer: Pick<Answer, 'headerShapes' | 'headers'>): TellPageHeaders | undefined;
   /** Compiles the answering as a stream, where an answer is stated in one and the request asks for it; nothing where it is in none. */
   compileStream(answer: Answer, produces: readonly string[]): AnswerStream | undefined;
   /** The example that a request asks for by its name; nothing where it names none of them. */
@@ -103,6 +107,33 @@ export interface StandIn {
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
 }
+
+/** What is known of a page of a list when what stands around its rows is said. */
+export interface PageTold {
+  /** How many rows it shows. */
+  readonly shown: number;
+  /** How many rows all pages have; absent = nobody counted. */
+  readonly total: number | undefined;
+  /** How many rows a page has; absent = the list is in one piece. */
+  readonly size: number | undefined;
+  /** How many rows stand before it; absent = it is told by something else. */
+  readonly skipped: number | undefined;
+  /** The number of the first page. */
+  readonly firstPage: number;
+  readonly hasMore: boolean;
+  /** What the parameter of the next page takes. */
+  readonly next: string | number | null;
+  readonly previous: string | number | null;
+  readonly nextUrl: string | null;
+  readonly previousUrl: string | null;
+  /** Its own address. */
+  readonly url: string;
+  /** The `Link` header that tells of the pages around it, where they are told so. */
+  readonly link?: string | undefined;
+}
+
+/** The page that a request asks for of what is listed, as the answer holds it; nothing where that is no list. */
+export type CutOpenly = (listed: Value, exchange: Exchange) => { readonly value: Value; readonly page: PageTold } | undefined;
 
 /** What was sent to a path, and is there when it is read. */
 export interface KeptAnswer {
@@ -158,8 +189,13 @@ export type Rows = Pick<Work<Reader>, 'rows' | 'models'>;
 /** The stream of an answer: its media type and its text; nothing where it is not asked for. */
 export type AnswerStream = (exchange: Exchange, work: Rows) => { readonly type: string; readonly body: string } | undefined;
 
-/** `sent`: where nothing came out, what the request says, of which an answer keeps what it has a place for. */
-export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows, sent?: Fields) => Value;
+/**
+ * `sent`: where nothing came out, what the request says, of which an answer keeps what it has a place for; `page`: what is known of the page that a list is.
+ */
+export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows, sent?: Fields, page?: PageTold) => Value;
+
+/** The header fields by which an answer tells of a page. */
+export type TellPageHeaders = (page: PageTold) => Record<string, string>;
 
 /** What a refusal comes to before it has a shape. */
 export interface RefusalWords {

@@ -5,6 +5,7 @@ import { deleteDeletes } from './deletions.ts';
 import { getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
+import { extensionExamples } from './extension-examples.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
 import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
@@ -18,6 +19,7 @@ import { parentInPath, resourceBehindPath } from './resources.ts';
 import { searchLists } from './searches.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } from './service.ts';
 import { statusStates } from './status-states.ts';
+import { toldHeaders } from './told-headers.ts';
 
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectInferences: readonly InferenceRule[] = [
@@ -48,6 +50,8 @@ export const otherRules: readonly InferenceRule[] = [
   renamedMembers,
   listEnvelope,
   pageParameters,
+  toldHeaders,
+  extensionExamples,
   filtersByField,
   rowEnvelope,
   generatedIdentifier,

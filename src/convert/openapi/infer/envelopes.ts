@@ -16,16 +16,16 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { celOf, dataOfList, type ListSaid, type PageWords, pageStyleTold, pageWordsOf } from './list-data.ts';
+import { celOf, dataOfList, type ListSaid, leadsByLink, type PageWords, pageStyleTold, pageWordsOf } from './list-data.ts';
 import { isAlike } from './nested-collections.ts';
-import { pageStyleOf } from './page-parameters.ts';
+import { pageStyleLinked, pageStyleOf } from './page-parameters.ts';
 import { pathParts } from './paths.ts';
 import { documentFields, isAnyMap, type ListOf, listIn, plainName } from './rows.ts';
 
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
 export const listEnvelope: InferenceRule = {
   name: 'list-envelope',
-  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. What leads on and is no count is told by a text of its name, or by `Link` beside a bare list.',
+  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. What leads on and is no count is told by a text of its name, or by `Link` beside a bare list. Where links lead on and parameters say no more than how many rows a page has, a word of our own in them asks for the next.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -43,7 +43,9 @@ function writePagination(context: InferenceContext, operation: SourceOperation, 
   const properties = list.property === undefined ? undefined : context.written.propertiesOf(shapeOfAnswer(endpoint, status));
   const words: PageWords = properties ? pageWordsOf(context, properties, list) : { own: newMap(), inside: new Set() };
   const asked = pageStyleOf(context, operation, words.own.next !== undefined || words.inside.has('next'));
-  const style = asked.style === inOnePiece.word && properties ? (pageStyleTold(context, properties) ?? asked) : asked;
+  const unasked = asked.style === inOnePiece.word ? properties : undefined;
+  const linked = unasked && leadsByLink(context, unasked) ? pageStyleLinked(context, operation) : undefined;
+  const style = (unasked && pageStyleTold(context, unasked)) ?? linked ?? asked;
   const again = properties && tokenAgain(context, style, properties.all, words);
   if (again !== undefined) words.own.next = again;
   else if (properties === undefined && leading.has(kindOf(style).tells)) style.told ??= 'link';

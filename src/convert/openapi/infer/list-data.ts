@@ -32,8 +32,10 @@ export function pageStyleTold({ written }: InferenceContext, { all }: ShapePrope
   for (const [name, shape] of Object.entries(all)) {
     const members = around.test(plainName(name)) ? written.propertiesOf(shape)?.all : undefined;
     if (members === undefined) continue;
-    const next = Object.entries(members).find(([key]) => wordsIn([key]).next !== undefined)?.[1];
-    const named = [...Object.keys(written.propertiesOf(next)?.all ?? {}), ...Object.keys(members)];
+    const [led, next] = Object.entries(members).find(([key]) => wordsIn([key]).next !== undefined) ?? [];
+    // What leads on is no name of what asks for it.
+    const beside = Object.keys(members).filter((key) => key !== led);
+    const named = [...Object.keys(written.propertiesOf(next)?.all ?? {}), ...beside];
     const find = (known: ReadonlySet<string>) => named.find((one) => known.has(plainName(one)));
     const size = find(sizes);
     for (const { word, parameters } of pageStyles as readonly PageStyle[]) {
@@ -44,6 +46,14 @@ export function pageStyleTold({ written }: InferenceContext, { all }: ShapePrope
     }
   }
   return undefined;
+}
+
+/** Whether an answer leads on by an address among its links: `links: { self, next }`. */
+export function leadsByLink({ written }: InferenceContext, { all }: ShapeProperties): boolean {
+  return Object.entries(all).some(([name, shape]) => {
+    const { next } = (/^_?links$/i.test(name) ? written.propertiesOf(shape)?.all : undefined) ?? {};
+    return next !== undefined && (written.typeOf(next) === 'string' || written.propertiesOf(next)?.all.href !== undefined);
+  });
 }
 
 const sizes: ReadonlySet<string> = new Set(['perpage', 'pagesize']);

@@ -49,6 +49,22 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
   return style;
 }
 
+/** How a list is asked for its next page that names how many rows a page has, and whose answers lead on by an address alone: by a word of our own in it. */
+export function pageStyleLinked(context: InferenceContext, operation: SourceOperation): OpenMap | undefined {
+  const style = (pageStyles as readonly PageStyle[]).find(({ tells }) => tells === 'token');
+  const word = style?.parameters[0]?.word;
+  const size = operation.parameters
+    .flatMap((parameter) => namesOf(context, operation, parameter))
+    .find(({ name }) => sizes.has(plainName(name)));
+  if (!style || word === undefined || !size) return undefined;
+  return Object.assign(newMap(), {
+    style: style.word,
+    [word]: word,
+    size: size.name,
+    ...boundsOf(context, operation, size.name),
+  });
+}
+
 /** Whether an answer of success states a `Link` header (RFC 8288), by which the next page is told. */
 function tellsByLink({ responses }: SourceOperation): boolean {
   return responses.some(({ status, headers }) => /^2/.test(status) && headers.some(({ name }) => /^link$/i.test(name)));

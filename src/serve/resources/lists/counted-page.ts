@@ -24,8 +24,15 @@ type Sent = (name: string) => unknown;
 /** What a request says under a name of its query that pages do not read, whether or not the document has it. */
 function sentBeside({ params, call }: Exchange, known: readonly string[]): Sent {
   if (call.query === '') return () => undefined;
-  const raw = new URLSearchParams(call.query);
-  return (name) => (known.includes(name) ? undefined : (params[name] ?? raw.get(name) ?? undefined));
+  // `start_position` and `startPosition` are one name.
+  const raw = new Map<string, unknown>();
+  for (const [name, value] of new URLSearchParams(call.query))
+    if (!known.includes(name)) raw.set(plainOf(name), params[name] ?? value);
+  return (name) => raw.get(plainOf(name));
+}
+
+function plainOf(name: string): string {
+  return name.replaceAll(/[^A-Za-z]/g, '').toLowerCase();
 }
 
 function numberIn(sent: Sent, names: readonly string[], least: number): number | undefined {
@@ -37,7 +44,7 @@ function numberIn(sent: Sent, names: readonly string[], least: number): number |
 }
 
 /** The usual names of parameters that say how many rows a page has. */
-const sizeNames = ['limit', 'per_page', 'perPage', 'page_size', 'pageSize'];
+const sizeNames = ['limit', 'perpage', 'pagesize'];
 
 /** The usual names of parameters that tell the place of a page by a number. */
 const countedPlaces = (pageStyles as readonly PageStyle[]).flatMap(({ count, parameters }) =>

@@ -5,6 +5,7 @@ import type { FoundRow, Reader, RowNumbers } from '../../../store/store.ts';
 import type { RowFilter } from '../../callers/list-access.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
+import type { PageTold } from '../stand-in.ts';
 import type { Position } from './cursor.ts';
 import { type Question, type Test, valuesOf } from './query.ts';
 
@@ -65,6 +66,31 @@ export interface PageLinks {
   header(page: Page, call: Call): string | undefined;
   /** The address of the next page; null where there is none. */
   next(page: Page, call: Call): string | null;
+  previous(page: Page, call: Call): string | null;
+}
+
+/** What a stand-in says around the rows of a page. */
+export function pageTold(page: Page, shown: number, call: Call, links: PageLinks): PageTold {
+  const { total, size, isCut: cut, skipped, firstPage = 1, hasMore, next, previous } = page;
+  return {
+    shown,
+    total,
+    size: cut ? size : undefined,
+    skipped,
+    firstPage,
+    hasMore,
+    next,
+    previous,
+    nextUrl: links.next(page, call),
+    previousUrl: links.previous(page, call),
+    link: links.header(page, call),
+    url: addressAsked(call),
+  };
+}
+
+/** The whole address that was asked. */
+export function addressAsked(call: Call): string {
+  return `${originOf(call)}${call.path}${call.query === '' ? '' : `?${call.query}`}`;
 }
 
 /**
@@ -72,7 +98,7 @@ export interface PageLinks {
  * `isAbsolute`: with the host that was asked, for clients that follow nothing else.
  */
 export function compileLinks(pagination: Pagination | undefined, secrets: readonly string[] = [], isAbsolute = false): PageLinks {
-  if (!isCut(pagination)) return { header: () => undefined, next: () => null };
+  if (!isCut(pagination)) return { header: () => undefined, next: () => null, previous: () => null };
   const style = pageStyle(pagination.style);
   const names = parametersOf(style, pagination);
   const forward = names.find(({ parameter }) => parameter.leads !== 'back')?.name;
@@ -94,6 +120,7 @@ export function compileLinks(pagination: Pagination | undefined, secrets: readon
       return links.join(', ');
     },
     next: (page, call) => (page.next === null ? null : address(call, forward, page.next)),
+    previous: (page, call) => (page.previous === null || backward === undefined ? null : address(call, backward, page.previous)),
   };
 }
 
@@ -124,6 +151,11 @@ export interface Page {
   readonly previous: string | number | null;
   readonly total: number | undefined;
   readonly size: number;
+  /** Whether the list is cut into pages of that size, and how many rows stand before this one, where that is known. */
+  readonly isCut?: boolean;
+  readonly skipped?: number | undefined;
+  /** The number of the first page, where pages have numbers. */
+  readonly firstPage?: number;
   /** Whether pagination is open and this list is longer than goes without it. */
   readonly isInDoubt: boolean;
 }

@@ -62,8 +62,7 @@ export function compileList(
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const chosen = compileChosen(operationAt(endpoint).name, models, compilation);
-  const wantsTotal = paging.pagination?.total !== undefined;
-  const [isBounded, isPreviousTold] = [isCut(paging.pagination), tellsPrevious(paging.pagination)];
+  const { wantsTotal, isBounded, isPreviousTold } = wantedOf(paging, compilation.standIn !== undefined);
   const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
 
   function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
@@ -98,9 +97,26 @@ export function compileList(
     if (paging.isOpen && found.isMore && asked.size === read.size) return { tooMany: true };
     const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
     const total = wantsTotal ? (some?.total ?? countOf(work.rows, wanted)) : undefined;
-    return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
+    const page = pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
+    return { ...page, ...placeOf(asked, start, style, isBounded || asked.size < read.size) };
   }
   return { paging, run };
+}
+
+/** What is looked at beside the rows of a page; a stand-in says around them whatever its answer has members for. */
+function wantedOf({ pagination }: Paging, isStandIn: boolean) {
+  return {
+    wantsTotal: pagination?.total !== undefined || isStandIn,
+    isBounded: isCut(pagination),
+    isPreviousTold: tellsPrevious(pagination) || isStandIn,
+  };
+}
+
+/** Where a page stands in its list. */
+function placeOf({ offset = 0 }: PageAsked, start: Position | undefined, { count }: PageStyle, isPage: boolean) {
+  // Pages are counted where the one after any is the next number.
+  const firstPage = count?.following(0, 2) === 1 ? count.least : 1;
+  return { isCut: isPage, skipped: start === undefined ? offset : undefined, firstPage };
 }
 
 /** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */

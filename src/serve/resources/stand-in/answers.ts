@@ -17,6 +17,7 @@ import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileMembers } from './asked-members.ts';
 import { compileOpenAnswer } from './open-answers.ts';
+import { compilePageMembers } from './page-members.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
@@ -59,9 +60,10 @@ export function compileCompletion(
   };
   const answerOpenly = compileOpenAnswer(shape, examples, samples);
   const isOpen = does === undefined;
+  const tellPage = compilePageMembers(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
-  return (given, exchange, work, sent) => {
-    const value = asGiven(given);
+  return (given, exchange, work, sent, page) => {
+    const value = tellPage(asGiven(given), page, exchange.call);
     const told: string[] = [];
     const ground = groundOf(sampling, work, placeOfCall(exchange.call, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
@@ -74,7 +76,7 @@ export function compileCompletion(
     leaveMembers(whole, exchange);
     if (isFields(whole)) tellSecrets(whole, secrets, samples, ground);
     if (statusMember !== undefined && isFields(whole) && typeof whole[statusMember] === 'number') whole[statusMember] = own;
-    if (isOpen && asksFurther(exchange)) endPages(whole, 0);
+    if (isOpen && !page && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
     // Who is given a token shows it from then on.
     if (isOpen) for (const token of tokensIn(whole)) lend(token);

@@ -19,14 +19,14 @@ import { type RowPlace, readOrder } from './row-order.ts';
  */
 export function compileNarrowing(
   endpoint: Endpoint,
-  model: RowModel,
+  things: NarrowedThings,
   paging: readonly string[],
   samples: Samples,
 ): Narrow | undefined {
-  const places = placesOf(model, samples);
+  const places = placesOf(things, samples);
   const explained = new Set([...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])]);
   const named = entriesOf(endpoint.parameters).flatMap(([, { name, in: place, filters }]) =>
-    place === 'path' || (filters !== undefined && model.code(filters)) || explained.has(name) ? [] : [name],
+    place === 'path' || (filters !== undefined && things.has(filters)) || explained.has(name) ? [] : [name],
   );
   const isByBody = endpoint.method === 'POST';
   const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
@@ -45,6 +45,26 @@ export function compileNarrowing(
     const order = readOrder(withOrderInside(sent), (name) => places.find(name));
     if (tests.length === 0 && order === undefined) return undefined;
     return { key, keeps: (row) => tests.every((test) => test(row)), order };
+  };
+}
+
+/** What a list shows: their members by name with their shapes, and the one that tells them apart. */
+export interface NarrowedThings {
+  readonly members: ReadonlyMap<string, Json | undefined>;
+  readonly identifier: string;
+  /** Whether they have whatever is sent. */
+  readonly isAny: boolean;
+  /** Whether a member can be looked for by a filter that the document states. */
+  has(member: string): boolean;
+}
+
+/** Rows of a resource, for the narrowing of their list. */
+export function narrowedRows(model: RowModel): NarrowedThings {
+  return {
+    members: new Map([...model.fields].map(([name, { shape }]) => [name, statedValue(shape)])),
+    identifier: model.identifier.field,
+    isAny: hasAnyMembers(model),
+    has: (member) => Boolean(model.code(member)),
   };
 }
 
@@ -220,12 +240,11 @@ interface Places {
 }
 
 /** The fields of a resource, and those inside its one map that has a member so called: `attributes`. */
-function placesOf(model: RowModel, samples: Samples): Places {
+function placesOf({ members: fields, identifier, isAny }: NarrowedThings, samples: Samples): Places {
   const own = new Map<string, RowPlace>();
   const inner = new Map<string, RowPlace[]>();
-  for (const [name, field] of model.fields) {
+  for (const [name, shape] of fields) {
     own.set(plain(name), (row) => [row[name]]);
-    const shape = statedValue(field.shape);
     const members: Readonly<Record<string, Json>> = shape && isPlainMap(shape) ? samples.membersOf(shape) : {};
     for (const member of Object.keys(members)) {
       const place: RowPlace = (row) => [isFields(row[name]) ? row[name][member] : undefined];
@@ -236,12 +255,11 @@ function placesOf(model: RowModel, samples: Samples): Places {
     const nested = inner.get(name) ?? [];
     return own.get(name) ?? (nested.length === 1 ? nested[0] : undefined);
   };
-  // Things of which nothing is known have whatever is sent.
-  const isAny = hasAnyMembers(model);
   return {
     find(name) {
       const word = plain(name);
       if (word === '') return undefined;
+      // Things of which nothing is known have whatever is sent.
       if (isAny && !own.has(word)) return (row) => [row[name]];
       return (
         at(word) ??
@@ -250,7 +268,7 @@ function placesOf(model: RowModel, samples: Samples): Places {
         at(word.replace(/es$/, '')) ??
         at(word.replace(/(?:g|uu)?ids?$/, '')) ??
         at(`${word}id`) ??
-        (word === 'ids' ? (row) => [row[model.identifier.field]] : undefined)
+        (word === 'ids' ? (row) => [row[identifier]] : undefined)
       );
     },
   };

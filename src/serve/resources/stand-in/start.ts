@@ -12,9 +12,11 @@ import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted } from './meant-paths.ts';
-import { compileNarrowing } from './narrowing.ts';
+import { compileNarrowing, narrowedRows } from './narrowing.ts';
+import { compileOpenPages } from './open-pages.ts';
 import { compileOwnThings } from './own-things.ts';
 import { showInOwners } from './owner-lists.ts';
+import { compilePageHeaders } from './page-headers.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { compileSecretRenewal } from './renewed-secrets.ts';
@@ -66,14 +68,16 @@ export function startStandIn(
     },
     compileKept: (endpoint) =>
       compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling.shown),
+    compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),
     patchedBy,
     compileNarrowing: (endpoint, model, paging) =>
-      isStrict ? undefined : compileNarrowing(endpoint, model, paging, sampling.samples),
+      isStrict ? undefined : compileNarrowing(endpoint, narrowedRows(model), paging, sampling.samples),
     compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling, lend),
+    compilePageHeaders,
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
     exampleAsked,
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),

@@ -1,0 +1,158 @@
+import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
+import { type AskedFor, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Pagination } from '../../../parts/limits.ts';
+import type { Parameter } from '../../../parts/parameters.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
+import { isFields } from '../body.ts';
+import { compileLinks, pageTold } from '../lists/envelope.ts';
+import type { CutOpenly } from '../stand-in.ts';
+import { listShown } from './lists-shown.ts';
+import { compileNarrowing } from './narrowing.ts';
+
+/**
+ * Compiles how a list of which only the shapes are known is narrowed and cut into pages, by the parameters that its endpoint states: what was sent to
+ * its path and what belongs to the thing above it are listed so as rows are. Nothing where the answer is no one list.
+ */
+export function compileOpenPages(endpoint: Endpoint, samples: Samples): CutOpenly | undefined {
+  const list = endpoint.method === 'GET' ? listShown(endpoint, samples) : undefined;
+  if (!list) return undefined;
+  const pagination = paginationOf(endpoint, samples);
+  const style = pageStyle(pagination.style);
+  const own = parametersOf(style, pagination);
+  const links = compileLinks(pagination, [], true);
+  const members = new Map(Object.entries(samples.membersOf(list.items)));
+  const paging = [...own.map(({ name }) => name), ...(pagination.size === undefined ? [] : [pagination.size])];
+  const narrow = compileNarrowing(endpoint, { members, identifier: 'id', isAny: false, has: () => false }, paging, samples);
+  return (listed, exchange) => {
+    const all = list.name === undefined ? listed : isFields(listed) ? listed[list.name] : undefined;
+    if (!Array.isArray(all)) return undefined;
+    const narrowed = narrow?.(exchange);
+    const rows = (all as Value[]).filter((one) => !isFields(one) || !narrowed || narrowed.keeps(one));
+    const { order } = narrowed ?? {};
+    if (order) rows.sort((one, other) => (isFields(one) && isFields(other) ? order(one, other) : 0));
+    const size = sizeOf(pagination, exchange) ?? rows.length;
+    const skipped = placeOf(style, own[0]?.name, rows, size, exchange);
+    const items = rows.slice(skipped, skipped + size);
+    const hasMore = skipped + size < rows.length;
+    const told = {
+      items: '',
+      hasMore,
+      next: hasMore ? valueAt(style, skipped + size, size, rows) : null,
+      previous: skipped > 0 ? valueAt(style, Math.max(0, skipped - size), size, rows) : null,
+      total: rows.length,
+      size,
+      isCut: size < all.length || pagination.size !== undefined,
+      skipped,
+      firstPage: style.count?.following(0, 2) === 1 ? style.count.least : 1,
+      isInDoubt: false,
+    };
+    return {
+      value: list.name === undefined ? items : { ...(listed as Fields), [list.name]: items },
+      page: pageTold(told, items.length, exchange.call, links),
+    };
+  };
+}
+
+/** The style of pages that the parameters of an endpoint speak of, with their names. */
+function paginationOf(endpoint: Endpoint, samples: Samples): Pagination {
+  const queries = entriesOf(endpoint.parameters).flatMap(([, one]) => (one.in === 'query' ? [one] : []));
+  const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plainOf(name)));
+  const shapeOf = (name: string): Shape => samples.whole(statedOf(queries.find((one) => one.name === name)));
+  const asked: AskedFor = {
+    named: (word) => named(usualNames.get(word) ?? new Set())?.name,
+    hasNext: false,
+    takesOpaque: (name) => shapeOf(name).pattern === undefined,
+    takesText: (name) => shapeOf(name).type === 'string',
+    startsAtNought: (name) => shapeOf(name).default === 0 || shapeOf(name).minimum === 0,
+  };
+  const size = named(sizes);
+  const whole = size && samples.whole(statedOf(size));
+  const usual = [size?.default?.value, whole?.default].find((one) => typeof one === 'number' && one >= 1);
+  const usualSize = typeof usual === 'number' ? { default: usual } : {};
+  for (const { word, recognise } of pageStyles) {
+    const names = (recognise as PageStyle['recognise'])(asked);
+    if (names !== undefined && word !== inOnePiece.word)
+      return { ...unsaid, style: word, names, ...(size && { size: size.name }), ...usualSize };
+  }
+  // Where nothing asks for a page but its size, what leads on is told by a word of our own.
+  const word = byToken?.parameters[0]?.word;
+  if (!size || !byToken || word === undefined) return { ...unsaid, ...(size && { size: size.name }) };
+  return { ...unsaid, style: byToken.word as Pagination['style'], names: { [word]: word }, size: size.name, ...usualSize };
+}
+
+const byToken = (pageStyles as readonly PageStyle[]).find(({ tells }) => tells === 'token');
+
+const unsaid: Pagination = {
+  at: '',
+  style: inOnePiece.word,
+  names: {},
+  isToldInBody: true,
+  isToldInLink: false,
+  data: Object.create(null),
+};
+
+const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults']);
+
+const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.map((one) => [one.word, new Set(one.usualNames)])),
+);
+
+function statedOf(parameter: Parameter | undefined): Shape {
+  return (parameter && statedValue(parameter.shape)) ?? {};
+}
+
+/** How many rows a page has: as many as are asked for, or are usual; nothing where neither is said. */
+function sizeOf({ size, default: usual }: Pagination, { params }: Exchange): number | undefined {
+  const sent = size === undefined ? undefined : Number(params[size] ?? Number.NaN);
+  return sent !== undefined && Number.isInteger(sent) && sent >= 1 ? sent : usual;
+}
+
+/** How many rows stand before the page that is asked for. */
+function placeOf(
+  { tells, count, isFirst }: PageStyle,
+  name: string | undefined,
+  rows: readonly Value[],
+  size: number,
+  exchange: Exchange,
+): number {
+  const { params, call } = exchange;
+  const sent = name === undefined ? undefined : (params[name] ?? new URLSearchParams(call.query).get(name) ?? undefined);
+  if (sent === undefined) return 0;
+  if (count) {
+    const value = Number(sent);
+    return Number.isInteger(value) && value >= count.least ? Math.min(count.skip(value, size), rows.length) : 0;
+  }
+  if (tells === 'token') {
+    const at = /^rows-(\d{1,9})$/.exec(Buffer.from(String(sent), 'base64url').toString('latin1'))?.[1];
+    if (at !== undefined) return Math.min(Number(at), rows.length);
+  }
+  const at = rows.findIndex((one) => nameOf(one) === String(sent));
+  return at < 0 ? 0 : isFirst ? at : at + 1;
+}
+
+/** What asks for the page before which so many rows stand. */
+function valueAt({ tells, count, isFirst }: PageStyle, skipped: number, size: number, rows: readonly Value[]) {
+  if (count) return count.valueAt(skipped, size);
+  if (tells === 'token') return Buffer.from(`rows-${skipped}`).toString('base64url');
+  return tells === 'identifier' ? (nameOf(rows[isFirst ? skipped : skipped - 1]) ?? null) : null;
+}
+
+/** What a thing is told by, where nobody says what that is. */
+function nameOf(row: Value): string | undefined {
+  const value = isFields(row)
+    ? ['id', '_id', 'gid', 'uid', 'uuid', 'key', 'name'].map((name) => row[name]).find(isName)
+    : undefined;
+  return value === undefined ? undefined : String(value);
+}
+
+function isName(value: Value): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+function plainOf(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}

@@ -1,0 +1,176 @@
+import type { Json } from '../../../document/document.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Fields, Value } from '../../exchange/exchange.ts';
+import type { Call } from '../../http/call.ts';
+import { isFields } from '../body.ts';
+import { addressAsked } from '../lists/envelope.ts';
+import type { PageTold } from '../stand-in.ts';
+import { countSaid } from './page-words.ts';
+
+/** Says in an answer, in place, what its shape has a member for and nothing said yet: how many rows there are, which page it is, what leads on. */
+export type TellPage = (whole: Value, page: PageTold | undefined, call: Call) => Value;
+
+/**
+ * Compiles what stands around the rows of a page, by the names of its members: `total`, `meta.paging.limit`, `links.next.href`. On the last page nothing
+ * leads on: such a member is null, or an empty text where it has to be one, or is left out.
+ */
+export function compilePageMembers(shape: Shape, samples: Samples): TellPage {
+  const members = membersIn(shape, samples, { depth: 0, isLinks: false });
+  const nameSelf = compileSelf(shape, samples);
+  return (whole, page, call) => {
+    if (page && isFields(whole)) for (const tell of members) tell(whole, page);
+    else if (call.method === 'GET' && isFields(whole)) nameSelf?.(whole, call);
+    return whole;
+  };
+}
+
+/** Compiles the address of an answer that is no page, where it says its own: `links: { self }`. */
+function compileSelf(shape: Shape, samples: Samples): ((whole: Fields, call: Call) => void) | undefined {
+  const { links } = samples.membersOf(shape);
+  const self = isPlainMap(links) ? samples.membersOf(links).self : undefined;
+  if (!isPlainMap(self)) return undefined;
+  const isMap = Object.hasOwn(samples.membersOf(self), 'href');
+  const { fits } = samples.of(self, 'self');
+  return (whole, call) => {
+    const own = whole.links ?? {};
+    const said: Value = isMap ? { href: addressAsked(call) } : addressAsked(call);
+    if (isFields(own) && own.self === undefined && fits(said as Json)) whole.links = { ...own, self: said };
+  };
+}
+
+/** Says one member of a map. */
+type TellMember = (holder: Fields, page: PageTold) => void;
+
+interface Place {
+  readonly depth: number;
+  /** Whether what leads on here is an address. */
+  readonly isLinks: boolean;
+}
+
+const depthMost = 3;
+
+function membersIn(shape: Shape, samples: Samples, place: Place): readonly TellMember[] {
+  const { required } = samples.whole(shape);
+  return Object.entries(samples.membersOf(shape)).flatMap(([name, inner]) => {
+    const isRequired = Array.isArray(required) && required.includes(name);
+    const tell = isPlainMap(inner) ? memberOf(name, inner, isRequired, samples, place) : undefined;
+    return tell ? [tell] : [];
+  });
+}
+
+function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samples, place: Place): TellMember | undefined {
+  const plain = plainOf(name);
+  const inner = samples.membersOf(shape);
+  const link = Object.keys(inner).find((one) => /^(?:href|ur[il]|link)$/i.test(one));
+  const way = wayOf(plain, shape, place, samples);
+  if (way && link !== undefined) return member(name, shape, samples, isRequired, (page) => linkOf(link, way(page, true)));
+  if (way && Object.keys(inner).length === 0) return member(name, shape, samples, isRequired, (page) => way(page, false));
+  const rel = relatedLinks(plain, shape, samples);
+  if (rel) return member(name, shape, samples, isRequired, rel);
+  if (Object.keys(inner).length > 0) return around.test(plain) ? mapOf(name, shape, samples, place) : undefined;
+  const { type, description } = samples.whole(shape);
+  const count = countSaid(plain, type, typeof description === 'string' ? description : '');
+  return count && member(name, shape, samples, isRequired, count);
+}
+
+/** The maps beside a list that tell of its pages. */
+const around = /^(?:links|meta|metadata|pages?|paging|pagination|pageinfo|cursors?|responsemetadata)$/;
+
+function mapOf(name: string, shape: Shape, samples: Samples, place: Place): TellMember | undefined {
+  if (place.depth >= depthMost) return undefined;
+  const told = membersIn(shape, samples, { depth: place.depth + 1, isLinks: place.isLinks || plainOf(name) === 'links' });
+  if (told.length === 0) return undefined;
+  return (holder, page) => {
+    const own = holder[name];
+    if (own !== undefined && !isFields(own)) return;
+    const map: Fields = own ?? {};
+    for (const tell of told) tell(map, page);
+    if (Object.keys(map).length > 0) holder[name] = map;
+  };
+}
+
+/** A member that nobody has said yet; what is null and may not be is an empty text or list where it is required, else left out. */
+function member(
+  name: string,
+  shape: Shape,
+  samples: Samples,
+  isRequired: boolean,
+  say: (page: PageTold) => Value | undefined,
+): TellMember {
+  const { fits } = samples.of(shape, name);
+  const empty: Value = fits(null) ? null : isRequired ? ['', []].find((one) => fits(one as Json)) : undefined;
+  return (holder, page) => {
+    if (holder[name] !== undefined) return;
+    const value = say(page) ?? null;
+    const told = [value, typeof value === 'number' ? String(value) : null].find((one) => one !== null && fits(one as Json));
+    if (told !== undefined) holder[name] = told;
+    else if (value === null && empty !== undefined) holder[name] = empty;
+  };
+}
+
+type Way = (page: PageTold, isLink: boolean) => string | number | null;
+
+/** What leads to another page, or says where this one is; nothing where a member is called otherwise. */
+function wayOf(plain: string, shape: Shape, { isLinks }: Place, samples: Samples): Way | undefined {
+  const { type } = samples.whole(shape);
+  const isAddress = isLinks || isAddressed(plain, shape, samples);
+  if (ways.next.has(plain)) {
+    if (isBoolean(type)) return undefined;
+    return ({ next, nextUrl }, isLink) => (isLink || isAddress ? nextUrl : next);
+  }
+  if (ways.previous.has(plain)) {
+    if (isBoolean(type)) return undefined;
+    return ({ previous, previousUrl }, isLink) => (isLink || isAddress ? previousUrl : previous);
+  }
+  return isLinks && /^(?:self|current)$/.test(plain) ? ({ url }) => url : undefined;
+}
+
+/** Whether a type is that of a flag, which says that a page follows and not which. */
+function isBoolean(type: Json | undefined): boolean {
+  return type === 'boolean' || (Array.isArray(type) && type.includes('boolean'));
+}
+
+const ways = {
+  next: new Set([
+    ...['nextcursor', 'nextmarker', 'nextpagetoken', 'nexttoken', 'endcursor', 'nextpage', 'next', 'nexturl', 'nextpageurl'],
+    ...['nextpageuri', 'nexturi', 'nextlink', 'odatanextlink'],
+  ]),
+  previous: new Set([
+    ...['previouscursor', 'prevcursor', 'previousmarker', 'prevmarker', 'previous', 'prev', 'previousurl', 'prevurl', 'prevpage'],
+    ...['previouspage', 'previousuri', 'previouslink'],
+  ]),
+};
+
+function isAddressed(plain: string, shape: Shape, samples: Samples): boolean {
+  const { format, example } = samples.whole(shape);
+  return (
+    /(?:ur[il]|link|href)$/.test(plain) || /^ur[il]/.test(String(format ?? '')) || /^https?:|^\//.test(String(example ?? ''))
+  );
+}
+
+function linkOf(member: string, address: string | number | null): Value | undefined {
+  return address === null ? undefined : { [member]: address };
+}
+
+/** `links: [{ rel, href }]`: those of this page, and of the pages around it where there are any. */
+function relatedLinks(plain: string, shape: Shape, samples: Samples): ((page: PageTold) => Value) | undefined {
+  const { items } = samples.whole(shape);
+  if (plain !== 'links' || !isPlainMap(items)) return undefined;
+  const members = samples.membersOf(items);
+  const address = ['href', 'uri', 'url'].find((one) => Object.hasOwn(members, one));
+  if (address === undefined || !Object.hasOwn(members, 'rel')) return undefined;
+  return ({ url, nextUrl, previousUrl }) => {
+    const all: readonly (readonly [string, string | null])[] = [
+      ['self', url],
+      ['next', nextUrl],
+      ['previous', previousUrl],
+    ];
+    return all.flatMap(([rel, at]) => (at === null ? [] : [{ rel, [address]: at }]));
+  };
+}
+
+function plainOf(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
