@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+import { answers, integer, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
 
 /** How things are found again: by what they show of themselves, and where they are put. */
 
@@ -102,5 +103,108 @@ test('what is put among the things of a caller, or of another thing, is listed t
       assert.deepEqual((await ask('GET', place)).json, []);
       assert.deepEqual((await ask('GET', one.uri)).json, one);
     }
+  });
+});
+
+test('what was deleted is there again as it was, where an act is called so', async () => {
+  const note = object({ id: string, text: string }, ['id']);
+  const below = { ...within('id') };
+  const kind = (act: string, answer: Words) => ({
+    [`/${act}s`]: {
+      get: answers(list(ref('note'))),
+      post: { ...sends(object({ text: string })), ...answers(ref('note'), {}, '201') },
+    },
+    [`/${act}s/{id}`]: { ...below, get: answers(ref('note')), delete: gone },
+    [`/${act}s/{id}/${act}`]: { ...below, post: answer },
+  });
+  for (const [act, answer] of [
+    ['restore', answers(ref('note'))],
+    ['untrash', gone],
+    ['touch', gone],
+  ] as const) {
+    await standIn(kind(act, answer), { note }, async (ask) => {
+      const { json: made } = await ask('POST', `/${act}s`, { text: 'A' });
+      const at = `/${act}s/${made.id}`;
+      assert.equal((await ask('DELETE', at)).status, 204);
+      assert.equal((await ask('GET', at)).status, 404);
+      const back = await ask('POST', `${at}/${act}`);
+      assert.equal(back.status, act === 'touch' ? 404 : act === 'restore' ? 200 : 204);
+      assert.equal((await ask('POST', `/${act}s/nothing/${act}`)).status, 404);
+      assert.deepEqual((await ask('GET', `/${act}s`)).json, act === 'touch' ? [] : [made]);
+      assert.equal((await ask('GET', at)).status, act === 'touch' ? 404 : 200);
+      if (act !== 'touch') assert.equal((await ask('DELETE', at)).status, 204);
+      assert.equal((await ask('GET', at)).status, 404);
+    });
+  }
+});
+
+test('a thing is called by what a description says that its name is reckoned of, and by nothing of which it says so little', async () => {
+  const hash = { type: 'string', description: "The MD5 hash of the lowercase version of the member's email address." };
+  const member = object({ id: hash, email_address: string, name: string }, ['id', 'email_address']);
+  const other = object({ id: { type: 'string', description: 'The MD5 hash of the file.' }, email_address: string }, ['id']);
+  const place = (word: string, slug: string) => ({
+    [`/${word}`]: { post: { ...sends(object({ email_address: string, title: string })), ...answers(ref(slug), {}, '201') } },
+    [`/${word}/{id}`]: { ...within('id'), get: answers(ref(slug)), delete: gone },
+  });
+  const page = object({ id: string, title: string }, ['id', 'title']);
+  const paths = {
+    ...place('members', 'member'),
+    ...place('others', 'other'),
+    ...place('pages', 'page'),
+    '/pages/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, description: 'The slug of the title, or the ID.', schema: string }],
+      get: answers(ref('page')),
+    },
+  };
+  await standIn(paths, { member, other, page }, async (ask) => {
+    const { json: made } = await ask('POST', '/members', { email_address: 'Prudence@Example.com' });
+    const md5 = '1f91dd3b9d38e73d31aa24cc08e0b8c2';
+    assert.equal(made.id.length, md5.length);
+    assert.equal(made.id, createHash('md5').update('prudence@example.com').digest('hex'));
+    assert.deepEqual((await ask('GET', `/members/${made.id}`)).json, made);
+    assert.equal((await ask('GET', `/members/${md5}`)).status, 404);
+    const { json: another } = await ask('POST', '/others', { email_address: 'a@example.com' });
+    assert.match(another.id, /^other_/);
+    const { json: written } = await ask('POST', '/pages', { title: 'Wet feet, & all' });
+    assert.deepEqual((await ask('GET', '/pages/wet-feet-all')).json, written);
+    assert.equal((await ask('GET', '/pages/wet-feet')).status, 404);
+  });
+});
+
+test('a thing is found by the field that the word before a parameter is called like, and by no other', async () => {
+  const release = object({ id: integer, tag_name: string, note: string }, ['id', 'tag_name']);
+  const paths = {
+    '/releases': { post: { ...sends(object({ tag_name: string, note: string })), ...answers(ref('release'), {}, '201') } },
+    '/releases/{id}': { ...numbered('id'), get: answers(ref('release')) },
+    '/releases/tags/{tag}': { ...within('tag'), get: answers(ref('release')) },
+    '/releases/moods/{mood}': { ...within('mood'), get: answers(ref('release')) },
+  };
+  await standIn(paths, { release }, async (ask) => {
+    const { json: made } = await ask('POST', '/releases', { tag_name: 'v1.0', note: 'A' });
+    const { json: other } = await ask('POST', '/releases', { tag_name: `${made.id}`, note: 'v2.0' });
+    assert.deepEqual((await ask('GET', '/releases/tags/v1.0')).json, made);
+    assert.deepEqual((await ask('GET', `/releases/tags/${made.id}`)).json, other);
+    assert.equal((await ask('GET', '/releases/tags/v2.0')).status, 404);
+    assert.equal((await ask('GET', '/releases/moods/v1.0')).status, 404);
+  });
+});
+
+test('an act that is called a copy makes another, also where a word gathers acts', async () => {
+  const poster = object({ id: string, title: string }, ['id', 'title']);
+  const paths = {
+    '/posters': { get: answers(list(ref('poster'))), post: { ...sends(object({ title: string })), ...answers(ref('poster')) } },
+    '/posters/{id}': { ...within('id'), get: answers(ref('poster')), delete: gone },
+    '/posters/{id}/actions/replicate': { ...within('id'), post: answers(ref('poster')) },
+    '/posters/{id}/actions/iron': { ...within('id'), post: answers(ref('poster')) },
+  };
+  await standIn(paths, { poster }, async (ask) => {
+    const { json: made } = await ask('POST', '/posters', { title: 'A' });
+    const { json: copied } = await ask('POST', `/posters/${made.id}/actions/replicate`);
+    assert.deepEqual(copied, { id: copied.id, title: 'A' });
+    assert.notEqual(copied.id, made.id);
+    assert.deepEqual((await ask('POST', `/posters/${made.id}/actions/iron`)).json, made);
+    assert.deepEqual((await ask('GET', '/posters')).json, [made, copied]);
+    assert.equal((await ask('DELETE', `/posters/${copied.id}`)).status, 204);
+    assert.deepEqual((await ask('GET', '/posters')).json, [made]);
   });
 });

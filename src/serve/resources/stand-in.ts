@@ -34,8 +34,8 @@ export interface StandIn {
   usualKey(endpoint: Endpoint): UsualKey | undefined;
   /** The status that is usual for a refusal of which no code is stated; nothing where it is that of the language. */
   usualStatus(refusal: Refusal, endpoint: Endpoint | undefined): number | undefined;
-  /** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
-  newIdentifier(work: Work, model: RowModel): string | undefined;
+  /** A new identifier for a resource that does not state how they are made, of what is known of the row; nothing where none fits its shape. */
+  newIdentifier(work: Work, model: RowModel, fields?: Fields): string | undefined;
   /** An identifier that is the same for the same place. */
   identifierAt(model: RowModel, place: string): string | undefined;
   /** A new row with everything that its resource requires: of what is given, what fits stays. */
@@ -51,7 +51,9 @@ export interface StandIn {
     /** Makes the rows that a list begins with. */
     list(work: Work, model: RowModel, bound: Fields): void;
     /** Remembers that a row is gone. */
-    gone(rows: Transaction, model: RowModel, id: string): void;
+    gone(rows: Transaction, model: RowModel, id: string, fields: Fields): void;
+    /** The row that was deleted, there again; nothing where nothing brings such rows back. */
+    back(work: Work, model: RowModel, id: string): Row | undefined;
     /** Whether a row that is not stored may be referred to. */
     mayBeNamed(rows: Reader, resource: string, id: string): boolean;
   };
@@ -73,6 +75,10 @@ export interface StandIn {
   tellRow(exchange: Exchange, rows: Reader, model: RowModel, id: string, names?: readonly string[]): void;
   /** Tells in the header fields of an answer what was made up, and what was let pass. */
   tell(exchange: Exchange, headers: Record<string, string>): void;
+  /** Compiles how the path of an endpoint tells a row by another field than its identifier; nothing where it does not. */
+  compileToldBy(endpoint: Endpoint, model: RowModel): RowToldBy | undefined;
+  /** Whether an act brings back what was deleted. */
+  readonly isRestoring: (endpoint: Endpoint) => boolean;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
   /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */
@@ -147,6 +153,9 @@ export interface KeptAnswer {
 
 /** What a request says of a new row beside what it sends of it. */
 export type AskedFields = (exchange: Exchange, sent: Fields) => Fields;
+
+/** The row that is told by a value of another field than its identifier. */
+export type RowToldBy = (rows: Reader, value: string) => Row | undefined;
 
 /** The fields of the thing that is copied; nothing where it is not there. */
 export type CopiedFrom = (work: Work, exchange: Exchange) => Fields | undefined;

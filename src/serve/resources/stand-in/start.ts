@@ -20,10 +20,12 @@ import { compilePageHeaders } from './page-headers.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { compileSecretRenewal } from './renewed-secrets.ts';
+import { isRestoring } from './restored-rows.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
 import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
 import { compileStream } from './streams.ts';
+import { compileToldBy } from './told-by.ts';
 import { UnmadeRows } from './unmade-rows.ts';
 import { usualKeyOf } from './usual-keys.ts';
 
@@ -50,7 +52,10 @@ export function startStandIn(
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
     usualStatus: ({ when }, endpoint) => (when === 'request.invalid' ? statusOfInvalid(endpoint) : undefined),
-    newIdentifier: (work, model) => newIdentifier(sampling, work, model),
+    newIdentifier(work, model, fields) {
+      const name = fields && given.reckoned.nameOf(model, fields);
+      return name !== undefined && !work.rows.get(model.name, name) ? name : newIdentifier(sampling, work, model);
+    },
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
     makeRow: (work, model, id, given) => makeRow(sampling, work, model, id, given),
@@ -62,6 +67,8 @@ export function startStandIn(
       if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
+    compileToldBy: (endpoint, model) => compileToldBy(endpoint, model, spec),
+    isRestoring,
     compileRelation: (endpoint, owner, depth) => {
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
