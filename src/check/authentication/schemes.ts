@@ -6,7 +6,14 @@ import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { isToken } from '../../kinds/http-token.ts';
 import { acceptedNames } from '../../parts/accepted.ts';
-import { type Authentication, kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
+import {
+  type Authentication,
+  kindOfScheme,
+  placed,
+  type Scheme,
+  type SchemeSet,
+  schemePrefix,
+} from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../subject/data.ts';
 import { listed, unstated } from '../subject/names.ts';
@@ -278,7 +285,7 @@ function attributeWrongs({ at, attributes, schemes }: Authentication): Wrong[] {
 function problemsWith({ spec }: Subject, scheme: Scheme, code: Rule['code']): Wrong[] {
   const written = valueAt(spec.document.tree, scheme.at);
   const words = isMap(written) ? Object.keys(written) : [];
-  const problems = kindOfScheme(scheme)?.problems(scheme, words) ?? [];
+  const problems = kindOfScheme(scheme)?.problems(placed(scheme), words) ?? [];
   return problemsOf(problems, scheme.at, code);
 }
 

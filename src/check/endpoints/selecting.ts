@@ -18,11 +18,13 @@ export const selectingRules: readonly Rule[] = [
   ),
   error(
     'endpoints/select-taken',
-    'The parameter that chooses fields has another meaning.',
+    'The parameter that chooses fields has another meaning, or no name.',
     'Give it a name that nothing else has.',
     (subject) =>
       subject.endpoints.flatMap((endpoint) => {
         const other = endpoint.select && otherMeaning(subject, endpoint, endpoint.select.parameter);
+        if (endpoint.select?.parameter === '')
+          return [{ message: 'It has no name, so nobody can ask.', at: endpoint.select.at, onKey: true }];
         if (!endpoint.select || other === undefined) return [];
         return [{ message: `\`${endpoint.select.parameter}\` ${other}.`, at: endpoint.select.at, onKey: true }];
       }),

@@ -56,5 +56,14 @@ function wrongField({ spec, resources }: Subject, { confirm, subscribers }: Push
   if (!field) return [];
   const also = [{ message: 'The field stands here.', at: field.at }];
   if (!field.readOnly) return [{ message: `Whoever subscribes may write \`${confirmed}\` itself.`, at, also }];
+  if (field.default?.value === true)
+    return [
+      {
+        message: `\`${confirmed}\` says from the beginning that an address has confirmed.`,
+        remedy: 'Write `default: false`.',
+        at,
+        also,
+      },
+    ];
   return Object.keys(field.set).length > 0 || field.derive ? [{ message: `\`${confirmed}\` is set otherwise.`, at, also }] : [];
 }

@@ -103,6 +103,7 @@ function wrongKeep({ resources }: Subject, { at, keepMs, resource }: EventLog): 
   const kept = resources.get(resource)?.kept;
   return [
     ...(keepMs === undefined ? [{ message: 'It is not said how long.', at: below(at, 'keep') }] : []),
+    ...(keepMs === 0 ? [{ message: 'A row is gone as soon as it is made.', at: below(at, 'keep') }] : []),
     ...(kept ? [{ message: 'Its rows are gone once their time is over.', at: kept.at, onKey: true }] : []),
   ];
 }

@@ -34,6 +34,16 @@ export const ownHandshake = {
 
 const code = 'events/confirm';
 
+/** What a request's own header fields are for: where it goes, its body and its connection (RFC 9110 sections 7.2, 7.6.1 and 8, RFC 9112). */
+const ofRequests: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
 function problems(facts: HandshakeFacts): Problem[] {
   const { method, body, headers, answer } = facts;
   const wrong = (message: string, at: readonly string[]): Problem => ({ code, message, at });
@@ -48,9 +58,10 @@ function problems(facts: HandshakeFacts): Problem[] {
     ...(answer !== undefined && JSON.stringify(answer).includes('{challenge}') && !asked.includes('{challenge}')
       ? [wrong('The challenge is to be answered, and is not asked.', ['answer'])]
       : []),
-    ...Object.keys(isMap(headers) ? headers : {})
-      .filter((name) => !isToken(name))
-      .map((name) => wrong(`\`${name}\` is no header name.`, ['headers', name])),
+    ...Object.keys(isMap(headers) ? headers : {}).flatMap((name) => {
+      if (!isToken(name)) return [wrong(`\`${name}\` is no header name.`, ['headers', name])];
+      return ofRequests.has(name.toLowerCase()) ? [wrong(`\`${name}\` follows from the request itself.`, ['headers', name])] : [];
+    }),
   ];
 }
 

@@ -30,7 +30,7 @@ export function statedHmac({ own }: Pick<SchemeFacts, 'own'>): Stated & JsonMap 
 }
 
 /** What is wrong with how an HMAC over a request is stated. */
-export function hmacProblems(facts: SchemeFacts, words: readonly string[]): Problem[] {
+export function hmacProblems(facts: SchemeFacts & { readonly carriedIn?: string }, words: readonly string[]): Problem[] {
   const { value, signs, headers, replay } = statedHmac(facts);
   const missing = (['value', 'signs'] as const).filter((word) => !words.includes(word));
   if (missing.length > 0)
@@ -55,9 +55,13 @@ export function hmacProblems(facts: SchemeFacts, words: readonly string[]): Prob
   const strange = templateWords(signs).flatMap((word) =>
     fillSigned.knows(word) ? [] : [wrongAt(`\`{${word}}\` is no word of what is signed.`, signsRemedy, 'signs')],
   );
-  const names = Object.keys(headers).flatMap((name) =>
-    isToken(name) ? [] : [wrongAt(`\`${name}\` is no header name.`, 'Write letters, digits and hyphens.', 'headers', name)],
-  );
+  const names = Object.keys(headers).flatMap((name, index, all) => {
+    if (!isToken(name)) return [wrongAt(`\`${name}\` is no header name.`, 'Write letters, digits and hyphens.', 'headers', name)];
+    const others = [facts.carriedIn ?? '', ...all.slice(0, index)].map((other) => other.toLowerCase());
+    return others.includes(name.toLowerCase())
+      ? [wrongAt(`\`${name}\` carries something else already.`, 'Give it a header field of its own.', 'headers', name)]
+      : [];
+  });
   if (unread.length + strange.length + names.length > 0) return [...commonProblems(facts), ...unread, ...strange, ...names];
   const carried = templates.flatMap(([, text]) => templateWords(text)).map(plainWord);
   return [...commonProblems(facts), ...wrongsOf({ value, signs, replay }, carried)];

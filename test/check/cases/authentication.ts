@@ -143,6 +143,15 @@ export const authenticationCases: readonly Case[] = [
     finds: ['authentication/request-signature @ /authentication/schemes/seen/tolerance'],
   },
   {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{hmac-sha256:hex}", headers: { x-seen: "{key_id}", X-Time: "{timestamp}", X-time: "{nonce}" }, signs: "{timestamp}{nonce}{body}" } }, accept: [key, token, seen] }',
+    ],
+    finds: [
+      'authentication/request-signature @ /authentication/schemes/seen/headers/x-seen',
+      'authentication/request-signature @ /authentication/schemes/seen/headers/X-time',
+    ],
+  },
+  {
     snippets: ['authentication: { schemes: { seen: { type: http_signature,  } }, accept: [key, token, seen] }'],
     finds: ['authentication/request-signature @ /authentication/schemes/seen'],
   },

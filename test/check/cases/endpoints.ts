@@ -384,6 +384,10 @@ export const endpointsCases: readonly Case[] = [
     ],
   },
   {
+    snippets: ['endpoints: { GET /notes: { select: { parameter: "" } } }'],
+    finds: ['endpoints/select-taken @ /endpoints/GET ~1notes/select'],
+  },
+  {
     snippets: ['{ endpoints: { GET /notes: { moved: "null" }, "GET /notes/{id}": { moved: params.id } } }'],
     finds: [
       'endpoints/moved-no-row @ /endpoints/GET ~1notes/moved',

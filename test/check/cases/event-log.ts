@@ -16,6 +16,7 @@ export const eventLogCases: readonly Case[] = [
     snippets: [soundLog, 'resources: { entry: { identifier: { generate: integer }, fields: { id: integer } } }'],
     finds: ['events/log-resource @ /events/log/resource'],
   },
+  { snippets: [soundLog, 'events: { log: { keep: 0s } }'], finds: ['events/log-keep @ /events/log/keep'] },
   { snippets: [soundLog, 'events: { log: { keep: null } }'], finds: ['events/log-keep @ /events/log/keep'] },
   {
     snippets: [soundLog, 'events: { log: { keep: long } }', '{ resources: { entry: { deleted: { keep: 1d } } } }'],

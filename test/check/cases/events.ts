@@ -71,6 +71,21 @@ export const eventsCases: readonly Case[] = [
     ],
   },
   {
+    snippets: [
+      'events: { delivery: { webhook: { confirm: { headers: { Content-Length: "5", Host: "{id}" }, body: { c: "{challenge}" }, answer: "{challenge}" } } } }',
+    ],
+    finds: [
+      'events/confirm @ /events/delivery/webhook/confirm/headers/Content-Length',
+      'events/confirm @ /events/delivery/webhook/confirm/headers/Host',
+    ],
+  },
+  {
+    snippets: [
+      '{ resources: { hook: { fields: { sure: { type: boolean, readOnly: true, default: true } } } }, events: { delivery: { webhook: { confirm: ping, subscribers: { confirmed: sure } } } } }',
+    ],
+    finds: ['events/confirmed-field @ /events/delivery/webhook/subscribers/confirmed'],
+  },
+  {
     snippets: ['events: { delivery: { webhook: { confirm: chalenge } } }'],
     finds: ['form/wrong-value @ /events/delivery/webhook/confirm'],
   },
