@@ -144,7 +144,11 @@ export class Faults {
     const { fleet, count } = this.#setting;
     count.stops += 1;
     const code = await fleet.stop(place);
-    if (code !== 0) throw new Error(`A process that was asked to stop ended with ${code}: ${fleet.said.slice(-20).join('\n')}`);
+    if (code !== 0) {
+      const unanswered = fleet.unanswered.filter((why) => why.startsWith(`place ${place}:`)).slice(-20);
+      const told = [...unanswered, ...fleet.said.slice(-20)].join('\n');
+      throw new Error(`The process in place ${place} was asked to stop and ended with ${code}:\n${told}`);
+    }
     await this.#start(place);
   }
 

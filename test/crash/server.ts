@@ -80,13 +80,16 @@ export function openLine(url: string, connections: number, broke: (why: string) 
     send: (method, path, headers, body) =>
       new Promise((settle) => {
         underWay += 1;
+        const sentMs = performance.now();
         let isOver = false;
         const resolve = (answer: Answer | undefined, why = '') => {
           if (isOver) return;
           isOver = true;
           underWay -= 1;
           if (isClosed && underWay === 0) agent.destroy();
-          if (!answer) broke(`${method} ${path}: ${why}, over ${call.reusedSocket ? 'a kept' : 'a new'} connection`);
+          const afterMs = Math.round(performance.now() - sentMs);
+          if (!answer)
+            broke(`${method} ${path}: ${why} after ${afterMs} ms, over ${call.reusedSocket ? 'a kept' : 'a new'} connection`);
           settle(answer);
         };
         const sent = body === undefined ? headers : { 'content-type': mediaType(method), ...headers };
@@ -102,7 +105,7 @@ export function openLine(url: string, connections: number, broke: (why: string) 
               'broke off',
             ),
           );
-          response.on('error', () => resolve(undefined, `broke off after ${response.statusCode}`));
+          response.on('error', () => resolve(undefined, `broke off behind ${response.statusCode}`));
         });
         call.on('error', ({ code, message }: NodeJS.ErrnoException) => resolve(undefined, `${code} ${message}`));
         call.end(body);
