@@ -14,6 +14,7 @@ import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
+import { Captured } from '../script/symbol.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Trial } from '../trial.ts';
 import { beginBody } from './begin-body.ts';
@@ -22,7 +23,7 @@ import { beginBody } from './begin-body.ts';
 export const preconditionsKept: Trial = {
   name: 'endpoints/preconditions',
   part: 'endpoints',
-  about: 'If-Match of a version that is gone is refused, its own is taken, and its absence refused where it is required.',
+  about: 'If-Match of a version that is gone is refused, its own is taken and, made weak, refused, and its absence refused where it is required.',
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
@@ -34,6 +35,8 @@ export const preconditionsKept: Trial = {
         yield { name: `${endpoint.key} without If-Match`, facts, run: (session) => sendWithout(session, endpoint) };
       if (isTagShown(model, endpoint))
         yield { name: `${endpoint.key} of now`, facts, run: (session) => sendCurrent(session, endpoint) };
+      if (isTagShown(model, endpoint))
+        yield { name: `${endpoint.key} of now, weak`, facts, run: (session) => sendWeak(session, endpoint) };
       if (isTagRaced(model, endpoint.key))
         yield {
           name: `${endpoint.key}, three of one time`,
@@ -127,6 +130,27 @@ async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> 
       if (isFailed) return { promised: 'the ETag that was just read matches', seen: String(exchange.status) };
       return isDone(exchange) ? undefined : moot('something else stood in its way');
     },
+  });
+}
+
+/** The reason of a claim of a weak tag. */
+export const weakTag = 'If-Match, weak';
+
+/** `If-Match` compares strongly: a weak tag is equal to none (RFC 9110 sections 8.8.3.2 and 13.1.1). */
+async function sendWeak(session: Session, endpoint: Endpoint): Promise<void> {
+  const { row, plan } = await begin(session, endpoint, 'full');
+  const etag = await etagFor(session, row, plan.caller);
+  const request = { ...plan, headers: { ...plan.headers, 'If-Match': etag } };
+  session.need(etag instanceof Captured, `nothing shows the ETag of a ${row.resource}`);
+  const weak = new Captured(etag.step, etag.spot, 'W/');
+  const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': weak } });
+  claimRefused(session, done, {
+    by: { when: 'precondition.failed' },
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: weakTag,
+    what: 'an If-Match with the tag of now, made weak',
+    control: request,
+    at: `${endpoint.at}/if_match`,
   });
 }
 

@@ -15,7 +15,7 @@ import { isBodyPromised, taken } from './bodies.ts';
 export const media: Trial = {
   name: 'endpoints/media',
   part: 'endpoints',
-  about: 'Bodies that are no JSON, or come in another media type, are refused as such.',
+  about: 'Bodies that are no JSON, or no UTF-8, or come in another media type, are refused as such.',
   noise: 'quiet',
   isReading: true,
   *cases(model) {
@@ -64,13 +64,15 @@ function isLostInForms(value: Json | undefined): boolean {
 const unreadable = [
   { what: 'a body that ends too soon', text: '{"nf":' },
   { what: 'a body that is no JSON', text: 'nf=1' },
+  // In ISO 8859-1, the last letter of a text is an octet that begins nothing in UTF-8 (RFC 8259 section 8.1).
+  { what: 'a body that is no UTF-8', text: '{"nf":"\u00e9"}', octets: 'latin1' },
 ] as const;
 
 async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'plain');
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
-  for (const { what, text } of unreadable) {
-    const done = await session.send({ ...begun.request({}), body: { text, type: 'application/json' } });
+  for (const { what, ...body } of unreadable) {
+    const done = await session.send({ ...begun.request({}), body: { ...body, type: 'application/json' } });
     claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what, control: begun.valid });
   }
   const isSo = ({ sent }: TrialExchange) => sent.text === undefined || sent.text === '';

@@ -64,7 +64,7 @@ export function writeBody(
   body: SentBody,
   json: Json | undefined,
 ): { readonly bytes: Uint8Array; readonly text: string; readonly type: string | undefined } {
-  if ('text' in body) return { bytes: Buffer.from(body.text), text: body.text, type: body.type };
+  if ('text' in body) return { bytes: Buffer.from(body.text, body.octets ?? 'utf8'), text: body.text, type: body.type };
   const { type } = body;
   if (type === 'application/x-www-form-urlencoded') {
     const text = formPairs('', json ?? {}).join('&');

@@ -21,7 +21,7 @@ export interface RequestPlan {
   readonly isWhole?: boolean;
 }
 
-/** What is sent: a value in a media type, which may go unsaid, or a text as it is, of a length that is told or in chunks (RFC 9112 section 7.1). */
+/** What is sent: a value in a media type, which may go unsaid, or a text as it is, of a length that is told or in chunks (RFC 9112 section 7.1), in UTF-8 or otherwise. */
 export type SentBody =
   | { readonly value: Symbolic; readonly type: string; readonly isUntold?: true }
-  | { readonly text: string; readonly type?: string | undefined; readonly isChunked?: true };
+  | { readonly text: string; readonly type?: string | undefined; readonly isChunked?: true; readonly octets?: 'latin1' };

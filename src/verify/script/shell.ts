@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Json } from '../../document/document.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -21,7 +22,8 @@ export function curlOf(plan: RequestPlan, names: ShellNames): string[] {
   const { marks, marked } = markedOf(plan, names);
   const headers = Object.entries(marked.headers).map(([name, value]) => ` \\\n  -H ${marks.quoted(`${name}: ${value}`)}`);
   const text = marked.body === undefined ? undefined : new TextDecoder().decode(marked.body);
-  const body = text === undefined ? '' : ` \\\n  --data-binary ${marks.quoted(text)}`;
+  const isText = marked.body === undefined || isUtf8(marked.body);
+  const body = text === undefined ? '' : ` \\\n  --data-binary ${isText ? marks.quoted(text) : printed(marked.body)}`;
   // Without a media type curl sends that of a form, and it tidies paths up and reads brackets as many addresses.
   const bare = text !== undefined && marked.headers['content-type'] === undefined ? ` \\\n  -H Content-Type:` : '';
   const chunked = marked.isChunked ? ` \\\n  -H 'Transfer-Encoding: chunked'` : '';
@@ -84,7 +86,8 @@ class Marks {
 
   mark(value: Symbolic): Symbolic {
     if (value instanceof Captured) {
-      return this.add(`$${this.#names.captured(value)}`, typeof this.#names.valueOf(value) === 'string');
+      const mark = this.add(`$${this.#names.captured(value)}`, typeof this.#names.valueOf(value) === 'string');
+      return `${value.before}${mark}`;
     }
     if (value instanceof Fresh) {
       if (value.shell) return `${this.add(`$${value.shell.variable}`, true)}${value.shell.rest}`;
@@ -120,6 +123,15 @@ class Marks {
 function withVariable(caller: TrialCaller, marks: Marks, names: ShellNames): TrialCaller {
   if (!caller.credential) return caller;
   return { ...caller, credential: { ...caller.credential, value: marks.add(`$${names.credential(caller)}`, true) } };
+}
+
+/** Octets that are no text, as a POSIX shell makes them. */
+function printed(octets: Uint8Array = new Uint8Array()): string {
+  const format = Array.from(octets, (octet) => {
+    if (octet > 0x7e || octet < 0x20) return `\\${octet.toString(8).padStart(3, '0')}`;
+    return String.fromCharCode(octet).replace(/[%\\]/, '$&$&');
+  });
+  return `"$(printf ${singleQuoted(format.join(''))})"`;
 }
 
 /** A word for a POSIX shell, in quotes where it needs them. */

@@ -12,9 +12,12 @@ export type Spot =
 export class Captured {
   readonly step: number;
   readonly spot: Spot;
-  constructor(step: number, spot: Spot) {
+  /** A text that stands before it. */
+  readonly before: string;
+  constructor(step: number, spot: Spot, before = '') {
     this.step = step;
     this.spot = spot;
+    this.before = before;
   }
 }
 
@@ -83,12 +86,12 @@ export function isList(value: Symbolic): value is readonly Symbolic[] {
   return Array.isArray(value);
 }
 
-function valueAt({ step, spot }: Captured, run: Values): Json {
+function valueAt({ step, spot, before }: Captured, run: Values): Json {
   const exchange = run.results[step];
   const value = isExchange(exchange) ? spotIn(exchange, spot) : undefined;
   if (value === undefined)
     throw new Missing(`step ${step + 1} gave no ${spot.in === 'header' ? spot.name : spot.pointer.join('/')}`);
-  return value;
+  return before === '' ? value : `${before}${String(value)}`;
 }
 
 function spotIn(exchange: { readonly headers: Readonly<Record<string, string>>; readonly body: Json | undefined }, spot: Spot) {
