@@ -286,15 +286,22 @@ const trials: Readonly<Record<string, Trial>> = {
       '/films/{film}': {
         parameters: [{ name: 'film', in: 'path', required: true, schema: string }],
         get: answers({ type: 'object', properties: { uri: { type: 'string', example: '/films/12' }, name: string } }),
+        delete: { responses: { 204: { description: 'Gone.' } } },
+      },
+      // Nobody can do anything with these.
+      '/genres/{genre}': {
+        parameters: [{ name: 'genre', in: 'path', required: true, schema: string }],
+        get: answers({ type: 'object', properties: { uri: { type: 'string', example: '/genres/noir' }, name: string } }),
       },
       // An address of something else tells nothing.
       '/clips/{clip}': {
         parameters: [{ name: 'clip', in: 'path', required: true, schema: string }],
         get: answers({ type: 'object', properties: { uri: { type: 'string', example: '/films/12' }, size: string } }),
+        delete: { responses: { 204: { description: 'Gone.' } } },
       },
     }),
     infers: { '/resources/film/fields/uri/set': { create: "'/films/' + (has(next.film) ? string(next.film) : '12')" } },
-    leaves: ['/resources/clip/fields/uri/set', '/resources/clip'],
+    leaves: ['/resources/clip', '/resources/genre'],
   },
   'deletion-keeps-row': {
     source: service({

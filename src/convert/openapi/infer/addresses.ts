@@ -20,7 +20,10 @@ export function addressedResource(
   candidates: readonly ShowingOperation[],
   parameter: string,
   noun: string,
+  isDeletable: boolean,
 ): string | undefined {
+  // What nobody can make or change need not be told apart: an example of it is as good.
+  if (candidates.every(([{ method }]) => method === 'GET') && !isDeletable) return undefined;
   for (const [operation, narrow] of candidates) {
     const endpoint = endpointOf(context, operation);
     const shape = narrow(shapeOfAnswer(endpoint, successOf(endpoint)));

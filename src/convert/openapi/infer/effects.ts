@@ -136,11 +136,12 @@ function madeBy(context: InferenceContext, operation: SourceOperation): string |
   if (successOf(endpoint) !== '201') return undefined;
   const shape = shapeOfAnswer(endpoint, '201');
   const kept = new Set([...context.collections.values()].map(({ resource }) => resource));
-  const shown =
-    shownRowOf(context.written, shape, 'id')?.resource ??
-    context.written.resourceOf(shape) ??
-    context.written.resourceOf(listIn(context.written, shape, undefined)?.items);
-  return shown !== undefined && kept.has(shown) ? shown : undefined;
+  const shown = [
+    shownRowOf(context.written, shape, 'id')?.resource,
+    context.written.resourceOf(listIn(context.written, shape, undefined)?.items),
+    context.written.resourceOf(shape),
+  ];
+  return shown.find((one) => one !== undefined && kept.has(one));
 }
 
 export const getOneReads: InferenceRule = {

@@ -79,8 +79,10 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
     if (resource !== undefined) return { path, parameter, resource };
   }
   const noun = singular(plural) || 'thing';
+  const isDeletable = of(operations, 'DELETE').length > 0;
   const resource =
-    addressedResource(context, candidates, parameter, noun) ?? unshownResource(context, operations, together, parameter, noun);
+    addressedResource(context, candidates, parameter, noun, isDeletable) ??
+    unshownResource(context, operations, together, parameter, noun);
   return resource === undefined ? undefined : { path, parameter, resource };
 }
 
