@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+import { answers, integer, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
 
 /** How things are found again: by what they show of themselves, and where they are put. */
 
@@ -103,4 +103,36 @@ test('what is put among the things of a caller, or of another thing, is listed t
       assert.deepEqual((await ask('GET', one.uri)).json, one);
     }
   });
+});
+
+test('what was deleted is there again as it was, where an act is called so', async () => {
+  const note = object({ id: string, text: string }, ['id']);
+  const below = { ...within('id') };
+  const kind = (act: string, answer: Words) => ({
+    [`/${act}s`]: {
+      get: answers(list(ref('note'))),
+      post: { ...sends(object({ text: string })), ...answers(ref('note'), {}, '201') },
+    },
+    [`/${act}s/{id}`]: { ...below, get: answers(ref('note')), delete: gone },
+    [`/${act}s/{id}/${act}`]: { ...below, post: answer },
+  });
+  for (const [act, answer] of [
+    ['restore', answers(ref('note'))],
+    ['untrash', gone],
+    ['touch', gone],
+  ] as const) {
+    await standIn(kind(act, answer), { note }, async (ask) => {
+      const { json: made } = await ask('POST', `/${act}s`, { text: 'A' });
+      const at = `/${act}s/${made.id}`;
+      assert.equal((await ask('DELETE', at)).status, 204);
+      assert.equal((await ask('GET', at)).status, 404);
+      const back = await ask('POST', `${at}/${act}`);
+      assert.equal(back.status, act === 'touch' ? 404 : act === 'restore' ? 200 : 204);
+      assert.equal((await ask('POST', `/${act}s/nothing/${act}`)).status, 404);
+      assert.deepEqual((await ask('GET', `/${act}s`)).json, act === 'touch' ? [] : [made]);
+      assert.equal((await ask('GET', at)).status, act === 'touch' ? 404 : 200);
+      if (act !== 'touch') assert.equal((await ask('DELETE', at)).status, 204);
+      assert.equal((await ask('GET', at)).status, 404);
+    });
+  }
 });

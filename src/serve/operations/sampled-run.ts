@@ -36,13 +36,16 @@ export function compileSampledRun(
   const answer = compileOpenReply(endpoint, named, standIn, engine);
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
+  const isRestoring = standIn.isRestoring(endpoint);
 
   function carryOut(rows: Transaction, exchange: Exchange, draw: Drawn): Reply {
     const work = workFor(rows, models, exchange, draw);
     const pass = access.enter(work.scope, undefined);
     const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
     if (bad) return refusalReply(exchange, bad);
-    const found = named && rowCalled(standIn, work, named.model, exchange.pathParams[named.parameter] ?? '');
+    const id = exchange.pathParams[named?.parameter ?? ''] ?? '';
+    const there = named && rowCalled(standIn, work, named.model, id);
+    const found = there ?? (named && isRestoring ? standIn.given.back(work, named.model, id) : undefined);
     if (named && !found) return refusalReply(exchange, { when: 'resource.missing' });
     const row = named && found && patched(standIn, work, exchange, named, found);
     const made = answer(work, exchange, row, relate(work, exchange, row));

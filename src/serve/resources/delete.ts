@@ -54,7 +54,7 @@ export function compileRemoval(
     store(work, { row, fields }) {
       // A deletion is of a row that was found.
       removeRow(work, model, row!, fields!, operation.name);
-      compilation.standIn?.given.gone(work.rows, model, row!.id);
+      compilation.standIn?.given.gone(work.rows, model, row!.id, fields!);
       compilation.standIn?.showInOwners(work, model, fields!, true);
       return { did: 'deleted', row: row!, fields: fields! };
     },

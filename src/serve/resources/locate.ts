@@ -83,7 +83,7 @@ function compileAtPath(endpoint: Endpoint, model: RowModel, models: Models, comp
   const bound = boundBy(endpoint, model, identifier, compilation);
   const own = endpoint.rows && ownRow(endpoint);
   const place = compilePlacing(endpoint, models, compilation) ?? compileCalledParents(bound, models, compilation);
-  const rowOf = compileRowOf(model, bound, compilation);
+  const rowOf = compileRowOf(endpoint, model, bound, compilation);
   const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
   const gone = compileDeleted(endpoint, model);
   const found = compilation.access.of(operationAt(endpoint), compilation.user, isUpsert ? 'replace' : undefined);
@@ -183,12 +183,14 @@ function boundBy(
 }
 
 /** The row of an identifier; inside a change of a stand-in, one that nothing makes is there when it is asked for. */
-function compileRowOf(model: RowModel, bound: readonly BoundFields[], { standIn }: ViewCompilation) {
+function compileRowOf(endpoint: Endpoint, model: RowModel, bound: readonly BoundFields[], { standIn }: ViewCompilation) {
   const given = standIn?.given.has(model.name) ? standIn.given : undefined;
+  const restored = standIn?.isRestoring(endpoint) ? standIn.given : undefined;
   return (work: Work<Reader>, exchange: Exchange, id: string): Row | undefined => {
     const called = work.rows.get(model.name, id) ?? standIn?.given.called(work.rows, model, id);
-    const change = given && asChange(work);
-    return called ?? (change ? given.find(change, model, id, boundFields(model, bound, exchange)) : undefined);
+    const change = (given ?? restored) && asChange(work);
+    const there = called ?? (change && restored?.back(change, model, id));
+    return there ?? (change && given ? given.find(change, model, id, boundFields(model, bound, exchange)) : undefined);
   };
 }
 

@@ -51,7 +51,9 @@ export interface StandIn {
     /** Makes the rows that a list begins with. */
     list(work: Work, model: RowModel, bound: Fields): void;
     /** Remembers that a row is gone. */
-    gone(rows: Transaction, model: RowModel, id: string): void;
+    gone(rows: Transaction, model: RowModel, id: string, fields: Fields): void;
+    /** The row that was deleted, there again; nothing where nothing brings such rows back. */
+    back(work: Work, model: RowModel, id: string): Row | undefined;
     /** Whether a row that is not stored may be referred to. */
     mayBeNamed(rows: Reader, resource: string, id: string): boolean;
   };
@@ -73,6 +75,8 @@ export interface StandIn {
   tellRow(exchange: Exchange, rows: Reader, model: RowModel, id: string, names?: readonly string[]): void;
   /** Tells in the header fields of an answer what was made up, and what was let pass. */
   tell(exchange: Exchange, headers: Record<string, string>): void;
+  /** Whether an act brings back what was deleted. */
+  readonly isRestoring: (endpoint: Endpoint) => boolean;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
   /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */

@@ -18,6 +18,7 @@ import { showInOwners } from './owner-lists.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { compileSecretRenewal } from './renewed-secrets.ts';
+import { isRestoring } from './restored-rows.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
 import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
@@ -60,6 +61,7 @@ export function startStandIn(
       if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
+    isRestoring,
     compileRelation: (endpoint, owner, depth) => {
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);

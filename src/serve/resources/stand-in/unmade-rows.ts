@@ -5,6 +5,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
 import { identifierValue, type RowModel } from '../model.ts';
 import { madeManyOf } from './many-rows.ts';
+import { RestoredRows } from './restored-rows.ts';
 import { makeRow } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -15,9 +16,11 @@ import type { Sampling } from './sampling.ts';
 export class UnmadeRows {
   readonly #made: ReadonlySet<string>;
   readonly #sampling: Sampling;
+  readonly #restored: RestoredRows;
 
   constructor(spec: Spec, sampling: Sampling) {
     this.#sampling = sampling;
+    this.#restored = new RestoredRows(spec);
     const byOne = entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
       const effect = statedValue(does);
       return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : [];
@@ -63,9 +66,17 @@ export class UnmadeRows {
     }
   }
 
-  /** Remembers that a row is gone, so that it does not come back when it is asked for. */
-  gone(rows: Transaction, model: RowModel, id: string): void {
-    rows.keep(goneKey(model.name, id), kept);
+  /** Remembers that a row is gone, so that it does not come back when it is asked for, and what it was where something brings it back. */
+  gone(rows: Transaction, model: RowModel, id: string, fields: Fields): void {
+    rows.keep(goneKey(model.name, id), { ...kept, body: this.#restored.kept(model, fields) });
+  }
+
+  /** The row that was deleted, there again. */
+  back(work: Work, model: RowModel, id: string): Row | undefined {
+    const key = goneKey(model.name, id);
+    const row = this.#restored.back(work, model, id, work.rows.record(key, 0)?.body ?? '');
+    if (row) work.rows.keep(key, { ...kept, expiresMs: 0 });
+    return row;
   }
 
   /** Whether a row that is not stored may be referred to all the same: where nothing makes such rows, or nobody has yet. */
