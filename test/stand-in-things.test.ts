@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { answers, integer, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
 
@@ -135,4 +136,37 @@ test('what was deleted is there again as it was, where an act is called so', asy
       assert.equal((await ask('GET', at)).status, 404);
     });
   }
+});
+
+test('a thing is called by what a description says that its name is reckoned of, and by nothing of which it says so little', async () => {
+  const hash = { type: 'string', description: "The MD5 hash of the lowercase version of the member's email address." };
+  const member = object({ id: hash, email_address: string, name: string }, ['id', 'email_address']);
+  const other = object({ id: { type: 'string', description: 'The MD5 hash of the file.' }, email_address: string }, ['id']);
+  const place = (word: string, slug: string) => ({
+    [`/${word}`]: { post: { ...sends(object({ email_address: string, title: string })), ...answers(ref(slug), {}, '201') } },
+    [`/${word}/{id}`]: { ...within('id'), get: answers(ref(slug)), delete: gone },
+  });
+  const page = object({ id: string, title: string }, ['id', 'title']);
+  const paths = {
+    ...place('members', 'member'),
+    ...place('others', 'other'),
+    ...place('pages', 'page'),
+    '/pages/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, description: 'The slug of the title, or the ID.', schema: string }],
+      get: answers(ref('page')),
+    },
+  };
+  await standIn(paths, { member, other, page }, async (ask) => {
+    const { json: made } = await ask('POST', '/members', { email_address: 'Prudence@Example.com' });
+    const md5 = '1f91dd3b9d38e73d31aa24cc08e0b8c2';
+    assert.equal(made.id.length, md5.length);
+    assert.equal(made.id, createHash('md5').update('prudence@example.com').digest('hex'));
+    assert.deepEqual((await ask('GET', `/members/${made.id}`)).json, made);
+    assert.equal((await ask('GET', `/members/${md5}`)).status, 404);
+    const { json: another } = await ask('POST', '/others', { email_address: 'a@example.com' });
+    assert.match(another.id, /^other_/);
+    const { json: written } = await ask('POST', '/pages', { title: 'Wet feet, & all' });
+    assert.deepEqual((await ask('GET', '/pages/wet-feet-all')).json, written);
+    assert.equal((await ask('GET', '/pages/wet-feet')).status, 404);
+  });
 });

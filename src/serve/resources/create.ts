@@ -169,7 +169,7 @@ function givenIdentifier(work: Work, model: RowModel, standIn: StandIn | undefin
   const given = identifierText(next[model.identifier.field]);
   if (given !== undefined || !standIn) return given;
   const isMadeUp = model.identifier.generate.by === 'open' || isMadeUpWhereUnsent(model, standIn);
-  return isMadeUp ? standIn.newIdentifier(work, model) : undefined;
+  return isMadeUp ? standIn.newIdentifier(work, model, next) : undefined;
 }
 
 function identified(model: RowModel, fields: Fields, identifier: string): Fields {

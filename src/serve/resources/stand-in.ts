@@ -34,8 +34,8 @@ export interface StandIn {
   usualKey(endpoint: Endpoint): UsualKey | undefined;
   /** The status that is usual for a refusal of which no code is stated; nothing where it is that of the language. */
   usualStatus(refusal: Refusal, endpoint: Endpoint | undefined): number | undefined;
-  /** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
-  newIdentifier(work: Work, model: RowModel): string | undefined;
+  /** A new identifier for a resource that does not state how they are made, of what is known of the row; nothing where none fits its shape. */
+  newIdentifier(work: Work, model: RowModel, fields?: Fields): string | undefined;
   /** An identifier that is the same for the same place. */
   identifierAt(model: RowModel, place: string): string | undefined;
   /** A new row with everything that its resource requires: of what is given, what fits stays. */

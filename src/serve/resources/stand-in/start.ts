@@ -49,7 +49,10 @@ export function startStandIn(
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
     usualStatus: ({ when }, endpoint) => (when === 'request.invalid' ? statusOfInvalid(endpoint) : undefined),
-    newIdentifier: (work, model) => newIdentifier(sampling, work, model),
+    newIdentifier(work, model, fields) {
+      const name = fields && given.reckoned.nameOf(model, fields);
+      return name !== undefined && !work.rows.get(model.name, name) ? name : newIdentifier(sampling, work, model);
+    },
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
     makeRow: (work, model, id, given) => makeRow(sampling, work, model, id, given),

@@ -5,6 +5,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
 import { identifierValue, type RowModel } from '../model.ts';
 import { madeManyOf } from './many-rows.ts';
+import { ReckonedNames } from './reckoned-names.ts';
 import { RestoredRows } from './restored-rows.ts';
 import { makeRow } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
@@ -17,10 +18,12 @@ export class UnmadeRows {
   readonly #made: ReadonlySet<string>;
   readonly #sampling: Sampling;
   readonly #restored: RestoredRows;
+  readonly reckoned: ReckonedNames;
 
   constructor(spec: Spec, sampling: Sampling) {
     this.#sampling = sampling;
     this.#restored = new RestoredRows(spec);
+    this.reckoned = new ReckonedNames(spec, sampling.shown);
     const byOne = entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
       const effect = statedValue(does);
       return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : [];
@@ -49,7 +52,7 @@ export class UnmadeRows {
 
   /** The row that people call so, where its identifier is another. */
   called(rows: Reader, model: RowModel, name: string): Row | undefined {
-    return rowCalled(rows, model, name);
+    return rowCalled(rows, model, name) ?? this.reckoned.called(rows, model, name);
   }
 
   /** Makes the rows that a list begins with, once for each parent. */
