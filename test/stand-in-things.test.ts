@@ -170,3 +170,41 @@ test('a thing is called by what a description says that its name is reckoned of,
     assert.equal((await ask('GET', '/pages/wet-feet')).status, 404);
   });
 });
+
+test('a thing is found by the field that the word before a parameter is called like, and by no other', async () => {
+  const release = object({ id: integer, tag_name: string, note: string }, ['id', 'tag_name']);
+  const paths = {
+    '/releases': { post: { ...sends(object({ tag_name: string, note: string })), ...answers(ref('release'), {}, '201') } },
+    '/releases/{id}': { ...numbered('id'), get: answers(ref('release')) },
+    '/releases/tags/{tag}': { ...within('tag'), get: answers(ref('release')) },
+    '/releases/moods/{mood}': { ...within('mood'), get: answers(ref('release')) },
+  };
+  await standIn(paths, { release }, async (ask) => {
+    const { json: made } = await ask('POST', '/releases', { tag_name: 'v1.0', note: 'A' });
+    const { json: other } = await ask('POST', '/releases', { tag_name: `${made.id}`, note: 'v2.0' });
+    assert.deepEqual((await ask('GET', '/releases/tags/v1.0')).json, made);
+    assert.deepEqual((await ask('GET', `/releases/tags/${made.id}`)).json, other);
+    assert.equal((await ask('GET', '/releases/tags/v2.0')).status, 404);
+    assert.equal((await ask('GET', '/releases/moods/v1.0')).status, 404);
+  });
+});
+
+test('an act that is called a copy makes another, also where a word gathers acts', async () => {
+  const poster = object({ id: string, title: string }, ['id', 'title']);
+  const paths = {
+    '/posters': { get: answers(list(ref('poster'))), post: { ...sends(object({ title: string })), ...answers(ref('poster')) } },
+    '/posters/{id}': { ...within('id'), get: answers(ref('poster')), delete: gone },
+    '/posters/{id}/actions/replicate': { ...within('id'), post: answers(ref('poster')) },
+    '/posters/{id}/actions/iron': { ...within('id'), post: answers(ref('poster')) },
+  };
+  await standIn(paths, { poster }, async (ask) => {
+    const { json: made } = await ask('POST', '/posters', { title: 'A' });
+    const { json: copied } = await ask('POST', `/posters/${made.id}/actions/replicate`);
+    assert.deepEqual(copied, { id: copied.id, title: 'A' });
+    assert.notEqual(copied.id, made.id);
+    assert.deepEqual((await ask('POST', `/posters/${made.id}/actions/iron`)).json, made);
+    assert.deepEqual((await ask('GET', '/posters')).json, [made, copied]);
+    assert.equal((await ask('DELETE', `/posters/${copied.id}`)).status, 204);
+    assert.deepEqual((await ask('GET', '/posters')).json, [made]);
+  });
+});

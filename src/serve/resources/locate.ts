@@ -186,8 +186,9 @@ function boundBy(
 function compileRowOf(endpoint: Endpoint, model: RowModel, bound: readonly BoundFields[], { standIn }: ViewCompilation) {
   const given = standIn?.given.has(model.name) ? standIn.given : undefined;
   const restored = standIn?.isRestoring(endpoint) ? standIn.given : undefined;
+  const toldBy = standIn?.compileToldBy(endpoint, model);
   return (work: Work<Reader>, exchange: Exchange, id: string): Row | undefined => {
-    const called = work.rows.get(model.name, id) ?? standIn?.given.called(work.rows, model, id);
+    const called = toldBy?.(work.rows, id) ?? work.rows.get(model.name, id) ?? standIn?.given.called(work.rows, model, id);
     const change = (given ?? restored) && asChange(work);
     const there = called ?? (change && restored?.back(change, model, id));
     return there ?? (change && given ? given.find(change, model, id, boundFields(model, bound, exchange)) : undefined);

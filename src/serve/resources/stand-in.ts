@@ -75,6 +75,8 @@ export interface StandIn {
   tellRow(exchange: Exchange, rows: Reader, model: RowModel, id: string, names?: readonly string[]): void;
   /** Tells in the header fields of an answer what was made up, and what was let pass. */
   tell(exchange: Exchange, headers: Record<string, string>): void;
+  /** Compiles how the path of an endpoint tells a row by another field than its identifier; nothing where it does not. */
+  compileToldBy(endpoint: Endpoint, model: RowModel): RowToldBy | undefined;
   /** Whether an act brings back what was deleted. */
   readonly isRestoring: (endpoint: Endpoint) => boolean;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
@@ -120,6 +122,9 @@ export interface KeptAnswer {
 
 /** What a request says of a new row beside what it sends of it. */
 export type AskedFields = (exchange: Exchange, sent: Fields) => Fields;
+
+/** The row that is told by a value of another field than its identifier. */
+export type RowToldBy = (rows: Reader, value: string) => Row | undefined;
 
 /** The fields of the thing that is copied; nothing where it is not there. */
 export type CopiedFrom = (work: Work, exchange: Exchange) => Fields | undefined;

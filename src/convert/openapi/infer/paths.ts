@@ -68,4 +68,14 @@ export function isCopyWord(word: string): boolean {
   return copying.has(word);
 }
 
-const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);
+const copying: ReadonlySet<string> = new Set([
+  'copy',
+  'copies',
+  'clone',
+  'clones',
+  'duplicate',
+  'duplicates',
+  'fork',
+  'forks',
+  'replicate',
+]);

@@ -6,6 +6,7 @@ import { pathParameters } from '../../../parts/payload.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { isCalledCopy } from './memberships.ts';
 import { wordsOfName } from './paths.ts';
 import { documentFields } from './rows.ts';
 
@@ -60,7 +61,9 @@ function setFromPath(
   resource: string,
   fields: Readonly<Record<string, Json>>,
 ): void {
-  for (const parameter of pathParameters(operation.path)) {
+  const named = pathParameters(operation.path);
+  // What a copy is made of is none of its own fields.
+  for (const parameter of isCalledCopy(operation) ? named.slice(0, -1) : named) {
     const others = Object.keys(fields).filter((name) => name !== parameter);
     const field = Object.hasOwn(fields, ownerNamed(parameter)) ? ownerNamed(parameter) : fieldAlike(parameter, others);
     const shape = field === undefined ? undefined : fields[field];

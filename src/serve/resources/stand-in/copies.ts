@@ -9,7 +9,10 @@ import type { CopiedFrom } from '../stand-in.ts';
  * makes one): the fields of that thing, but for what tells it from others. Nothing where a path names none.
  */
 export function compileCopied(spec: Spec, endpoint: Endpoint, model: RowModel): CopiedFrom | undefined {
-  const segments = plain(endpoint.path).split('/');
+  // A word that gathers acts (`/actions/replicate`) says nothing of what is copied.
+  const segments = plain(endpoint.path)
+    .replace(/\/actions(?=\/[^/]+$)/, '')
+    .split('/');
   const last = segments.lastIndexOf('{}');
   const isCalled = last === segments.length - 2 && copying.test(segments.at(-1) ?? '');
   if (last < 1 || !(isCalled || last === segments.length - 1)) return undefined;
@@ -29,7 +32,7 @@ export function compileCopied(spec: Spec, endpoint: Endpoint, model: RowModel): 
   };
 }
 
-const copying = /^(?:cop(?:y|ies)|clones?|duplicates?|forks?)$/i;
+const copying = /^(?:cop(?:y|ies)|clones?|duplicates?|forks?|replicate)$/i;
 
 /** A path whatever its parameters are called. */
 function plain(path: string): string {

@@ -23,6 +23,7 @@ import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-nam
 import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
 import { compileStream } from './streams.ts';
+import { compileToldBy } from './told-by.ts';
 import { UnmadeRows } from './unmade-rows.ts';
 import { usualKeyOf } from './usual-keys.ts';
 
@@ -64,6 +65,7 @@ export function startStandIn(
       if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
+    compileToldBy: (endpoint, model) => compileToldBy(endpoint, model, spec),
     isRestoring,
     compileRelation: (endpoint, owner, depth) => {
       relations ??= relationsOf(spec, sampling.shown);
