@@ -137,9 +137,9 @@ function madeBy(context: InferenceContext, operation: SourceOperation): string |
   const shape = shapeOfAnswer(endpoint, '201');
   const kept = new Set([...context.collections.values()].map(({ resource }) => resource));
   const shown = [
+    context.written.resourceOf(shape),
     shownRowOf(context.written, shape, 'id')?.resource,
     context.written.resourceOf(listIn(context.written, shape, undefined)?.items),
-    context.written.resourceOf(shape),
   ];
   return shown.find((one) => one !== undefined && kept.has(one));
 }
