@@ -10,6 +10,7 @@ import { check, parseDocument, readDocument } from '../src/index.ts';
 import { changedTrees } from './check/changed-trees.ts';
 import { times } from './long.ts';
 import { editions, exported, flaws, misfits, plain, readBack } from './openapi/harness.ts';
+import { withSecondWave } from './openapi/second-wave.ts';
 import { generateDocument } from './serving/generated-document.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -87,6 +88,19 @@ test('whatever document is exported, the export is valid, its examples fit, and 
       assert.deepEqual(readBack(openapi), plain(document.tree));
       assert.deepEqual(await flaws(openapi), []);
       if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
+    }),
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
+  );
+});
+
+test('what is drawn with choices, moved rows, children that changes take, signatures, handshakes and a log is valid and read back as the same tree', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.gen(), fc.constantFrom(...Object.keys(editions)), async (draw, to) => {
+      const tree = withSecondWave(draw, plain(generateDocument(draw).document) as JsonMap);
+      const document = parseDocument(JSON.stringify(tree), 'generated.json');
+      const openapi = exported(document, to);
+      assert.deepEqual(readBack(openapi), plain(document.tree));
+      assert.deepEqual(await flaws(openapi), []);
     }),
     { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
   );
