@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { check, parseDocument } from '../src/index.ts';
+import { entryOf } from '../src/parts/fact.ts';
+import { withoutNulls } from '../src/verify/model/fields.ts';
 import { openStand } from './verify/stand.ts';
 
 /** A service that tells the ways of being invalid apart. */
@@ -51,4 +54,19 @@ test('null for what a row has to have is missing, or a wrong value of whichever 
 
 test('it is no field that is not stated', async () => {
   assert.deepEqual(await toldWith('strange'), ['lacking: lacking, for a patch that takes tone away']);
+});
+
+test('a body that is drawn for a patch takes nothing away that has to be there, nullable or not', () => {
+  const nullable = bells
+    .replace('tone: { enum: [high, low] }', 'tone: { enum: [high, low] }, pitch: number?, note: string')
+    .replace('[id, tone]', '[id, tone, pitch]');
+  const { spec } = check(parseDocument(nullable, 'bells.yaml'));
+  const drawn = { tone: 'low', pitch: null, note: null };
+  const sentBy = (key: string) => {
+    const endpoint = entryOf(spec.endpoints.all, key);
+    assert.ok(endpoint);
+    return withoutNulls<string | null>(spec, endpoint, drawn);
+  };
+  assert.deepEqual(sentBy('PATCH /bells/{id}'), { tone: 'low', note: null });
+  assert.deepEqual(sentBy('POST /bells'), drawn);
 });

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -10,6 +10,7 @@ import { membersSent, type SentMember } from '../make/fields-sent.ts';
 import { asksForNoKind } from '../model/asked-kinds.ts';
 import type { FactName } from '../model/facts.ts';
 import { sentKeepsRules } from '../model/field-rules.ts';
+import { isNeverNull } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { pathFits } from '../model/path-fits.ts';
 import { isByRule } from '../model/promises.ts';
@@ -73,9 +74,10 @@ function factsOf(model: Model, endpoint: Endpoint): FactName[] {
   const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
   const facts = membersSent(model, endpoint, caller).flatMap((member) => {
     const kinds = new Set([...edgesOf(member.shape), ...breaksHeld(model, endpoint, member.shape)].map(({ kind }) => kind));
-    return [...kinds, ...(member.isNeeded || isNeverNull(model, endpoint, member.path) ? (['required flags'] as const) : [])].map(
-      (kind) => member.fact(kind),
-    );
+    return [
+      ...kinds,
+      ...(member.isNeeded || isNeverNull(model.spec, endpoint, member.path) ? (['required flags'] as const) : []),
+    ].map((kind) => member.fact(kind));
   });
   return [bodyFact(endpoint), ...facts];
 }
@@ -198,7 +200,7 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
 async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isNeeded) await sendWithout(session, begun, member);
-    if (isNeverNull(session.model, endpoint, member.path)) await sendNull(session, begun, member);
+    if (isNeverNull(session.model.spec, endpoint, member.path)) await sendNull(session, begun, member);
     const json = inBranch(session, begun.json, member);
     for (const broken of member.isUnknown ? [unknown] : breaksHeld(session.model, endpoint, member.shape)) {
       const done = await session.send(begun.request(withMember(json, member.path, broken.value)));
@@ -241,18 +243,6 @@ async function sendWithout(session: Session, begun: Begun, member: SentMember): 
   const when = member.within ? 'request.invalid' : 'request.invalid.missing';
   const what = `a body without ${member.path.join('.')}`;
   claimInvalid(session, done, { fact: member.fact('required flags'), what, by: { when } }, begun.request(json));
-}
-
-/** Whether a patch may not take a member away: its field is required, and null takes away. */
-export function isNeverNull(
-  model: Model,
-  { does, takes, request }: Endpoint,
-  [name = '', ...inside]: readonly string[],
-): boolean {
-  const effect = statedValue(does);
-  if (effect?.verb !== 'update' || takes || isStated(request) || inside.length > 0) return false;
-  const field = entryOf(model.resource(effect.resource)?.fields, name);
-  return field !== undefined && statedValue(field.required) === true && !field.immutable && !field.keepsNull;
 }
 
 async function sendNull(session: Session, begun: Begun, member: SentMember): Promise<void> {

@@ -9,9 +9,9 @@ import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOn } from '../../parts/states.ts';
-import { isNeverNull } from '../endpoints/bodies.ts';
 import { changingEndpoints, takingEndpoint } from '../make/children.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
+import { isNeverNull } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { choosingEndpoints, leftNone } from '../resources/choices.ts';
 import { broughtBackAsItWas, fieldsBroughtBack } from '../resources/kept.ts';
@@ -69,7 +69,7 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
   const choices = resource.choices.filter(({ fields }) => fields.includes(field.name));
   const chosen = choices.flatMap(({ fields }) => choosingEndpoints(model, resource.name, fields));
   const taken = model.endpointsThat('update', resource.name).flatMap((endpoint) =>
-    isNeverNull(model, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
+    isNeverNull(model.spec, endpoint, [field.name]) && isWritableIn(model, endpoint, field)
       ? [
           {
             name: `taken away, refused at ${endpoint.key}`,

@@ -12,6 +12,7 @@ import { sentAs, takenOf } from '../../parts/taking.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { changeKeepsRules, hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
+import { withoutNulls } from '../model/fields.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
@@ -123,7 +124,7 @@ function wanted(
   }
   const takes = endpoint.takes && { ...endpoint.takes, path: [] };
   // What is taken of a map of drafts is one.
-  const fields = takenOf({ ...(takes && { takes }) }, draft) as DraftMap;
+  const fields = withoutNulls(session.model.spec, endpoint, takenOf({ ...(takes && { takes }) }, draft) as DraftMap);
   return bareMap(sentAs(endpoint, withWanted(session, endpoint, fields, drafting)));
 }
 
@@ -134,8 +135,8 @@ function withWanted(
   { bound, body, parents, changes, caller, for: asking = caller }: Drafting,
 ): DraftMap {
   const { model } = session;
-  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const effect = statedValue(endpoint.does);
+  const name = resourceOfEffect(effect) ?? '';
   const out: Record<string, Draft | Symbolic> = bareMap({});
   const others = endpoint.request.standing === 'open' ? writtenByOthers(session, name, asking) : none;
   for (const [field, value] of Object.entries(draft)) if (!bound.has(field) && !others.has(field)) out[field] = value;

@@ -1,4 +1,5 @@
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf, neverShownTo } from '../../parts/left-out.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -27,6 +28,20 @@ export function fieldsHiddenFrom(spec: Spec, resource: string, caller: TrialCall
   // What some rule leaves out may be there, or not.
   const leftOut = leftOutOf(spec, { user: caller?.user });
   return new Set(fields.filter(([, field]) => leftOut.has(field) || isHiddenFrom(field, caller)).map(([name]) => name));
+}
+
+/** Whether a patch may not take a member away: its field is required, and null takes away. */
+export function isNeverNull(spec: Spec, { does, takes, request }: Endpoint, [name = '', ...inside]: readonly string[]): boolean {
+  const effect = statedValue(does);
+  if (effect?.verb !== 'update' || takes || isStated(request) || inside.length > 0) return false;
+  const field = entryOf(entryOf(spec.resources.all, effect.resource)?.fields, name);
+  return field !== undefined && statedValue(field.required) === true && !field.immutable && !field.keepsNull;
+}
+
+/** The members of a body without those that are null and that a patch may not take away. */
+export function withoutNulls<T>(spec: Spec, endpoint: Endpoint, body: Readonly<Record<string, T>>): Record<string, T> {
+  const taken = Object.entries(body).filter(([name, value]) => value !== null || !isNeverNull(spec, endpoint, [name]));
+  return Object.fromEntries(taken);
 }
 
 /** The fields that no two rows may share a value of, one of each combination and no reference where there is another; a client's identifier among them. */
