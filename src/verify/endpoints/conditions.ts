@@ -23,7 +23,8 @@ import { beginBody } from './begin-body.ts';
 export const preconditionsKept: Trial = {
   name: 'endpoints/preconditions',
   part: 'endpoints',
-  about: 'If-Match of a version that is gone is refused, its own is taken and, made weak, refused, and its absence refused where it is required.',
+  about:
+    'If-Match of a version that is gone is refused, its own is taken and, made weak, refused, and its absence refused where it is required.',
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {

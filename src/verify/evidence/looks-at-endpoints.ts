@@ -5,6 +5,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { isTagRaced, weakTag } from '../endpoints/conditions.ts';
 import { leadsThere, tellsLocation } from '../endpoints/locations.ts';
 import { choiceRefused, chosenShown } from '../endpoints/selected.ts';
 import { tagApart } from '../make/tag-apart.ts';
@@ -62,7 +63,11 @@ export function looksAtBody(model: Model, { subject }: LedgerFact): Obligation[]
   const shape = endpoint && statedValue(model.requestShape(endpoint));
   if (!shape) return [];
   const isNarrow = isMap(shape) && Object.keys(shape).length > 0;
-  return [looksAtDone('a body that is taken'), ...(isNarrow ? [looksAtRefused('one that is refused')] : [])];
+  return [
+    looksAtDone('a body that is taken'),
+    ...(isNarrow ? [looksAtRefused('one that is refused')] : []),
+    ...(isTagRaced(model, subject) ? [looksAtClaim('a weak tag, refused', (reason) => reason === weakTag)] : []),
+  ];
 }
 
 /** Each status that it may succeed with. */

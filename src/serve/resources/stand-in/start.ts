@@ -63,10 +63,7 @@ export function startStandIn(
     showInOwners: (work, model, row, isGone) => showInOwners(sampling, work, model, row, isGone),
     keepNames: (rows, model, id, names) => keepNames(rows, model.name, id, names),
     tellRow: (exchange, rows, model, id, names) => tellSampled(exchange, names ?? namesOfRow(rows, model.name, id)),
-    tell({ sampled, warnings }, headers) {
-      if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
-      if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
-    },
+    tell,
     compileToldBy: (endpoint, model) => compileToldBy(endpoint, model, spec),
     isRestoring,
     compileRelation: (endpoint, owner, depth) => {
@@ -91,6 +88,11 @@ export function startStandIn(
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
 }
+
+const tell: StandIn['tell'] = ({ sampled, warnings }, headers) => {
+  if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
+  if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
+};
 
 /** What is wrong with a request is 422 where the endpoint states that and not 400. */
 function statusOfInvalid(endpoint: Endpoint | undefined): number {
