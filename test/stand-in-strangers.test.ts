@@ -297,3 +297,46 @@ test('an answer that says which thing was made within an envelope says the one t
     assert.equal((await ask('GET', `/leads/${lead.meta.id}`)).status, 404);
   });
 });
+
+test('the base path alone means the path that is nothing but a slash; a longer one means none', async () => {
+  const box = object({ id: string, label: string }, ['id']);
+  const paths = {
+    '/': { post: { ...sends(object({ label: string })), ...answers(ref('box'), {}, '201') }, get: answers(list(ref('box'))) },
+    '/{id}': { ...within('id'), get: answers(ref('box')) },
+  };
+  const more = { servers: [{ url: 'https://example.com/v2/boxes' }] };
+  await standIn(
+    paths,
+    { box },
+    async (ask) => {
+      const { status, json: made } = await ask('POST', '/v2/boxes', { label: 'a' });
+      assert.equal(status, 201);
+      assert.equal((await ask('GET', `/v2/boxes/${made.id}`)).json.label, 'a');
+      assert.equal((await ask('GET', '/v2')).status, 404);
+      assert.equal((await ask('GET', '/v3/boxes')).status, 404);
+    },
+    more,
+  );
+  await standIn(paths, { box }, async (ask) => assert.equal((await ask('GET', '/v2/boxes')).status, 404), more, true);
+});
+
+test('two schemes of one requirement that stand in the same place are asked for one by one; others together', () => {
+  const oauth = (flow: object) => ({ type: 'oauth2', flows: flow });
+  const authorizationUrl = 'https://example.com/authorize';
+  const securitySchemes = {
+    page: oauth({ implicit: { authorizationUrl, scopes: {} } }),
+    code: oauth({ authorizationCode: { authorizationUrl, tokenUrl: 'https://example.com/token', scopes: {} } }),
+    key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  };
+  const accepted = (security: readonly object[]) => {
+    const paths = { '/boxes': { get: { ...answers(list(string)), security } } };
+    const { accept } = part({ paths, components: { securitySchemes }, security }, 'authentication') as { accept?: unknown };
+    return accept;
+  };
+  assert.deepEqual(accepted([{ page: [], code: [] }]), ['page', 'code']);
+  assert.deepEqual(accepted([{ page: [], key: [] }]), [['page', 'key']]);
+  assert.deepEqual(accepted([{ page: [], code: [], key: [] }]), [
+    ['page', 'key'],
+    ['code', 'key'],
+  ]);
+});

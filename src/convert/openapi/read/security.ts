@@ -1,10 +1,13 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { schemeReaders, unknownScheme } from '../../../kinds/schemes/all.ts';
+import { schemeKinds, schemeReaders, unknownScheme } from '../../../kinds/schemes/all.ts';
+import type { SchemeKind } from '../../../kinds/schemes/kind.ts';
 import type { Trail } from './evidence.ts';
 import type { SourceOperation } from './operation.ts';
 import { type MapAt, made, type SourceReader } from './reader.ts';
+
+const kinds: readonly SchemeKind[] = schemeKinds;
 
 /** Writes the security schemes of a source, which of them are accepted, and where none is asked for. */
 export function writeAuthentication(
@@ -77,8 +80,32 @@ function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader, trai
       schemes[name] = { ...unknownScheme };
       trail.from(below('/authentication/schemes', name), below(place, name));
     }
-    return [shown];
+    return shownOneByOne(shown, schemes, (name, other) =>
+      reader.leave(below(place, name), `it stands where ${other} does, so that one of both is shown`),
+    );
   });
+}
+
+/** Two schemes of one requirement that stand in the same place of a request cannot be shown together: either of them is meant. */
+function shownOneByOne(names: readonly string[], schemes: OpenMap, told: (name: string, other: string) => void): string[][] {
+  const sharing = Map.groupBy(names, (name) => placeOf(schemes[name]) ?? `scheme ${name}`);
+  if ([...sharing.values()].reduce((all, { length }) => all * length, 1) > choicesMost) return [[...names]];
+  for (const [first = '', ...others] of sharing.values()) for (const other of others) told(other, first);
+  return [...sharing.values()].reduce<string[][]>(
+    (sets, some) => sets.flatMap((set) => some.map((name) => [...set, name])),
+    [[]],
+  );
+}
+
+const choicesMost = 16;
+
+/** Where the credential of a scheme stands; nothing where that is not known. */
+function placeOf(scheme: Json | undefined): string | undefined {
+  if (!isMap(scheme)) return undefined;
+  for (const place of ['header', 'query', 'cookie'])
+    if (typeof scheme[place] === 'string') return `${place} ${scheme[place].toLowerCase()}`;
+  const kind = kinds.find(({ word }) => word === scheme.type);
+  return kind?.prefix === undefined ? undefined : `header ${(kind.usualHeader ?? 'Authorization').toLowerCase()}`;
 }
 
 /** Whether a scheme is a header such as `Api-Version`. */

@@ -6,7 +6,7 @@ import type { AsRouted } from '../stand-in.ts';
 
 /**
  * Compiles the reading of paths that no endpoint has: clients write a slash at the end, two in the middle, or another letter case, where their
- * vendors' servers take no notice of it. Found is the path that the document has instead.
+ * vendors' servers take no notice of it, and none behind a base path. Found is the path that the document has instead.
  */
 export function compileAsRouted(spec: Spec): AsRouted {
   const written = entriesOf(spec.endpoints.all).map(([, { method, path }]) => ({ method, path: plainPath(path), value: path }));
@@ -16,7 +16,8 @@ export function compileAsRouted(spec: Spec): AsRouted {
     if (call.path.length > lengthMost || sent.length === 0) return undefined;
     router ??= compileRoutes(written.map((route) => ({ ...route, path: lowered(route.path) })));
     // What stands before it is the base path.
-    for (let from = 0; from < Math.min(sent.length, basesMost); from++) {
+    // Where a document has the path `/`, the base path alone means it.
+    for (let from = 0; from <= Math.min(sent.length, basesMost); from++) {
       const asked = `/${sent.slice(from).join('/')}`;
       const found = router.find(call.method, asked.toLowerCase(), call.query);
       if (found.kind !== 'found') continue;
