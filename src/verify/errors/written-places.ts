@@ -87,10 +87,32 @@ function judgePlace(model: Model, exchange: TrialExchange, { path, shape }: Sent
   const code = model.refusals.codeIn(exchange);
   const codes = model.refusals.codesFor(condition, operation);
   if (code === undefined ? model.refusals.showsCodes : !codes.includes(code)) return moot('it was refused for something else');
-  const told = (model.refusals.placeAt(condition) ?? []).reduce<Json | undefined>(inside, exchange.body);
-  if (typeof told !== 'string' || told === '') return moot('no place is told');
+  const steps = model.refusals.placeAt(condition) ?? [];
+  const told = steps.reduce<(Json | undefined)[]>((at, step) => at.flatMap((one) => among(one, step)), [exchange.body]);
+  const places = told.filter((one) => typeof one === 'string' && one !== '');
+  if (places.length === 0) return moot('no place is told');
   const wanted = written(path, model.spec.errors.paths);
-  return told === wanted ? undefined : { promised: `the place of what is wrong: ${wanted}`, seen: told };
+  // Which of several things that are wrong is told first, nobody says.
+  if (places.includes(wanted)) return undefined;
+  const others = new Set(pathsIn(exchange.sent.json).map((other) => written(other, model.spec.errors.paths)));
+  if (places.some((place) => others.has(String(place)))) return moot('something else is told to be wrong');
+  return { promised: `the place of what is wrong: ${wanted}`, seen: places.join(', ') };
+}
+
+const deepest = 4;
+
+/** The ways to all members of what was sent. */
+function pathsIn(sent: Json | undefined, above: readonly string[] = []): (readonly string[])[] {
+  if (typeof sent !== 'object' || sent === null || above.length === deepest) return [];
+  return Object.entries(sent).flatMap(([name, inner]) => {
+    const path = [...above, name];
+    return [path, ...pathsIn(inner, path)];
+  });
+}
+
+/** What stands there: of a list whichever it is of them. */
+function among(at: Json | undefined, step: string | number): readonly (Json | undefined)[] {
+  return Array.isArray(at) ? at : [inside(at, step)];
 }
 
 function isIn(sent: Json | undefined, path: readonly string[], value: Json): boolean {

@@ -145,9 +145,8 @@ const ways = {
 
 function isAddressed(plain: string, shape: Shape, samples: Samples): boolean {
   const { format, example } = samples.whole(shape);
-  return (
-    /(?:ur[il]|link|href)$/.test(plain) || /^ur[il]/.test(String(format ?? '')) || /^https?:|^\//.test(String(example ?? ''))
-  );
+  const says = (value: Json | undefined, words: RegExp) => typeof value === 'string' && words.test(value);
+  return /(?:ur[il]|link|href)$/.test(plain) || says(format, /^ur[il]/) || says(example, /^https?:|^\//);
 }
 
 function linkOf(member: string, address: string | number | null): Value | undefined {

@@ -1,4 +1,5 @@
 import type { Fields, Value } from '../../exchange/exchange.ts';
+import { toJson } from '../../http/json.ts';
 import { rankOf } from './comparisons.ts';
 
 /** Where a field stands in a row. */
@@ -35,7 +36,8 @@ const keysMost = 16;
 const textMost = 200;
 
 function textOf([value]: readonly Value[]): string {
-  return value === undefined || value === null ? '' : String(value);
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? toJson(value) : String(value);
 }
 
 function wordIn(sent: ReadonlyMap<string, Value>, names: ReadonlySet<string>): Value {
@@ -46,12 +48,12 @@ function wordIn(sent: ReadonlyMap<string, Value>, names: ReadonlySet<string>): V
 /** What `order` says where it is no direction: `order=name`, `order=Name DESC`. */
 function fieldIn(sent: ReadonlyMap<string, Value>): Value {
   const order = wordIn(sent, new Set(['order']));
-  return /^(?:asc|desc)/i.test(String(order)) ? undefined : order;
+  return /^(?:asc|desc)/i.test(textOf([order])) ? undefined : order;
 }
 
 function directionIn(sent: ReadonlyMap<string, Value>): boolean {
   for (const [name, value] of sent)
-    if (directions.has(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase()) && /^desc/i.test(String(value))) return true;
+    if (directions.has(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase()) && /^desc/i.test(textOf([value]))) return true;
   return false;
 }
 
