@@ -68,12 +68,16 @@ const unreadable = [
   { what: 'a body that is no UTF-8', text: '{"nf":"\u00e9"}', octets: 'latin1' },
 ] as const;
 
+/** What a lenient reader of octets that are no UTF-8 finds in them: a body, which is not right. */
+const readLeniently = ['request.invalid', 'request.invalid.unknown', 'request.invalid.missing'] as const;
+
 async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'plain');
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
   for (const { what, ...body } of unreadable) {
     const done = await session.send({ ...begun.request({}), body: { ...body, type: 'application/json' } });
-    claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what, control: begun.valid });
+    const by = { when: 'request.malformed', ...('octets' in body && { or: readLeniently }) } as const;
+    claimRefused(session, done, { by, fact, reason: 'malformed', what, control: begun.valid });
   }
   const isSo = ({ sent }: TrialExchange) => sent.text === undefined || sent.text === '';
   await sendUntyped(session, endpoint, begun);
