@@ -45,6 +45,17 @@ for (const engine of engines) {
     assert.equal(none, undefined);
   });
 
+  it('a record that never expires is read as it is now, also by what reads for long', async (store) => {
+    const keep = (body: string) =>
+      store.change((tx) => tx.keep('k', { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER }));
+    const read = () => store.read((reader) => [reader.all({ table: 'parcel' }, []).length, reader.record('k', 1)?.body]);
+    await store.change((tx) => ['a', 'b', 'c'].map((id) => tx.insert('parcel', row(id, id))));
+    for (const body of ['1', '2', '3']) {
+      await keep(body);
+      assert.deepEqual(await read(), [3, body]);
+    }
+  });
+
   it('a body that throws has changed nothing, and its neighbours are stored', async (store) => {
     const failing = (tx: Transaction) => {
       tx.insert('parcel', row('bad', 'x'));

@@ -3,12 +3,13 @@ import type { StoredRecord, Timer, TimerSearch } from '../store.ts';
 import { type Statement, statement } from './statement.ts';
 
 const PURGED_PER_KEPT = 2;
-/** Records that never expire are few and small, and are asked for again and again: the sums over the rows of one that others refer to. */
+/** Small records that never expire are asked for again and again: the sums over the rows of one that others refer to. */
 const LASTING_MOST = 4096;
+const LASTING_LENGTH_MOST = 1024;
 
 /** Kept answers under their keys. Each one that is added makes room by removing two that have expired, at most. */
 export class Records {
-  /** Records that never expire, as they are in the file or will be with this transaction. */
+  /** Records that never expire and were kept here, as they are in the file or will be with this transaction. Whoever only reads remembers none: others write. */
   readonly #lasting = new Map<string, StoredRecord>();
   readonly #find: Statement<[fingerprint: string, body: string, expires: number]>;
   readonly #keep: Statement;
@@ -38,9 +39,7 @@ export class Records {
     if (nowMs !== 0) this.#latestMs = nowMs;
     const found = this.#find.get(key);
     if (!found || found[2] <= nowMs) return undefined;
-    const record = { fingerprint: found[0], body: found[1], expiresMs: found[2] };
-    this.#know(key, record);
-    return record;
+    return { fingerprint: found[0], body: found[1], expiresMs: found[2] };
   }
 
   keep(key: string, record: StoredRecord): void {
@@ -57,7 +56,8 @@ export class Records {
   }
 
   #know(key: string, record: StoredRecord): void {
-    if (record.expiresMs < Number.MAX_SAFE_INTEGER) return void this.#lasting.delete(key);
+    if (record.expiresMs < Number.MAX_SAFE_INTEGER || record.body.length > LASTING_LENGTH_MOST)
+      return void this.#lasting.delete(key);
     if (this.#lasting.size >= LASTING_MOST) this.#lasting.clear();
     this.#lasting.set(key, record);
   }

@@ -107,8 +107,9 @@ function statedOf(parameter: Parameter | undefined): Shape {
 
 /** How many rows a page has: as many as are asked for, or are usual; nothing where neither is said. */
 function sizeOf({ size, default: usual }: Pagination, { params }: Exchange): number | undefined {
-  const sent = size === undefined ? undefined : Number(params[size] ?? Number.NaN);
-  return sent !== undefined && Number.isInteger(sent) && sent >= 1 ? sent : usual;
+  const given = size === undefined ? undefined : params[size];
+  const sent = isName(given) ? Number(given) : Number.NaN;
+  return Number.isInteger(sent) && sent >= 1 ? sent : usual;
 }
 
 /** How many rows stand before the page that is asked for. */
@@ -121,7 +122,7 @@ function placeOf(
 ): number {
   const { params, call } = exchange;
   const sent = name === undefined ? undefined : (params[name] ?? new URLSearchParams(call.query).get(name) ?? undefined);
-  if (sent === undefined) return 0;
+  if (!isName(sent)) return 0;
   if (count) {
     const value = Number(sent);
     return Number.isInteger(value) && value >= count.least ? Math.min(count.skip(value, size), rows.length) : 0;

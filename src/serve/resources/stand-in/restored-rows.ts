@@ -3,7 +3,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Row } from '../../../store/store.ts';
 import type { Fields } from '../../exchange/exchange.ts';
-import { toJson } from '../../http/json.ts';
+import { parseStored, toJson } from '../../http/json.ts';
 import type { Work } from '../act.ts';
 import { insertRow } from '../create.ts';
 import type { RowModel } from '../model.ts';
@@ -35,8 +35,7 @@ export class RestoredRows {
   /** The row that was kept so, there again. */
   back(work: Work, model: RowModel, id: string, kept: string): Row | undefined {
     if (kept === '' || !this.#resources.has(model.name)) return undefined;
-    // Nobody else writes what is read here.
-    insertRow(work, model, id, JSON.parse(kept) as Fields, `restore ${model.name}`);
+    insertRow(work, model, id, parseStored(kept), `restore ${model.name}`);
     return work.rows.get(model.name, id);
   }
 }
