@@ -25,14 +25,16 @@ export interface AskedByRules {
   readonly sought: readonly (readonly string[])[];
   /** The columns that rows of a list are chosen by. */
   leading(operation: string): readonly string[];
+  /** Whether all who ask for a list are shown the rows of one value of those columns alone. */
+  isNarrowed(operation: string): boolean;
 }
 
 export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRules): Indexed {
   const known = new Map(entriesOf(resource.fields));
   const columns = new Set<string>();
   const indexes = new Map<string, readonly IndexColumn[]>();
+  const isThere = (name: string) => known.has(name) || asked.own.includes(name);
   const index = (names: readonly IndexColumn[]) => {
-    const isThere = (name: string) => known.has(name) || asked.own.includes(name);
     if (names.every((name) => isThere(typeof name === 'string' ? name : name.column))) indexes.set(JSON.stringify(names), names);
   };
   for (const [name, field] of known) {
@@ -48,11 +50,13 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(spec, endpoint);
     const leading = asked.leading(endpoint.operation);
+    // Nobody walks through all rows of such a list: the index that begins with the column it is narrowed by does for it.
+    const isNarrowed = asked.isNarrowed(endpoint.operation) && leading.every(isThere);
     if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
     for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
       if (known.has(name)) columns.add(name);
     for (const sort of sorted) {
-      index(sort);
+      if (!isNarrowed) index(sort);
       for (const filter of [...equal, ...leading]) both.push([filter, ...sort]);
     }
     // Where rows never go by creation, an index that begins with the field does for it alone.

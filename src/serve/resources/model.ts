@@ -103,7 +103,7 @@ export interface Referrer {
 /** Compiles every resource that has an identifier and stated fields. */
 export function compileModels(
   compilation: Compilation & { readonly standIn?: object | undefined },
-  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  access: Pick<Access, 'columnsOf' | 'equalIn' | 'alwaysNarrows'>,
 ): ReadonlyMap<string, RowModel> {
   const models = new Map<string, RowModel>();
   const derivedOf = compileDerived(compilation);
@@ -117,7 +117,7 @@ export function compileModels(
 function compileModel(
   resource: Resource,
   compilation: Compilation & { readonly standIn?: object | undefined },
-  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  access: Pick<Access, 'columnsOf' | 'equalIn' | 'alwaysNarrows'>,
   derived: Derived,
 ): RowModel {
   const { spec } = compilation;
@@ -179,7 +179,7 @@ function compileTable(
   fields: ReadonlyMap<string, Field>,
   codes: ReadonlyMap<string, ColumnCode>,
   compilation: Compilation,
-  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  access: Pick<Access, 'columnsOf' | 'equalIn' | 'alwaysNarrows'>,
   { extremes }: Derived,
   counted: readonly CountedRows[],
 ): Pick<RowModel, 'table' | 'columnsOf' | 'uniqueColumn' | 'uniqueKey'> {
@@ -190,6 +190,7 @@ function compileTable(
     own: ruled.map(({ name }) => name),
     sought,
     leading: access.equalIn,
+    isNarrowed: access.alwaysNarrows,
   });
   const uniques = uniquesOf(resource).map((rule, index) => ({
     column: `unique ${index}`,
