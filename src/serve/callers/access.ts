@@ -10,7 +10,7 @@ import { compileFieldsShown, compileReading, type FieldsShown, freeReading, type
 import { operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
 
 /** Who may do what (section 5 of the language, authentication): first the user, then scopes, then conditions. What no rule allows is refused. */
-export interface Access {
+export interface Access extends ListAsking {
   /** The open facts that an operation would need: its rules, or the schemes that say whom they are for. */
   doubts(operation: Operation): readonly OpenFact[];
   /** What a user may do. An upsert is the making of a row or its replacement, and a rule for either allows it too. */
@@ -25,6 +25,10 @@ export interface Access {
   choices(operation: string): readonly RowChoice[];
   /** The rows of a resource that a user may read, as a database decides it: those of which it cannot are not shown. */
   seen(resource: string, user: string | undefined): ListAccess;
+}
+
+/** What the rules of lists ask of tables. */
+export interface ListAsking {
   /** The columns that the rules of lists need of a resource: plain fields, and columns of their own. */
   columnsOf(resource: string): AskedColumns;
   /** The columns of a list's rows that have to equal something for one of its rules. */

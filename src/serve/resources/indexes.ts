@@ -8,6 +8,7 @@ import type { Resource } from '../../parts/resources.ts';
 import { directorOf, sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { IndexColumn } from '../../store/store.ts';
+import type { ListAsking } from '../callers/access.ts';
 import { columnCode } from '../exchange/column.ts';
 
 /** The fields of a resource that are looked up, filtered, sorted by or refer to something, and the indexes that lists ask for. */
@@ -23,10 +24,8 @@ export interface AskedByRules {
   readonly own: readonly string[];
   /** The columns by which rows are looked up together. */
   readonly sought: readonly (readonly string[])[];
-  /** The columns that rows of a list are chosen by. */
-  leading(operation: string): readonly string[];
-  /** Whether all who ask for a list are shown the rows of one value of those columns alone. */
-  isNarrowed(operation: string): boolean;
+  /** Which rows whoever asks for a list is shown. */
+  readonly lists: Pick<ListAsking, 'equalIn' | 'alwaysNarrows'>;
 }
 
 export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRules): Indexed {
@@ -49,9 +48,9 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
   const both: (readonly IndexColumn[])[] = [];
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(spec, endpoint);
-    const leading = asked.leading(endpoint.operation);
+    const leading = asked.lists.equalIn(endpoint.operation);
     // Nobody walks through all rows of such a list: the index that begins with the column it is narrowed by does for it.
-    const isNarrowed = asked.isNarrowed(endpoint.operation) && leading.every(isThere);
+    const isNarrowed = asked.lists.alwaysNarrows(endpoint.operation) && leading.every(isThere);
     if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
     for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
       if (known.has(name)) columns.add(name);
