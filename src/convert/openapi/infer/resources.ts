@@ -76,7 +76,7 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
     const status = successOf(endpoint);
     const shape = narrow(shapeOfAnswer(endpoint, status));
     const row = shownRowOf(context.written, shape, parameter) ?? shownRowOf(context.written, shape, `${singular(plural)}_id`);
-    const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
+    const resource = row && (row.resource ?? resourceNamedByPath(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }
   const noun = singular(plural) || 'thing';
@@ -90,7 +90,7 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
 const whole = (shape: Json | undefined): Json | undefined => shape;
 
 /** A thing whose shape has no name gets one of its path: `/postcards` holds each `postcard`. */
-function nameOf(
+export function resourceNamedByPath(
   row: ShownRow,
   plural: string,
   operation: SourceOperation,
