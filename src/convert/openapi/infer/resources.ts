@@ -75,7 +75,8 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
     const endpoint = endpointOf(context, operation);
     const status = successOf(endpoint);
     const shape = narrow(shapeOfAnswer(endpoint, status));
-    const row = shownRowOf(context.written, shape, parameter) ?? shownRowOf(context.written, shape, `${singular(plural)}_id`);
+    const noun = singular(plural);
+    const row = shownRowOf(context.written, shape, parameter, noun) ?? shownRowOf(context.written, shape, `${noun}_id`);
     const resource = row && (row.resource ?? resourceNamedByPath(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }
