@@ -11,6 +11,7 @@ import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
 import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
+import { namedConflicts } from './named-conflicts.ts';
 import { nestedCollection } from './nested-collections.ts';
 import { pageParameters } from './page-parameters.ts';
 import { renamedMembers } from './renamed-members.ts';
@@ -55,6 +56,7 @@ export const otherRules: readonly InferenceRule[] = [
   filtersByField,
   rowEnvelope,
   generatedIdentifier,
+  namedConflicts,
   statusStates,
   actionMovesState,
   expandableFieldsRule,
