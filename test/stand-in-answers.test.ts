@@ -134,21 +134,6 @@ test('a list that is asked for by POST is cut into pages by its body, at the top
   });
 });
 
-test('things that only a search by GET shows are listed by it; where they are listed elsewhere a search is none', async () => {
-  const boat = object({ id: string, name: string }, ['id']);
-  const search = {
-    parameters: [{ name: 'limit', in: 'query', schema: integer }],
-    ...answers(object({ results: list(ref('Boat')) })),
-  };
-  const { '/boats': collection, ...rest } = boats(ref('Boat'), { '/boats/search': { get: search } });
-  const paths = { ...rest, '/boats': { post: (collection as Words).post } };
-  await standIn(paths, { Boat: boat }, async (ask) => {
-    for (const name of ['Anna', 'Berta', 'Carla']) await ask('POST', '/boats', { name });
-    assert.equal((await ask('GET', '/boats/search')).json.results.length, 3);
-    assert.equal((await ask('GET', '/boats/search?limit=2')).json.results.length, 2);
-  });
-});
-
 test('an act that is sent several answers for each of them, and as many as are asked for', async () => {
   const result = object({ To: string, MessageID: string, ErrorCode: integer }, ['To', 'MessageID', 'ErrorCode']);
   const mail = object({ To: string, Text: string });
