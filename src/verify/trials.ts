@@ -25,6 +25,7 @@ import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { safeMethods } from './endpoints/safe-methods.ts';
 import { selected } from './endpoints/selected.ts';
 import { crashes } from './errors/crashes.ts';
 import { neverArising } from './errors/never.ts';
@@ -55,6 +56,7 @@ import { movedRows } from './resources/moved-rows.ts';
 import { notWritable } from './resources/not-writable.ts';
 import { uniqueRaced, uniqueRacedLater } from './resources/raced.ts';
 import { references } from './resources/references.ts';
+import { shownLater } from './resources/shown-later.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { shownTo } from './resources/shown-to.ts';
 import { statedRows } from './resources/stated-rows.ts';
@@ -86,6 +88,7 @@ export const trials: readonly Trial[] = [
   uniqueChanged,
   uniqueRaced,
   shownTo,
+  shownLater,
   notWritable,
   references,
   derived,
@@ -112,6 +115,7 @@ export const trials: readonly Trial[] = [
   called,
   available,
   routes,
+  safeMethods,
   replies,
   computed,
   selected,
