@@ -1,5 +1,5 @@
-import type { Client, Pausing } from './client/client.ts';
-import type { ServiceClock } from './client/clock.ts';
+import type { Client, Pausing } from './exchange/client.ts';
+import type { ServiceClock } from './exchange/clock.ts';
 
 /** A day, and a little: what is refused for longer stays so. */
 export const refillMsMax = 25 * 3_600_000;

@@ -5,12 +5,12 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
 import type { FollowingEffect } from '../../parts/following.ts';
 import { type Machine, machineAt, type Transition } from '../../parts/states.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
-import { restrictedAt } from '../states/in-states.ts';
-import { isRefusedByUpdate } from '../states/moved.ts';
-import { begunAnew, waysBack } from '../states/timed.ts';
+import { restrictedAt } from '../trials/states/in-states.ts';
+import { isRefusedByUpdate } from '../trials/states/moved.ts';
+import { begunAnew, waysBack } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
