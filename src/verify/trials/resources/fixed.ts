@@ -124,6 +124,9 @@ function hasUnstated(json: Json | undefined, [name = '', ...rest]: readonly stri
   return rest.length === 0 || hasUnstated((json as Readonly<Record<string, Json>>)[name], rest);
 }
 
+/** The reason of a claim that another value for what is set once is refused. */
+export const otherNotTaken = 'immutable';
+
 async function sendAnother(
   session: Session,
   endpoint: Endpoint,
@@ -143,7 +146,7 @@ async function sendAnother(
   claimRefused(session, done, {
     by: { when: 'request.invalid.value' },
     fact,
-    reason: 'immutable',
+    reason: otherNotTaken,
     at: `${field.at}/immutable`,
     beside: [before],
     isSo,
