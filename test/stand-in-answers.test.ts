@@ -92,6 +92,44 @@ test('an error that may be null is the one that says why, in whichever of its wo
   });
 });
 
+test('the code of a refusal is no example that HTTP calls another status', async () => {
+  const code = async (example: string): Promise<string> => {
+    const failure = object({ code: { ...string, example }, message: string }, ['code', 'message']);
+    const make = { ...sends(object({ name: string }, ['name'])), ...answers(object({ id: string }), {}, '201') };
+    const responses = { ...(make.responses as Words), 400: { description: 'bad', ...json(failure) } };
+    let found = '';
+    await standIn({ '/acts': { post: { ...make, responses } } }, {}, async (ask) => {
+      found = (await ask('POST', '/acts', { name: 7 })).json.code;
+    });
+    return found;
+  };
+  assert.notEqual(await code('unauthorized'), 'unauthorized');
+  assert.equal(await code('parameter_invalid'), 'parameter_invalid');
+});
+
+test('what was just made has no moment of its end', async () => {
+  const moment = { ...string, format: 'date-time' };
+  const boat = object(
+    { id: string, name: string, archivedAt: moment, last_used_at: { ...moment, type: ['string', 'null'] }, builtAt: moment },
+    ['id'],
+  );
+  await standIn(boats(object({ name: string })), { Boat: boat }, async (ask) => {
+    const { json: made } = await ask('POST', '/boats', { name: 'Anna' });
+    assert.deepEqual([made.archivedAt, made.last_used_at], [undefined, null]);
+    assert.match(made.builtAt, /^\d{4}-/);
+  });
+});
+
+test('two acts that are sent otherwise have identifiers of their own, the same one the same', async () => {
+  const sent = object({ MessageID: string, at: string }, ['MessageID']);
+  await standIn({ '/send': { post: { ...sends(object({ to: string })), ...answers(sent) } } }, {}, async (ask) => {
+    const idFor = async (to: string): Promise<string> => (await ask('POST', '/send', { to })).json.MessageID;
+    assert.match(await idFor('one'), /^[a-z]{16}$/);
+    assert.equal(await idFor('one'), await idFor('one'));
+    assert.notEqual(await idFor('one'), await idFor('two'));
+  });
+});
+
 test('after an act a status is spelt as the example of its own answer has it', async () => {
   const boat = object({ id: string, name: string, status: string }, ['id']);
   const acted = (status: string): Words => ({

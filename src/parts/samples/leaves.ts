@@ -139,7 +139,7 @@ const nameRows: readonly { readonly named: RegExp; make(chance: Chance): string 
   { named: /(?:^|_)currency$/i, make: () => 'eur' },
   { named: /(?:^|_)(?:created|updated|modified|expires)_?at$|[a-z](?:Created|Updated|Expires)At$/i, make: timeOf },
   { named: /(?:^|_)uuid$/i, make: (chance) => chance.uuid() },
-  { named: /(?:^|_)ids?$|[a-z]Ids?$/, make: (chance) => lettersOf(chance, 16) },
+  { named: /(?:^|_)ids?$|[a-z]I[dD]s?$/, make: (chance) => lettersOf(chance, 16) },
 ];
 
 function timeOf(chance: Chance): string {

@@ -13,6 +13,7 @@ import { after, type PromiseOrValue } from '../../exchange/after.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { warn } from '../../exchange/warn.ts';
 import type { Call } from '../../http/call.ts';
+import { toJson } from '../../http/json.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileForEach } from './answers-for-each.ts';
@@ -66,7 +67,7 @@ export function compileCompletion(
   return (given, exchange, work, sent, page) => {
     const value = tellPage(asGiven(given), page, exchange.call);
     const told: string[] = [];
-    const ground = groundOf(sampling, work, placeOfCall(exchange.call, isOpen), (path) => told.push(path));
+    const ground = groundOf(sampling, work, placeOfCall(exchange, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
     const whole = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
     if (whole === nothing) {
@@ -161,10 +162,18 @@ function isStatus(value: Json | undefined): boolean {
   return typeof value === 'number' && value >= 100 && value < 600;
 }
 
-/** Where an answer stands, of which what is made up in it follows: changing a thing of which nothing else is known shows what reading it shows. */
-function placeOfCall({ method, path }: Call, isOpen: boolean): string {
+/**
+ * Where an answer stands, of which what is made up in it follows: changing a thing of which nothing else is known shows what reading it shows, and two acts that are sent
+ * otherwise are two, with identifiers of their own.
+ */
+function placeOfCall({ call: { method, path }, request }: Exchange, isOpen: boolean): string {
+  if (isOpen && method === 'POST' && (isFields(request) || Array.isArray(request)))
+    return `${method} ${path}\n${toJson(request).slice(0, sentMost)}`;
   return isOpen && (method === 'PUT' || method === 'PATCH') ? `GET ${path}` : `${method} ${path}`;
 }
+
+/** So much of what was sent tells one act from another. */
+const sentMost = 4096;
 
 /** Whether a request asks for a page after the first, by one of the usual parameters. */
 function asksFurther({ call, params, request }: Exchange): boolean {

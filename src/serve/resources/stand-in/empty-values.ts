@@ -26,6 +26,14 @@ export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
 const setFlags = /^(?:is_?)?(?:active|enabled|visible|available|open|public)$/i;
 const madeNames = /^(?:created|updated|modified)(?:_?(?:at|on|date|time))?$/i;
 
+/** The moments at which something was over or was last done, of which nothing that was just made has one: `archived_at`, `completedAt`, `lastUsedOn`. */
+export function isOfItsEnd(name: string): boolean {
+  return ends.test(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase());
+}
+
+const ends =
+  /^(?:archived|deleted|cancell?ed|completed|closed|resolved|revoked|suspended|paused|ended|finished|failed|disabled|deactivated|trashed|removed|redeemed|refunded|voided|merged|rejected|last(?:used|login|loggedin|seen|signin|active|accessed))(?:at|on|date|time|datetime|timestamp)$/;
+
 /** `status`, `State`, `verification_status`, `reviewState`. */
 export function isStateName(name: string): boolean {
   return /(?:^|_)(?:status|state)$|[a-z](?:Status|State)$/i.test(name);

@@ -189,12 +189,22 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Sampl
   }
   if (!row || (row.ifRequired && !isRequired && !isCode.test(name))) return undefined;
   const { example } = samples.whole(shape);
-  if (isCode.test(name) && typeof example === 'string' && fits(example)) return ({ code }) => code ?? example;
+  if (isCode.test(name) && typeof example === 'string' && fits(example))
+    return ({ code, condition, status }) => code ?? (saysOtherwise(example, status) ? wordOf(condition, status) : example);
   return (told) => row.values(told).find((value) => value !== undefined && fits(value));
 }
 
 /** What says of an error which one it is: told where it may be left out too, as the example of its own shape has it. */
 const isCode = /^(?:code|error_?code)$/i;
+
+/** Whether an example is what HTTP calls another status: `not_found` of a request that is bad. */
+function saysOtherwise(example: string, status: number): boolean {
+  const plain = (text: string) => text.replaceAll(/[^A-Za-z]/g, '').toLowerCase();
+  return (
+    status !== missing &&
+    [401, 403, missing, 409, 429, 500].some((one) => one !== status && plain(phrase(one)) === plain(example))
+  );
+}
 
 /** A list of errors may be one of their messages. */
 function textOf(shape: Shape, samples: Samples): Tell | undefined {
