@@ -88,7 +88,7 @@ states:
     field: status
     initial: [{ if: next.pace == 'slow', state: waiting }, { state: ended }]
     states: [waiting, queued, ended]
-    transitions: { queue: { from: waiting, to: queued, on: none, after: 1h }, end: waiting -> ended }
+    transitions: { queue: { from: waiting, to: queued, after: 1h }, end: waiting -> ended }
 ${codes}`;
 
 test('where what is sent decides in which state a row begins, one is made that begins where it is wanted', async () => {
@@ -205,4 +205,85 @@ test('a new value of a pattern is no short one that others soon have, too', () =
     assert.equal(new Set(made).size, made.length, pattern);
     for (const value of made) assert.match(String(value), new RegExp(pattern, 'u'));
   }
+});
+
+test('where a row cannot be brought to the first of the states in which it may be changed, another one will do', async () => {
+  const report = await held(jobs.replace('in: [queued]', 'in: [queued, waiting]'), ['resources/changed']);
+  assert.deepEqual([...report.breaches, ...report.unsteady], []);
+  assert.doesNotMatch(verdictOf(report, 'allowed values', 'job.note'), /no caller can bring/);
+});
+
+const visits = `
+title: Visits
+resources:
+  doctor: { identifier: { field: id, generate: uuid }, fields: { id: string, name: { type: string, minLength: 1 } }, required: [id, name] }
+  patient:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, name: { type: string, minLength: 1 }, born: { type: string, format: date } }
+    required: [id, name, born]
+  brief: { identifier: none, fields: { id: string, name: string }, required: [id, name] }
+  visit:
+    identifier: { field: id, generate: uuid }
+    fields:
+      id: string
+      doctor: { ref: doctor, onDelete: restrict }
+      patient: { ref: patient, onDelete: restrict, show: brief }
+    required: [id, doctor, patient]
+endpoints:
+  POST /doctors: { does: create doctor }
+  GET /doctors/{id}: { does: read doctor }
+  POST /patients: { does: create patient }
+  GET /patients/{id}: { does: read patient }
+  POST /visits: { does: create visit }
+  GET /visits: { does: list visit, expand: { parameter: expand } }
+  GET /visits/{id}: { does: read visit, expand: { parameter: expand } }
+states: none
+limits: { pagination: none }
+${codes}`;
+
+test('who asks for one reference to be shown whole is shown another one as it is shown to everybody', async () => {
+  const report = await held(visits, ['endpoints/expanded', 'endpoints/lists']);
+  assert.deepEqual([...report.breaches, ...report.unsteady], []);
+});
+
+const shops = `
+title: Shops
+purpose: { users: { keeper: Keeps a shop. } }
+resources:
+  shop:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, account: { type: string, readOnly: true, visible: none, set: { create: caller.id } } }
+    required: [id, account]
+  parcel:
+    identifier: { field: id, generate: uuid }
+    fields:
+      id: string
+      shop: { ref: shop, onDelete: cascade, immutable: true }
+      account: { type: string, readOnly: true, visible: none, set: { create: next.shop.account } }
+    required: [id, shop, account]
+endpoints:
+  POST /shops: { does: create shop }
+  GET /shops/{id}: { does: read shop }
+  POST /parcels: { does: create parcel }
+  GET /parcels/{id}: { does: read parcel }
+states: none
+${codes.replace('authentication: none', '')}
+authentication:
+  schemes: { key: { type: api_key, header: X-Key, generate: "k_{random:24}" } }
+  accept: [key]
+  permissions:
+    - { allow: [create shop], to: keeper }
+    - { allow: [read shop], to: keeper, if: resource.account == caller.id }
+    - { allow: [create parcel], to: keeper }
+    - { allow: [read parcel], to: keeper, if: resource.account == caller.id }
+`;
+
+test('whose a row is can be known where a hidden field has it from what the row refers to', async () => {
+  const withCodes = shops.replace(
+    'missing:',
+    'unknown: { status: 401, when: caller.unknown }\n    forbidden: { status: 403, when: caller.forbidden }\n    missing:',
+  );
+  const report = await held(withCodes, ['authentication'], { inPairs: true });
+  assert.deepEqual([...report.breaches, ...report.unsteady], []);
+  assert.equal(verdictOf(report, 'permission rules', 'read parcel'), 'held');
 });

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { makeInSome } from '../../make/in-some-state.ts';
 import { lookAt } from '../../make/look.ts';
 import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
@@ -39,9 +40,8 @@ export const changed: Trial = {
 
 /** One row, with everything in it, that is changed again and again, and read after each change. */
 async function changeAll(session: Session, endpoint: Endpoint, changes: readonly RowChange[]): Promise<void> {
-  const [state] = endpoint.in ?? [];
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
-  const row = await session.make(name, { style: 'whole', ...(state !== undefined && { state }) });
+  const row = await makeInSome(session, name, endpoint.in, { style: 'whole' });
   const changing = await changingOf(session, endpoint, row);
   let before = (await lookAt(session, changing.row)).done;
   let taken = 0;
