@@ -75,9 +75,10 @@ resources:
     fields:
       id: string
       pace: { enum: [${paces.join(', ')}], immutable: true }
+      mode: { enum: [${paces.join(', ')}], immutable: true }
       note: { type: string, maxLength: 20 }
       status: { type: string, readOnly: true }
-    required: [id, pace, status]
+    required: [id, pace, mode, status]
 endpoints:
   POST /jobs: { does: create job }
   GET /jobs/{id}: { does: read job }
@@ -86,7 +87,7 @@ endpoints:
 states:
   job:
     field: status
-    initial: [{ if: next.pace == 'slow', state: waiting }, { state: ended }]
+    initial: [{ if: "next.pace == 'slow' && next.mode == 'slow'", state: waiting }, { state: ended }]
     states: [waiting, queued, ended]
     transitions: { queue: { from: waiting, to: queued, after: 1h }, end: waiting -> ended }
 ${codes}`;
@@ -98,18 +99,15 @@ test('where what is sent decides in which state a row begins, one is made that b
     .replace('waiting, queued, ended', 'waiting, ended');
   const report = await held(aimed, ['endpoints/bodies', 'states/transitions']);
   assert.deepEqual([...report.breaches, ...report.unsteady], []);
-  assert.equal(verdictOf(report, 'allowed values', 'job.note'), 'held');
+  assert.doesNotMatch(verdictOf(report, 'request payload shapes', 'PATCH /jobs/{id}'), /a body that is taken|no caller can bring/);
 });
 
 test('a transition that is answered with the stated code of a service that has too much to do is no breach', async () => {
-  const aimed = jobs
-    .replace('in: [queued]', 'in: [waiting]')
-    .replace(/queue: .*?1h \}, /, '')
-    .replace('waiting, queued, ended', 'waiting, ended');
+  const begun = jobs.replace(/initial: .*/, 'initial: waiting');
   const text = JSON.stringify({ type: 'about:blank', title: 'x', status: 503, code: 'unavailable' });
   const spoil: StandOptions['spoil'] = ({ target }) =>
     target.endsWith('/end') ? { status: 503, text, headers: { 'content-type': 'application/problem+json' } } : {};
-  const { breaches } = await held(aimed, ['states/transitions'], { spoil });
+  const { breaches } = await held(begun, ['states/transitions'], { spoil });
   assert.deepEqual(
     breaches.filter(({ kind }) => kind === 'transitions').map(({ promised, seen }) => [promised, seen]),
     [],
@@ -121,7 +119,7 @@ title: Orders
 resources:
   box:
     identifier: { field: id, generate: uuid }
-    fields: { id: string, weight: { type: integer, minimum: 0, maximum: 3 } }
+    fields: { id: string, weight: { type: integer, minimum: 0, maximum: 0 } }
     required: [id, weight]
   order:
     identifier: { field: id, generate: uuid }
