@@ -99,7 +99,10 @@ test('where what is sent decides in which state a row begins, one is made that b
     .replace('waiting, queued, ended', 'waiting, ended');
   const report = await held(aimed, ['endpoints/bodies', 'states/transitions']);
   assert.deepEqual([...report.breaches, ...report.unsteady], []);
-  assert.doesNotMatch(verdictOf(report, 'request payload shapes', 'PATCH /jobs/{id}'), /a body that is taken|no caller can bring/);
+  assert.doesNotMatch(
+    verdictOf(report, 'request payload shapes', 'PATCH /jobs/{id}'),
+    /a body that is taken|no caller can bring/,
+  );
 });
 
 test('a transition that is answered with the stated code of a service that has too much to do is no breach', async () => {
@@ -158,6 +161,27 @@ test('a row that is made with another is found in a list that asks for that one'
   ]);
   assert.deepEqual([...report.breaches, ...report.unsteady], []);
   assert.doesNotMatch(verdictOf(report, 'parameters', 'GET /lines'), /no list of line/);
+});
+
+const parts = `
+title: Parts
+resources:
+  part:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, name: { type: string, minLength: 2, maxLength: 30 }, flag: { type: boolean, default: true } }
+    required: [id, name, flag]
+    unique: [[name]]
+endpoints:
+  POST /parts: { does: create part }
+  GET /parts/{id}: { does: read part }
+states: none
+${codes
+  .replace('missing:', 'taken: { status: 409, when: [resource.exists, reference.held] }\n    missing:')
+  .replace('unavailable:', 'flagged: { status: 422, on: [create part], if: "has(next.flag) && next.flag" }\n    unavailable:')}`;
+
+test('an error of its own may come before the code of a value that is there, whatever else that code stands for', async () => {
+  const { breaches, unsteady } = await held(parts, ['resources/unique']);
+  assert.deepEqual([...breaches, ...unsteady], []);
 });
 
 const bells = `
