@@ -51,12 +51,21 @@ const apart = {
   package: /^test\/package\./,
 };
 
+/** Tests that open no store by a service, or stores of their own alone, a reluctant one among them: on another they would be the same once more. */
+const opensNone =
+  /^test\/(?:store(?:-(?!waits|copy)\w[\w-]*)?|doors-\w+|wire-(?:body|formats|json|negotiation|route|validation)|limits-(?:calendar|counters|kinds)|(?:chaos-checker|finding-creates|long|own-statements|planned|postgres-address|release-materials|samples|shared-processes))\.test\./;
+
 const isOfStore = (file: string) =>
   (!isApart(file) || apart.stories.test(file)) &&
   !isLeft(file) &&
+  !opensNone.test(file) &&
   !/^test\/(?:verify|faults|import|export|convert|document|check|expressions|kinds-(?!toys)\w+|form|mistake|nine-parts|shapes?|parts|mutants|untold|run)[-.]/.test(
     file,
   );
+
+/** Whether `verify` is tried once of each sort. Files of which `npm test` tries just that are left to it. */
+const isVerifyShort = words.length === 0;
+const isTriedHere = (file: string) => !isVerifyShort || isLeft(file);
 
 /** Of the store's contract, what is run on PGlite at once: PostgreSQL's dialect and the engine over it, with nothing to install. */
 const dialect = /^test\/store(?:-outbox)?\.test\./;
@@ -90,7 +99,7 @@ const rounds: readonly (readonly Stage[])[] = [
   ],
   // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
   // Nothing is run beside it: what has no time to wait for what does not come sees less.
-  ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0, ...few }]] : []),
+  ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify).filter(isTriedHere), isShort: isVerifyShort, ...few }]] : []),
   // What `verify` asks of a service, and what documents are read, checked and written as, is the same whatever a store does.
   ...(isLong
     ? [

@@ -11,6 +11,33 @@ const alone: Readonly<Record<string, string>> = {
   'test/hostile.test.ts': 'looks at its service after each test of its process',
 };
 
+/**
+ * Files that keep a processor for eight seconds and more in one of the runs, or wait for so long, the longest first. Each has a process of its own,
+ * begun before those that several share: what is begun last is short, so that no core is left without work at the end of a stage.
+ */
+export const longest: readonly string[] = [
+  'test/chaos.test.ts',
+  'test/crash.test.ts',
+  'test/attack.test.ts',
+  'test/bounded-documents.test.ts',
+  'test/verify-event-words.test.ts',
+  'test/package.test.ts',
+  'test/verify-endpoints.test.ts',
+  'test/verify-confirming.test.ts',
+  'test/convert-asyncapi-law.test.ts',
+  'test/export-openapi.test.ts',
+  'test/mistake-laws.test.ts',
+  'test/authentication-cli.test.ts',
+  'test/verify-derived.test.ts',
+  'test/verify-engine.test.ts',
+  'test/verify-chosen.test.ts',
+  'test/convert-typescript-compile.test.ts',
+  'test/verify-cli.test.ts',
+  'test/json-schema-behaviour.test.ts',
+  'test/introspection.test.ts',
+  'test/basic-keys.test.ts',
+];
+
 /** A file that waits before it has its tests: those of its neighbours could all be over by then, and the process would be held to be done. */
 const waitsFirst = /^(?:(?:const|let) [^=\n]*= )?\(?await /m;
 
@@ -29,9 +56,10 @@ export interface Processes {
  */
 export function shareProcesses(files: readonly string[], neighbours: number): Processes {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-tests-'));
-  const isAlone = (file: string) => alone[file] !== undefined || waitsFirst.test(readFileSync(file, 'utf8'));
-  const shared = files.filter((file) => !isAlone(file));
-  const processes = new Map(files.filter(isAlone).map((file) => [file, [file]]));
+  const isFirst = (file: string) => longest.includes(file);
+  const isAlone = (file: string) => !isFirst(file) && (alone[file] !== undefined || waitsFirst.test(readFileSync(file, 'utf8')));
+  const shared = files.filter((file) => !isFirst(file) && !isAlone(file));
+  const processes = new Map(longest.filter((file) => files.includes(file)).map((file) => [file, [file]]));
   const count = Math.ceil(shared.length / neighbours);
   for (let at = 0; at < count; at++) {
     // Files about one thing take long alike: they are dealt out, so that no process has all of them.
@@ -41,6 +69,7 @@ export function shareProcesses(files: readonly string[], neighbours: number): Pr
     writeFileSync(module, together.map((file) => `import ${JSON.stringify(pathToFileURL(resolve(file)).href)};\n`).join(''));
     processes.set(together.length === 1 ? first : module, together);
   }
+  for (const file of files.filter(isAlone)) processes.set(file, [file]);
   return {
     modules: [...processes.keys()],
     filesOf: (module) => processes.get(module),
