@@ -109,6 +109,7 @@ function valuesFor(model: Model, { resource, initial }: Machine, name: string): 
   const fits = model.schemas.of(shape, 'sent');
   const stated = Array.isArray(shape.enum) ? (shape.enum as readonly Json[]) : [];
   const hints = initial.flatMap((one) => (one.if ? hintsIn(one.if.source) : []));
-  const others = [...stated, true, false, ...hints, ...[...edgesOf(shape)].map(({ value }) => value)];
+  // What conditions speak of decides most: of many values these are thought of first.
+  const others = [...hints, ...stated, true, false, ...[...edgesOf(shape)].map(({ value }) => value)];
   return [undefined, ...new Set(others.filter((value) => value !== null && fits(value).length === 0))];
 }

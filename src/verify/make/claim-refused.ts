@@ -172,15 +172,23 @@ function whyAnother(
   // Whether a credential is good there is another trial's.
   if (isOneOf('caller.unknown')) return 'the caller is not known there';
   if (mayBeDenied(model, exchange, code)) return 'the caller may not be allowed to';
-  return mayComeFirst(model, exchange, code, stated) ? 'an error of its own may come first' : undefined;
+  return mayComeFirst(model, exchange, code, stated, meant) ? 'an error of its own may come first' : undefined;
 }
 
 /** What is only asked once a change is about to be stored, and so stands behind the service's own errors. */
 const lastOfAll: ReadonlySet<string> = new Set<ErrorCondition>(['resource.exists', 'limit.quota']);
 
 /** Whether a refusal is an error of the service's own at that operation, which is found before what is asked last. */
-function mayComeFirst(model: Model, { endpoint }: TrialExchange, code: string, { rule }: StatedRefusal): boolean {
-  const isLast = statedValue(rule.when)?.every((when) => lastOfAll.has(when)) === true;
+function mayComeFirst(
+  model: Model,
+  { endpoint }: TrialExchange,
+  code: string,
+  { rule }: StatedRefusal,
+  meant: ErrorCondition | undefined,
+): boolean {
+  // A code may stand for more than what is wrong here.
+  const isLast =
+    meant === undefined ? statedValue(rule.when)?.every((when) => lastOfAll.has(when)) === true : lastOfAll.has(meant);
   if (!isLast || !endpoint) return false;
   const operation = model.operationOf(endpoint);
   return model.refusals

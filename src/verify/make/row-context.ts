@@ -15,16 +15,17 @@ export function contextOfRow(session: Session, row: TrialRow): Known | undefined
   // What some rule leaves out, and was shown all the same, is known.
   const shown = row.fields;
   const hidden = new Set([...model.unseenBy(row.resource, reader)].filter((name) => shown[name] === undefined));
+  const follow = followedIn(
+    model,
+    run.results.filter((result) => isExchange(result)),
+  );
   const { fields, unseen } = rowKnown(model, row.resource, {
     // Conditions read what a reference names, however it is shown.
     fields: unexpanded(model, row.resource, row.fields),
     unseen: hidden,
     creation: row.made?.value,
+    follow,
   });
-  const follow = followedIn(
-    model,
-    run.results.filter((result) => isExchange(result)),
-  );
   return {
     context: { resource: fields, follow },
     unseen: { resource: new Set([...unseen, ...derivedElsewhere(model.spec, row.resource)]) },

@@ -1,5 +1,4 @@
 import type { Json } from '../../document/document.ts';
-import { isSame } from '../../document/values.ts';
 import type { Effect } from '../../parts/effects.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -24,9 +23,25 @@ import { firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
 import { isJsonMap, sentFields, unset } from './sent-fields.ts';
 import { toldMeanwhile } from './told-meanwhile.ts';
+import { leavesAsItWas, reckonedOf } from './unchanged-by.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
+  model: Model,
+  change: TrialExchange,
+  before: Before | undefined,
+  followed?: Follow,
+): ReadonlyMap<string, Expectation> {
+  const effect = change.endpoint && statedValue(change.endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  if (!effect || !resource || !change.endpoint) return new Map();
+  const all = new Map(expectedAtFirst(model, change, before, followed));
+  leaveOpen(resource, all, changedAgain(model, resource.name, effect, change.endpoint.operation));
+  return all;
+}
+
+/** The same, before anything else follows from it. */
+export function expectedAtFirst(
   model: Model,
   change: TrialExchange,
   before: Before | undefined,
@@ -53,7 +68,7 @@ export function expectedAfter(
     effect.verb !== 'transition' &&
     change.endpoint.counts === undefined &&
     before !== undefined &&
-    isUnchanged(resource, next, before);
+    leavesAsItWas(resource, next, before);
   const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : [];
   const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const mayBeIdle =
@@ -65,7 +80,7 @@ export function expectedAfter(
         )
       : effect.verb !== 'transition' &&
         change.endpoint.counts === undefined &&
-        isUnchanged(resource, unset(resource, words, next), reckonedOf(before, resource, words, unseenNext)));
+        leavesAsItWas(resource, unset(resource, words, next), reckonedOf(before, resource, words, unseenNext)));
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
@@ -81,9 +96,7 @@ export function expectedAfter(
     out.set(name, fromExpression(model, expression, change, { before, next, unseenNext, followed }, field));
   }
   leaveOpen(resource, out, toldMeanwhile(model.spec, resource.name));
-  const all = withDerivedFields(model.spec, resource.name, out, before === undefined);
-  leaveOpen(resource, all, changedAgain(model, resource.name, effect, change.endpoint.operation));
-  return all;
+  return withDerivedFields(model.spec, resource.name, out, before === undefined);
 }
 
 /** What the service tells at a moment of its own, or what follows from the change changes once more, may be one or the other. */
@@ -255,23 +268,6 @@ function movedState(
 function defaultsOf(resource: Resource): RowFields {
   return Object.fromEntries(
     entriesOf(resource.fields).flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])),
-  );
-}
-
-/** A row before a change, as far as what becomes of it can be reckoned: the rest may be as it was. */
-function reckonedOf(before: Before, resource: Resource, words: readonly string[], unknown: ReadonlySet<string>): Before {
-  const fields = Object.entries(unset(resource, words, before.fields)).filter(([name]) => !unknown.has(name));
-  return { ...before, fields: Object.fromEntries(fields) };
-}
-
-/** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
-function isUnchanged({ fields }: Resource, next: RowFields, before: Before): boolean {
-  // What is derived of other rows is another only where the rest of the row is, or they are.
-  const isGone = (name: string) => !Object.hasOwn(next, name) && entryOf(fields, name)?.derive === undefined;
-  return (
-    Object.entries(next).every(
-      ([name, value]) => before.unseen.has(name) || isSame(value ?? null, before.fields[name] ?? null),
-    ) && Object.entries(before.fields).every(([name, value]) => value === null || !isGone(name))
   );
 }
 

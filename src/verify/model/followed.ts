@@ -1,4 +1,3 @@
-import type { Json } from '../../document/document.ts';
 import type { FieldValues } from '../../parts/expressions/frame.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { derivedElsewhere } from './derived.ts';
@@ -7,6 +6,7 @@ import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
 import { hasMade, rowKnown } from './row-known.ts';
 import { rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts';
+import { watched } from './watched.ts';
 
 /**
  * Reads rows through references: those that exchanges have shown, each as it was shown last. It throws NotSeen for a row that none
@@ -15,18 +15,20 @@ import { rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts
  */
 export function followedIn(model: Model, exchanges: readonly TrialExchange[], isLatest = false): Follow {
   let resources: readonly (string | undefined)[] = [];
-  return (resource, key) => {
+  const follow: Follow = (resource, key) => {
     if (resources.length === 0) resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
     const id = typeof key === 'string' ? key : identifierBy(model, exchanges, resource, key);
     const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));
     const row = shown && rowWith(model, shown, id);
     if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
     const creation = exchanges.find((exchange) => hasMade(model, exchange, resource, id));
-    const known = rowKnown(model, resource, { fields: row, unseen: model.unseenBy(resource, model.readerOf(shown)), creation });
+    const unseen = model.unseenBy(resource, model.readerOf(shown));
+    const known = rowKnown(model, resource, { fields: row, unseen, creation, follow });
     // What is derived of other rows may have changed since it was shown.
     const moving = isLatest ? [] : derivedElsewhere(model.spec, resource);
     return watched(known.fields, new Set([...known.unseen, ...moving]));
   };
+  return follow;
 }
 
 /** The identifier of the row that was shown last with these fields. @throws {NotSeen} where none was: it may be there all the same. */
@@ -39,18 +41,4 @@ function identifierBy(model: Model, exchanges: readonly TrialExchange[], resourc
     if (row?.[field] !== undefined) return String(row[field]);
   }
   throw new NotSeen(`no such ${resource} was shown`);
-}
-
-/** The row; whoever reads what was hidden from its reader is told so. */
-export function watched(row: ShownFields, hidden: ReadonlySet<string>): ShownFields {
-  if (hidden.size === 0) return row;
-  const out: Record<string, Json> = { ...row };
-  for (const name of hidden) {
-    Object.defineProperty(out, name, {
-      get: () => {
-        throw new NotSeen(`${name} is not shown`);
-      },
-    });
-  }
-  return out;
 }

@@ -8,8 +8,9 @@ import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Follow } from './expectation.ts';
 import { expectedAfter } from './expected.ts';
-import { followedIn, watched } from './followed.ts';
+import { followedIn } from './followed.ts';
 import type { Model } from './model.ts';
+import { watched } from './watched.ts';
 
 /**
  * Where a creation begins, as far as its request tells, and what it refers to: rows that are there from the start, as they are stated, and those

@@ -1,12 +1,15 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { followedOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
-import type { Before, RowFields } from './expectation.ts';
-import { expectedAfter } from './expected.ts';
+import type { Before, Follow, RowFields } from './expectation.ts';
+import { expectedAtFirst } from './expected.ts';
 import type { Model } from './model.ts';
 import { idIn } from './row-shown.ts';
+import { watched } from './watched.ts';
 
 /** Whether an exchange made the row of this identifier. */
 export function hasMade(model: Model, exchange: TrialExchange, resource: string, id: Json): boolean {
@@ -25,34 +28,75 @@ export function isMaking({ endpoint, status }: TrialExchange): boolean {
 export function rowKnown(
   model: Model,
   resource: string,
-  { fields, unseen: hiddenThen, creation }: Before & { readonly creation: TrialExchange | undefined },
+  {
+    fields,
+    unseen: hiddenThen,
+    creation,
+    follow,
+  }: Before & {
+    readonly creation: TrialExchange | undefined;
+    /** Reads the rows that it refers to. */
+    readonly follow?: Follow;
+  },
 ): Before {
   const unseen = new Set(hiddenThen);
-  const lasting = creation ? setForGood(model, resource, creation) : {};
+  const lasting = creation ? setForGood(model, resource, creation, follow) : {};
   const hidden = Object.fromEntries(Object.entries(lasting).filter(([name]) => unseen.has(name) && fields[name] === undefined));
   for (const name of [...Object.keys(hidden), ...Object.keys(fields)]) unseen.delete(name);
   return { fields: { ...hidden, ...fields }, unseen };
 }
 
 const reckoned = new WeakMap<TrialExchange, RowFields>();
+const reckonedThrough = new WeakMap<TrialExchange, RowFields>();
 
 /** What a creation gave the fields that nothing changes afterwards, as far as that can be reckoned from the request and its caller. */
-function setForGood(model: Model, name: string, creation: TrialExchange): RowFields {
-  const known = reckoned.get(creation);
+function setForGood(model: Model, name: string, creation: TrialExchange, follow: Follow | undefined): RowFields {
+  const own = follow ? reckonedThrough : reckoned;
+  const known = own.get(creation);
   if (known) return known;
   const resource = model.resource(name);
   const out: Record<string, Json> = {};
-  const expected = resource && isDone(creation) ? expectedAfter(model, creation, undefined) : new Map();
+  const expected =
+    resource && isDone(creation)
+      ? expectedAtFirst(model, creation, undefined, follow && lastingThrough(model, follow))
+      : new Map();
   for (const [field, stated] of resource ? entriesOf(resource.fields) : []) {
     const one = expected.get(field);
     if (one?.is === 'value' && one.because !== 'state' && isForGood(model, name, stated)) out[field] = one.value;
   }
-  reckoned.set(creation, out);
+  own.set(creation, out);
   return out;
 }
 
-/** Whether only a creation gives a field its value. */
-function isForGood(model: Model, resource: string, { immutable, readOnly, set }: Field): boolean {
+/** Reads of a row what has been so ever since it was made: the rest may have been otherwise when it was read. */
+function lastingThrough(model: Model, follow: Follow): Follow {
+  return (name, key) => {
+    const row = follow(name, key);
+    const resource = model.resource(name);
+    if (!resource || typeof row !== 'object' || row === null || Array.isArray(row)) return row;
+    const moving = entriesOf(resource.fields).flatMap(([field, stated]) => (isForGood(model, name, stated) ? [] : [field]));
+    // What is an object and no list has fields.
+    return watched(row as RowFields, new Set(moving.filter((field) => field !== model.identifierField(name))));
+  };
+}
+
+/** Whether only a creation gives a field its value, and nothing that follows from it another. */
+function isForGood(model: Model, resource: string, { name, immutable, readOnly, set }: Field): boolean {
   const creating = new Set(['create', ...model.endpointsThat('create', resource).map(({ operation }) => operation)]);
-  return (immutable || readOnly) && Object.keys(set).every((word) => creating.has(word));
+  return (
+    (immutable || readOnly) && Object.keys(set).every((word) => creating.has(word)) && !setBesides(model.spec, resource).has(name)
+  );
+}
+
+const besides = new WeakMap<Spec, Map<string, ReadonlySet<string>>>();
+
+/** The fields of a resource that what follows from other changes sets. */
+function setBesides(spec: Spec, resource: string): ReadonlySet<string> {
+  const own = besides.get(spec) ?? new Map<string, ReadonlySet<string>>();
+  besides.set(spec, own);
+  const acts = followedOf(spec).flatMap((followed) => followed.acts);
+  const meant = acts.filter(({ does }) => does?.resource === resource && does.verb !== 'create');
+  const names = own.get(resource) ?? new Set(meant.flatMap(({ set }) => Object.keys(set)));
+  own.set(resource, names);
+  return names;
 }

@@ -10,6 +10,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { callerFor } from '../../make/callers-for.ts';
+import { makeInSome } from '../../make/in-some-state.ts';
 import { type Look, lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import type { Model } from '../../model/model.ts';
@@ -59,8 +60,7 @@ function caseOf(model: Model, operation: Operation): Case {
     async run(session: Session) {
       const { endpoint, resource = '' } = operation;
       session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
-      const [state] = endpoint.in ?? [];
-      const row = await session.make(resource, state === undefined ? {} : { state });
+      const row = await makeInSome(session, resource, endpoint.in);
       const caller = callerFor(session, endpoint, row);
       const look = await lookAt(session, row, caller);
       const json = sameAgain(session, endpoint, resource, look);

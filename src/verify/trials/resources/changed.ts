@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { makeInSome } from '../../make/in-some-state.ts';
 import { lookAt } from '../../make/look.ts';
 import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
@@ -48,14 +49,9 @@ export const changed: Trial = {
 };
 
 /** One row, with everything in it, that is changed again and again, and read after each change. */
-async function changeAll(
-  session: Session,
-  endpoint: Endpoint,
-  changes: readonly RowChange[],
-  state: string | undefined = endpoint.in?.[0],
-): Promise<void> {
+async function changeAll(session: Session, endpoint: Endpoint, changes: readonly RowChange[], state?: string): Promise<void> {
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
-  const row = await session.make(name, { style: 'whole', ...(state !== undefined && { state }) });
+  const row = await makeInSome(session, name, state === undefined ? endpoint.in : [state], { style: 'whole' });
   const changing = await changingOf(session, endpoint, row);
   let before = (await lookAt(session, changing.row)).done;
   let taken = 0;

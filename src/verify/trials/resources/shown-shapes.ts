@@ -147,9 +147,9 @@ function* observeExpanded(
   depth: number,
 ): Iterable<Observed> {
   const isShapeOwn = typeof field.show === 'object';
-  const asked = asksWhole(exchange);
+  const asked = askedWhole(exchange, field.name);
   const fact = { kind: 'types', subject: `${name}.${field.name}` };
-  if (isShapeOwn && !asked) {
+  if (isShapeOwn && asked !== 'this one') {
     const [wrong] = model.schemas.of(field.show, 'shown')(value);
     yield {
       fact,
@@ -158,16 +158,19 @@ function* observeExpanded(
     };
     const shown = (field.show as Shape).resource;
     if (typeof shown === 'string') yield* observeRow(exchange, model, shown, value, depth + 1);
-  } else if (field.show === 'expand' || asked) {
+  } else if (field.show === 'expand' || asked !== 'none') {
     if (field.ref !== undefined) yield* observeRow(exchange, model, field.ref, value, depth + 1);
   } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: oneLine(value) } };
 }
 
-/** Whether a request asks for references to be shown whole: in its query, or in a member of its body. */
-function asksWhole({ endpoint, sent }: TrialExchange): boolean {
+/** Whether a request asks for a reference to be shown whole, or for others: in its query, or in a member of its body. */
+function askedWhole({ endpoint, sent }: TrialExchange, name: string): 'this one' | 'others' | 'none' {
   const { parameter, member } = endpoint?.expand ?? {};
-  if (parameter !== undefined && Object.hasOwn(sent.query, parameter)) return true;
-  return member !== undefined && isMap(sent.json) && Object.hasOwn(sent.json, member);
+  const inQuery = parameter === undefined ? undefined : sent.query[parameter];
+  const inBody = member !== undefined && isMap(sent.json) ? sent.json[member] : undefined;
+  if (inQuery === undefined && inBody === undefined) return 'none';
+  const paths = [inQuery, inBody].flat().map((path) => String(path ?? '').split(/[^\w-]/));
+  return paths.some((path) => path.includes(name)) ? 'this one' : 'others';
 }
 
 /** Values that are resources themselves, alone or in a list. */
