@@ -26,6 +26,7 @@ const answers = (schema: unknown, status = '200'): Words => ({ responses: { [sta
 const sends = (schema: unknown): Words => ({ requestBody: json(schema) });
 const list = (items: unknown): Words => ({ type: 'array', items });
 const id = [{ name: 'petId', in: 'path', required: true, schema: string }];
+const thing = (properties: Words): Words => ({ type: 'object', properties });
 const one = { '/pets/{petId}': { parameters: id, get: { operationId: 'getPet', ...answers(ref('Pet')) } } };
 
 function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
@@ -94,10 +95,10 @@ const trials: Readonly<Record<string, Trial>> = {
     source: service({
       ...one,
       '/pets': { get: answers(list(ref('Pet'))) },
-      '/pets/search': { get: { parameters: [{ name: 'q', in: 'query', schema: string }], ...answers(list(ref('Pet'))) } },
+      '/pets/popular': { get: { parameters: [{ name: 'q', in: 'query', schema: string }], ...answers(list(ref('Pet'))) } },
     }),
     infers: { [endpoint('GET /pets', 'does')]: 'list Pet' },
-    leaves: [endpoint('GET /pets/search', 'does')],
+    leaves: [endpoint('GET /pets/popular', 'does')],
   },
   'search-lists': {
     source: service({
@@ -189,6 +190,21 @@ const trials: Readonly<Record<string, Trial>> = {
     }),
     infers: { [endpoint('POST /pets', 'takes')]: 'data' },
     leaves: [endpoint('PATCH /pets/{petId}', 'takes')],
+  },
+  'inner-fields': {
+    source: {
+      paths: {
+        '/users': { post: { ...sends({ type: 'object', properties: { nick: string } }), ...answers(ref('User'), '201') } },
+        '/users/{petId}': {
+          parameters: id,
+          get: answers(ref('User')),
+          patch: { ...sends(ref('User')), ...answers(ref('User')) },
+        },
+      },
+      components: { schemas: { User: thing({ id: string, attributes: thing({ nick: string, role: string }) }) } },
+    },
+    infers: { [endpoint('POST /users', 'takes')]: { nick: 'attributes.nick' } },
+    leaves: [endpoint('PATCH /users/{petId}', 'takes')],
   },
   'list-envelope': {
     source: service({

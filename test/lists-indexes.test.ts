@@ -13,9 +13,12 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 /** The columns of each index of the rows of a document. */
-async function indexesOf(document: JsonMap, body: (get: (path: string) => Promise<unknown>) => Promise<void> = async () => {}) {
+async function indexesOf(
+  document: JsonMap,
+  body: (get: (path: string) => Promise<unknown>) => Promise<void> = async () => {},
+  rows: Record<string, JsonMap[]> = { note: Array.from({ length: 6 }, (_, n) => ({ id: `${n}`, f0: n % 2, f8: -n })) },
+) {
   const file = join(folder, `${++files}.sqlite`);
-  const rows = { note: Array.from({ length: 6 }, (_, n) => ({ id: `${n}`, f0: n % 2, f8: -n })) };
   const service = await serve(document, { store: file, rows });
   await body(async (path) => (await service.fetch(new Request(`http://127.0.0.1${path}`))).json());
   await service.close();
@@ -68,4 +71,42 @@ test('very many filters and orders make no more indexes than writes can keep, an
   });
   assert.equal(lists.length, 24);
   for (const name of filters) assert.ok(lists.includes(name), name);
+});
+
+test('an order has an index of its own only where somebody may walk through all rows in it', async () => {
+  const narrowed = (rules: JsonMap[], open: string[] = []): JsonMap => {
+    const document = notes([], ['f8'], '-f8') as Record<string, JsonMap>;
+    const note = (document.resources?.note ?? {}) as Record<string, JsonMap>;
+    return {
+      ...document,
+      purpose: { users: { writer: 'Writes.', editor: 'Reads all.' } },
+      resources: {
+        note: {
+          ...note,
+          fields: { ...note.fields, owner: 'string', readers: 'string' },
+          required: ['id', 'f8', 'owner', 'readers'],
+        },
+      },
+      authentication: {
+        schemes: { key: { type: 'api_key', header: 'X-Key', generate: '{random:32}' } },
+        accept: ['key'],
+        public: open.length > 0 ? open : 'none',
+        permissions: rules.map((rule) => ({ allow: ['list note'], ...rule })),
+      },
+    } as JsonMap;
+  };
+  const of = (...rules: Parameters<typeof narrowed>) => indexesOf(narrowed(...rules), undefined, {});
+  const own = { to: 'writer', if: 'resource.owner == caller.id' };
+  const withOwn = ['owner:text, f8 DESC', 'owner:text, f8'];
+  const all = ['f8 DESC', 'f8', ...withOwn];
+  assert.deepEqual(await of([own]), withOwn);
+  assert.deepEqual(await of([own, { to: 'editor' }]), all, 'an editor sees all');
+  assert.deepEqual(await of([{ to: 'writer', if: 'resource.owner == "x"' }], ['list note']), all, 'the list is public');
+  const shared = { to: 'writer', if: 'resource.readers == caller.id' };
+  assert.deepEqual(
+    await of([own, shared]),
+    ['f8 DESC', 'f8', 'owner:text, f8 DESC', 'readers:text, f8 DESC', 'owner:text, f8', 'readers:text, f8'],
+    'rows of either rule go by the order',
+  );
+  assert.deepEqual(await of([{ to: 'writer', if: 'resource.owner == resource.readers' }]), ['f8 DESC', 'f8']);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { toJsonSchemas } from '../src/convert/json-schema.ts';
 import { toTypescript } from '../src/convert/typescript.ts';
+import type { JsonMap } from '../src/document/document.ts';
 import { check, parseDocument } from '../src/index.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
@@ -194,11 +195,12 @@ test('what is answered fits what is exported of it, with a choice and without; a
     const holds = ajv.compile({ $ref: `export#${encodeURI(at)}` });
     return (value: unknown) => holds(value) || JSON.stringify(holds.errors);
   };
-  const [one, page, made, short] = [
+  const [one, page, made, short, changed] = [
     fits('/orders/{id}', 'get', '200'),
     fits('/orders', 'get', '200'),
     fits('/orders', 'post', '201'),
     fits('/orders/{id}/short', 'get', '200'),
+    fits('/orders/{id}', 'patch', '200'),
   ];
   const queries = ['', 'fields=', 'fields=title', 'fields=to.city,tags.weight', 'fields=lines.data.text', 'fields=friend.mail'];
   for (const query of [...queries, 'fields=by.mail&expand=by']) {
@@ -210,11 +212,34 @@ test('what is answered fits what is exported of it, with a choice and without; a
   }
   assert.equal(made((await service.as(ann, 'POST', '/orders?fields=token', { title: 'milk' })).json), true);
   assert.equal(short((await service.as(ann, 'GET', `/orders/${whole.id}/short`)).json), true);
+  // Of an answer that states the row itself something may be left out as well.
+  for (const query of queries) {
+    const { json, status } = await service.as(ann, 'PATCH', `/orders/${whole.id}?${query}`, { title: 'buns' });
+    assert.deepEqual([status, changed(json)], [200, true], query);
+  }
   for (const wrong of [{ title: 'bread' }, { id: whole.id, titel: 'bread' }, { id: whole.id, to: { city: 5 } }])
     assert.notEqual(one(wrong), true, JSON.stringify(wrong));
   const { $defs } = toJsonSchemas(readSpec(document)) as {
     readonly $defs: Readonly<Record<string, { readonly required?: unknown }>>;
   };
   assert.deepEqual([$defs.order_chosen?.required, $defs.address_chosen?.required], [['id'], undefined]);
+  assert.deepEqual(plain(($defs.update_order_200 ?? {}) as JsonMap), {
+    anyOf: [{ $ref: '#/$defs/order' }, { $ref: '#/$defs/order_chosen' }],
+  });
   await service.service.close();
+});
+
+test('a client that chooses is typed by every answer of success that is stated: chosen rows, nothing, another row', () => {
+  const text = `title: Orders\n${chosenFields}${chosenBefore}`.replace(
+    'response: { 200: { shape: order, headers: { X-Title: result.title } } }',
+    'response: { 200: [{ shape: order, if: "has(resource.to)" }, { shape: order }], 204: none }',
+  );
+  const document = parseDocument(text, 'orders.yaml');
+  assert.deepEqual(
+    check(document).findings.filter(({ severity }) => severity === 'error'),
+    [],
+  );
+  const types = toTypescript(readSpec(document));
+  assert.match(types, /export type UpdateOrderChosen = ChosenFields<Order, 'id'> \| undefined;/);
+  for (const to of Object.keys(editions)) assert.deepEqual(readBack(exported(document, to)), plain(document.tree));
 });

@@ -1,5 +1,6 @@
 import { certificateRules } from './authentication/certificates.ts';
 import { permissionRules, reachRules } from './authentication/permissions.ts';
+import { schemeWordRules } from './authentication/scheme-words.ts';
 import { schemeRules, tokenRules } from './authentication/schemes.ts';
 import { brokerRules } from './brokers.ts';
 import { answerRules } from './endpoints/answers.ts';
@@ -94,6 +95,7 @@ const endpointsRules: readonly Rule[] = [
 /** Authentication. */
 const authenticationRules: readonly Rule[] = [
   ...schemeRules,
+  ...schemeWordRules,
   ...tokenRules,
   ...certificateRules,
   ...permissionRules,

@@ -1,6 +1,10 @@
 import type { JsonMap } from '../document/document.ts';
+import type { Answer } from '../parts/answers.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
+import { isOfChosen } from '../parts/selecting.ts';
+import { fitsAny } from '../parts/shapes/compose.ts';
 import type { Spec } from '../parts/spec.ts';
 import { errorSchema, payloadSchema } from './json-schema/write/payload-schemas.ts';
 import { type SchemaWriter, writeSchemas } from './json-schema/write/schema-writer.ts';
@@ -33,12 +37,23 @@ const views: readonly SchemaView[] = ['answer', 'create', 'update'];
 
 /** What endpoints state of their own beside the shapes of resources. */
 function defineBodies(spec: Spec, writer: SchemaWriter): void {
-  for (const [, { operation, request, response }] of entriesOf(spec.endpoints.all)) {
+  for (const [, endpoint] of entriesOf(spec.endpoints.all)) {
+    const { operation, request, response } = endpoint;
     if (isStated(request)) define(writer, `${operation}_request`, writer.shape(request.value, 'create'));
-    for (const { status, shape } of statedValue(response) ?? []) {
-      if (isStated(shape)) define(writer, `${operation}_${status}`, writer.shape(shape.value, 'answer'));
+    for (const answer of statedValue(response) ?? []) {
+      const schema = answerSchema(endpoint, answer, writer);
+      if (schema) define(writer, `${operation}_${answer.status}`, schema);
     }
   }
+}
+
+/** What is stated, or, where that is the row itself and its caller may choose, what was chosen of it. */
+function answerSchema(endpoint: Endpoint, answer: Answer, writer: SchemaWriter): JsonMap | undefined {
+  if (!isStated(answer.shape)) return undefined;
+  const whole = writer.shape(answer.shape.value, 'answer');
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  const isWhole = resource === undefined || !isOfChosen(endpoint, answer);
+  return isWhole ? whole : fitsAny<JsonMap>([whole, writer.resource(resource, 'chosen')]);
 }
 
 function define(writer: SchemaWriter, name: string, schema: JsonMap | undefined): void {

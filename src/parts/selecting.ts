@@ -36,6 +36,16 @@ export function answersWithRows(does: Fact<Effect>, response: Fact<readonly Answ
   return effect.verb !== 'list' && made.every((answer) => made.length > 0 && isRow(answer, effect.resource));
 }
 
+/** Whether an answer of an endpoint that offers a choice is of what was chosen: a stated row of success. */
+export function isOfChosen(
+  { does, select }: { readonly does: Fact<Effect>; readonly select?: Selecting },
+  answer: Answer,
+): boolean {
+  const effect = statedValue(does);
+  const isWhole = effect !== undefined && 'resource' in effect && isStated(answer.shape) && isRow(answer, effect.resource);
+  return select !== undefined && isWhole && /^2/.test(answer.status);
+}
+
 function isRow({ shape, data, example, stream }: Answer, resource: string): boolean {
   if (data !== undefined || example !== undefined || stream !== undefined) return false;
   return isStated(shape) ? shape.value.resource === resource && Object.keys(shape.value).length === 1 : true;

@@ -44,6 +44,11 @@ export const otherMeanings: readonly OtherMeaning[] = [
   { word: 'webhook', where: 'src/cli/', reason: 'the option that names an address that every event goes to' },
   { word: 'stream', where: 'src/parts/answers.ts', reason: 'the member of an answer that is given piece by piece' },
   { word: 'stream', where: 'src/parts/forms/endpoints.ts', reason: 'the member of an answer that is given piece by piece' },
+  {
+    word: 'stream',
+    where: 'src/check/subject/shape-nodes.ts',
+    reason: 'the member of an answer that is given piece by piece',
+  },
   { word: 'stream', where: 'src/convert/openapi/', reason: 'the member of an answer that is given piece by piece' },
   { word: 'stream', where: 'src/convert/asyncapi/read/operations.ts', reason: 'a word of AsyncAPI 1' },
   { word: 'stream', where: 'src/serve/', reason: 'bytes that come one after another' },

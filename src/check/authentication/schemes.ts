@@ -282,7 +282,7 @@ function attributeWrongs({ at, attributes, schemes }: Authentication): Wrong[] {
 }
 
 /** What the kind of a scheme finds wrong with how it is stated. */
-function problemsWith({ spec }: Subject, scheme: Scheme, code: Rule['code']): Wrong[] {
+export function problemsWith({ spec }: Subject, scheme: Scheme, code: Rule['code']): Wrong[] {
   const written = valueAt(spec.document.tree, scheme.at);
   const words = isMap(written) ? Object.keys(written) : [];
   const problems = kindOfScheme(scheme)?.problems(placed(scheme), words) ?? [];

@@ -27,7 +27,7 @@ export function wrongTaking(subject: Subject, { does, request, at: from }: Endpo
     const other = taken.get(field);
     taken.set(field, member);
     if (other !== undefined) return [{ message: `\`${other}\` of the body is the field \`${field}\` too.`, at: place }];
-    return resource ? unstated(fieldVocabulary(resource), field, place) : [];
+    return resource ? unstated(fieldVocabulary(resource), field.split('.')[0] ?? field, place) : [];
   });
 }
 

@@ -1,6 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { handshakeKind, handshakeKinds } from '../../kinds/handshakes/all.ts';
+import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Push } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { fieldOf } from '../subject/names.ts';
@@ -32,6 +33,12 @@ export const confirmingRules: readonly Rule[] = [
     'Let it be a field of its own, `{ type: boolean, readOnly: true, default: false }`, and state `confirm`.',
     (subject) => eachPush(subject, (push) => wrongField(subject, push)),
   ),
+  error(
+    'events/signature-header',
+    'A header field that is stated of deliveries or of a handshake is one that their signature fills, so that it never says what is stated.',
+    'Give it a name that the signature has not.',
+    (subject) => eachPush(subject, signatureHeaders),
+  ),
 ];
 
 function eachPush({ spec }: Subject, find: (push: Push) => readonly Wrong[]): Wrong[] {
@@ -43,6 +50,21 @@ function wrongHandshake(confirm: NonNullable<Push['confirm']>): Wrong[] {
   const kind = handshakeKind(confirm);
   if (!kind) return [];
   return problemsOf(kind.problems(confirm.facts), confirm.at, 'events/confirm');
+}
+
+/** What is delivered and what asks are signed alike; the signature is written last. */
+function signatureHeaders({ at, signature, headers, confirm }: Push): Wrong[] {
+  const kind = signature && signatureKind(signature);
+  const own = kind ? kind.headers(signature.facts).map(({ name }) => name.toLowerCase()) : [];
+  const asked = confirm && handshakeKind(confirm)?.made(confirm.facts).headers;
+  const wrongs = (place: string, names: readonly string[]): Wrong[] =>
+    names
+      .filter((name) => own.includes(name.toLowerCase()))
+      .map((name) => ({ message: `\`${name}\` carries the signature.`, at: below(place, name), onKey: true }));
+  return [
+    ...wrongs(below(at, 'headers'), Object.keys(headers)),
+    ...(confirm ? wrongs(below(confirm.at, 'headers'), Object.keys(asked ?? {})) : []),
+  ];
 }
 
 function wrongField({ spec, resources }: Subject, { confirm, subscribers }: Push): Wrong[] {

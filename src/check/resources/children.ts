@@ -1,12 +1,13 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
-import type { Children } from '../../parts/children.ts';
+import { type Children, type ChildrenTaker, childrenTakers } from '../../parts/children.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
-import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
+import { itemPlace, namedTwice } from '../subject/operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 import { eachField } from './fields.ts';
 
 /** Fields that show the rows which refer to theirs. */
@@ -47,6 +48,18 @@ export const childrenRules: readonly Rule[] = [
     'It is said that changes take children, and they cannot, or would leave some of them out that nobody is shown.',
     'Let `maxItems` be no more than `page`, take `readOnly` out, and let creations take them where an upsert may make the row.',
     (subject) => eachField(subject, (field, resource) => wrongTaking(subject, field, resource)),
+  ),
+  warning(
+    'resources/children-taken-by-nothing',
+    'A change is to take children that no endpoint makes, or is named twice.',
+    'State the endpoint, `PUT /invoices/{id}: { does: replace invoice }`, or take the word out.',
+    (subject) => eachField(subject, (field, resource) => idleTakers(subject, field, resource)),
+  ),
+  error(
+    'resources/children-bounds',
+    'More children have to be sent with a row than may be.',
+    'Let `minItems` be no more than `maxItems`, and no more than 1000.',
+    (subject) => eachField(subject, ({ children, at }) => (children ? crossedBounds(children, at) : [])),
   ),
 ];
 
@@ -150,4 +163,47 @@ function wrongTaking({ spec, endpoints }: Subject, field: Field, { name }: Resou
   if (isMade && takesChildren(field, 'replace') && !takesChildren(field))
     wrong.push({ message: `An upsert makes a \`${name}\` too, and creations take none.`, at: place, onKey: true });
   return wrong;
+}
+
+/** The operations of a row by which each change comes about. */
+const verbsOf: Readonly<Record<ChildrenTaker, readonly string[]>> = {
+  create: ['create', 'upsert'],
+  update: ['update'],
+  replace: ['replace', 'upsert'],
+};
+
+/** The changes that are said to take children and never come about, and those that are said twice. */
+function idleTakers(subject: Subject, { children, readOnly, at }: Field, { name }: Resource): Wrong[] {
+  const { spec, endpoints, names } = subject;
+  const place = below(at, 'taken_by');
+  const written = valueAt(spec.document.tree, place);
+  if (!children || readOnly || written === undefined || subject.isBroken(place)) return [];
+  const words = (Array.isArray(written) ? written : [written]).map(String);
+  const verbs = new Set<string>(
+    endpoints.flatMap(({ does }) => {
+      const effect = statedValue(does);
+      return effect && 'resource' in effect && effect.resource === name ? [effect.verb] : [];
+    }),
+  );
+  const idle = names.operations.closed
+    ? words.flatMap((word, index) => {
+        const taker = childrenTakers.find((one) => one === word);
+        if (taker === undefined || words.indexOf(word) < index || verbsOf[taker].some((verb) => verbs.has(verb))) return [];
+        const message = `No endpoint does \`${word} ${name}\`, so nothing takes them so.`;
+        return [
+          {
+            message,
+            remedy: `State one that does \`${word} ${name}\`, or take \`${word}\` out.`,
+            at: itemPlace(subject, place, words, index),
+          },
+        ];
+      })
+    : [];
+  const twice = namedTwice(subject, place, words).map((wrong) => ({ ...wrong, remedy: 'Keep one of the two.' }));
+  return [...idle, ...twice];
+}
+
+function crossedBounds({ least, most }: Children, at: string): Wrong[] {
+  if (least <= most) return [];
+  return [{ message: `At least ${least} have to be sent, and at most ${most} may be.`, at: below(at, 'minItems') }];
 }

@@ -31,6 +31,16 @@ export function itemPlace(subject: Subject, at: Pointer, words: readonly string[
   return words.length > 1 || Array.isArray(valueAt(subject.spec.document.tree, at)) ? `${at}/${index}` : at;
 }
 
+/** The words that a list has a second time; `what` is what one of them is called: `The user `. */
+export function namedTwice(subject: Subject, at: Pointer, words: readonly string[], what = ''): Wrong[] {
+  return words.flatMap((word, index) => {
+    const first = words.indexOf(word);
+    if (first === index) return [];
+    const also = [{ message: 'It is first named here.', at: itemPlace(subject, at, words, first) }];
+    return [{ message: `${what}\`${word}\` is named twice.`, at: itemPlace(subject, at, words, index), also }];
+  });
+}
+
 /** An operation that a misspelt endpoint was most likely to be. */
 export function isMeant({ misspelt }: Subject, name: string): boolean {
   return misspelt.size > 0 && [...misspelt.values()].includes(name);

@@ -2,6 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, isStanding } from '../../document/values.ts';
+import type { Answer } from '../../parts/answers.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { expand } from '../../parts/read-shape.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -49,8 +50,15 @@ export function shapeRootsOf(spec: Spec): ShapeRoot[] {
     const raw = isStated(fact) ? valueAt(spec.document.tree, fact.at) : undefined;
     if (isStated(fact) && raw !== undefined) roots.push({ at: fact.at, raw, shape: fact.value, role, ...more });
   };
+  const addAnswer = ({ at, shape, headerShapes, stream }: Answer): void => {
+    add(shape, 'answer');
+    for (const [name, header] of Object.entries(headerShapes))
+      add(stated(header, below(below(below(at, 'headers'), name), 'shape')), 'answer');
+    if (stream) add(stated(stream, below(at, 'stream')), 'answer');
+  };
   for (const [, resource] of entriesOf(spec.resources.all)) {
     if (resource.shape) add(resource.shape, 'value', { resource });
+    for (const answer of resource.kept?.answers ?? []) addAnswer(answer);
     for (const [, field] of entriesOf(resource.fields)) {
       add(field.shape, 'field', { resource, field, ...(field.default && { default: field.default }) });
       if (typeof field.show === 'object') add(stated(field.show, below(field.at, 'show')), 'show');
@@ -61,7 +69,7 @@ export function shapeRootsOf(spec: Spec): ShapeRoot[] {
       add(parameter.shape, 'parameter', parameter.default ? { default: parameter.default } : {});
     }
     add(endpoint.request, 'request');
-    for (const answer of statedValue(endpoint.response) ?? []) add(answer.shape, 'answer');
+    for (const answer of statedValue(endpoint.response) ?? []) addAnswer(answer);
   }
   for (const [, kind] of entriesOf(spec.events.kinds)) add(kind.payload, 'payload');
   const payload = statedValue(spec.errors.payload);

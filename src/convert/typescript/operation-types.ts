@@ -5,6 +5,7 @@ import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isEverShown, replacesChildren, requestShape } from '../../parts/payload.ts';
+import { isOfChosen } from '../../parts/selecting.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
 import { unsettledLine } from '../spec/prose.ts';
@@ -158,8 +159,8 @@ function responseOf(endpoint: Endpoint, types: ResourceTypes): ResponseType {
   if (effect.verb === 'delete') return { type: undefinedType, doc: [] };
   const shown = types.named(effect.resource, 'shown') ?? unknownType;
   if (effect.verb === 'list') return { type: pageType(endpoint, shown, types), doc: [] };
-  const kept = effect.verb === 'read' ? (entryOf(types.reading.spec.resources.all, effect.resource)?.kept?.answers ?? []) : [];
-  if (kept.length > 0) return { type: union([shown, ...kept.map((answer) => bodyOf(answer, endpoint, types))]), doc: [] };
+  const kept = effect.verb === 'read' ? keptBodies(endpoint, effect.resource, types) : [];
+  if (kept.length > 0) return { type: union([shown, ...kept]), doc: [] };
   const made = effect.verb === 'create' ? withSecrets(effect.resource, shown, types) : shown;
   // What is found is shown without what was shown once.
   return { type: endpoint.exists && made !== shown ? union([made, shown]) : made, doc: [] };
@@ -175,11 +176,24 @@ function chosenType(endpoint: Endpoint, types: ResourceTypes): Type {
   const always = identifier !== undefined && field && isEverShown(field) ? word(literal(identifier)) : neverType;
   const shown = types.named(name, 'shown');
   const row = shown ? applied('ChosenFields', shown, always) : unknownType;
-  return effect?.verb === 'list' ? pageType(endpoint, row, types) : row;
+  if (effect?.verb === 'list') return pageType(endpoint, row, types);
+  if (!isStated(endpoint.response)) return union([row, ...(effect?.verb === 'read' ? keptBodies(endpoint, name, types) : [])]);
+  const others = endpoint.response.value.filter((answer) => isGood(answer) && !isOfChosen(endpoint, answer));
+  return union([row, ...others.map((answer) => bodyOf(answer, endpoint, types))]);
+}
+
+/** What reading a row answers that was deleted and is kept. */
+function keptBodies(endpoint: Endpoint, resource: string, types: ResourceTypes): Type[] {
+  const answers = entryOf(types.reading.spec.resources.all, resource)?.kept?.answers ?? [];
+  return answers.map((answer) => bodyOf(answer, endpoint, types));
+}
+
+function isGood({ status }: Answer): boolean {
+  return /^2(\d\d|XX)$/i.test(status);
 }
 
 function statedResponse(endpoint: Endpoint, answers: readonly Answer[], types: ResourceTypes): ResponseType {
-  const good = answers.filter(({ status }) => /^2(\d\d|XX)$/i.test(status));
+  const good = answers.filter(isGood);
   const bodies = good.map((answer) => bodyOf(answer, endpoint, types));
   const doc = good.flatMap((answer) =>
     isStated(answer.shape) || answer.shape.standing === 'none' || isEmpty(answer)

@@ -110,13 +110,15 @@ function templateOf(steps: readonly Step[]): Template {
     ? new RegExp(`^${steps.map((step, at) => (isCounting(step) ? `(${inner[at]})` : inner[at])).join('')}$`, 'u')
     : undefined;
   return {
-    make: (draw) =>
-      steps
-        .map((step) => {
-          if (typeof step === 'string') return step;
-          return 'field' in step ? (draw.field?.(step.field) ?? '') : step.generator.make(draw, step.length, step.alphabet);
-        })
-        .join(''),
+    make(draw) {
+      let text = '';
+      for (const step of steps) {
+        if (typeof step === 'string') text += step;
+        else if ('field' in step) text += draw.field?.(step.field) ?? '';
+        else text += step.generator.make(draw, step.length, step.alphabet);
+      }
+      return text;
+    },
     mixesCases: steps.some(
       (step) => typeof step !== 'string' && ('field' in step || (step.generator.mixesCases && hasBothCases(step.alphabet))),
     ),

@@ -4,7 +4,7 @@ import { isToken } from '../http-token.ts';
 import type { Problem } from '../problem.ts';
 import type { SchemeFacts } from './kind.ts';
 import { fillSigned, templateWords, valueTemplate } from './signing-template.ts';
-import { commonProblems, isStatedText, wrongAt } from './signing-words.ts';
+import { commonProblems, isStatedText, tooLittle, wrongAt } from './signing-words.ts';
 
 interface Stated {
   readonly value: string;
@@ -64,7 +64,9 @@ export function hmacProblems(facts: SchemeFacts & { readonly carriedIn?: string 
   });
   if (unread.length + strange.length + names.length > 0) return [...commonProblems(facts), ...unread, ...strange, ...names];
   const carried = templates.flatMap(([, text]) => templateWords(text)).map(plainWord);
-  return [...commonProblems(facts), ...wrongsOf({ value, signs, replay }, carried)];
+  const wrong = [...commonProblems(facts), ...wrongsOf({ value, signs, replay }, carried)];
+  const signed = templateWords(signs).map(plainWord);
+  return wrong.length > 0 ? wrong : tooLittle(facts.name, signed.includes('method') || signed.includes('body'), 'signs');
 }
 
 const valueRemedy =

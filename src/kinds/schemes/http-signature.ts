@@ -9,7 +9,15 @@ import { type Covering, lacking, ownMisses, readMessage, signMessage } from './m
 import { ofSigner } from './near-misses.ts';
 import { requestAlgorithm, requestAlgorithms } from './request-keys.ts';
 import { type RequestSigning, readSigner } from './signing.ts';
-import { commonProblems, isStatedText, signingMembers, toleranceMsOf, usualSigningMisses, wrongAt } from './signing-words.ts';
+import {
+  commonProblems,
+  isStatedText,
+  signingMembers,
+  toleranceMsOf,
+  tooLittle,
+  usualSigningMisses,
+  wrongAt,
+} from './signing-words.ts';
 import { tokenMembers } from './token.ts';
 
 /** HTTP Message Signatures (RFC 9421): what is covered, and by which algorithms, a document states; a body by its `Content-Digest` (RFC 9530). */
@@ -81,7 +89,7 @@ function problems(facts: SchemeFacts, words: readonly string[]): Problem[] {
         ],
   );
   const said = list.filter(isStatedText);
-  return [
+  const wrong = [
     ...commonProblems(facts),
     ...(words.includes('algorithms') ? [] : [wrongAt(`Nothing says how \`${name}\` is signed.`, 'Add `algorithms: [ed25519]`.')]),
     ...unknown.map((word) =>
@@ -108,6 +116,8 @@ function problems(facts: SchemeFacts, words: readonly string[]): Problem[] {
         : [],
     ),
   ];
+  const isEnough = said.length === 0 || said.includes('@method') || said.includes('content-digest');
+  return wrong.length > 0 ? wrong : tooLittle(name, isEnough, 'covers');
 }
 
 /** What stands in a request only where it has a body. */

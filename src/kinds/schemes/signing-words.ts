@@ -34,6 +34,13 @@ export function commonProblems({ in: place, own }: SchemeFacts): Problem[] {
   ];
 }
 
+/** What is wrong with a signature that holds for any method and any body; `at` is the member that says what it is over. */
+export function tooLittle(name: string, isEnough: boolean, at: string): Problem[] {
+  if (isEnough) return [];
+  const message = `A signature of \`${name}\` is good for any method and any body.`;
+  return [{ code: 'authentication/signs-little', message, at: [at] }];
+}
+
 /** The members that all kinds of signed requests have. */
 export const signingMembers = {
   tolerance: {

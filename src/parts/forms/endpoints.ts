@@ -99,7 +99,7 @@ const endpointWords = {
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
   takes: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
     description:
-      'The member of the stated body that holds the fields of the row: `data`, `data.attributes`. Or the fields that members of other names stand for: `{ FriendlyName: friendly_name }`.',
+      'The member of the stated body that holds the fields of the row: `data`, `data.attributes`. Or the fields that members of other names stand for, or their places inside of one: `{ FriendlyName: friendly_name, title: attributes.title }`.',
   }),
   body: Type.Union([Type.Literal('required'), Type.Literal('optional')], {
     description: 'Whether a request may go without its stated body; required unless said.',

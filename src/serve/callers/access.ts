@@ -10,7 +10,7 @@ import { compileFieldsShown, compileReading, type FieldsShown, freeReading, type
 import { operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
 
 /** Who may do what (section 5 of the language, authentication): first the user, then scopes, then conditions. What no rule allows is refused. */
-export interface Access {
+export interface Access extends ListAsking {
   /** The open facts that an operation would need: its rules, or the schemes that say whom they are for. */
   doubts(operation: Operation): readonly OpenFact[];
   /** What a user may do. An upsert is the making of a row or its replacement, and a rule for either allows it too. */
@@ -25,10 +25,16 @@ export interface Access {
   choices(operation: string): readonly RowChoice[];
   /** The rows of a resource that a user may read, as a database decides it: those of which it cannot are not shown. */
   seen(resource: string, user: string | undefined): ListAccess;
+}
+
+/** What the rules of lists ask of tables. */
+export interface ListAsking {
   /** The columns that the rules of lists need of a resource: plain fields, and columns of their own. */
   columnsOf(resource: string): AskedColumns;
   /** The columns of a list's rows that have to equal something for one of its rules. */
   equalIn(operation: string): readonly string[];
+  /** Whether whoever asks for a list is shown rows with a certain value in a column alone. */
+  alwaysNarrows(operation: string): boolean;
 }
 
 /** The columns that the rules of lists need of a resource. */
@@ -66,6 +72,7 @@ function freeAccessOf(spec: Spec, facts: OpenFacts, inDoubt: boolean, prepare: P
     seen: () => wholeListing,
     columnsOf: (resource) => askedColumns(columns, resource),
     equalIn: (operation) => leadingOf(choices, operation),
+    alwaysNarrows: () => false,
   };
 }
 
@@ -74,6 +81,7 @@ function compileRules(spec: Spec, prepare: Prepare): Access {
   const choices = allChoices(spec, prepare, columns);
   const through = new Set([...choices.values()].flat().flatMap((choice) => choice.through));
   const listRules = compileListRules(spec, prepare, columns, through);
+  const narrowed = narrowedLists(spec, prepare, listRules);
   const seen = new Map<string, ListAccess>();
   const passings = new Map<string, OperationAccess>();
   const listings = new Map<string, ListAccess>();
@@ -112,7 +120,20 @@ function compileRules(spec: Spec, prepare: Prepare): Access {
       ...[...listRules].flatMap(([key, { equal }]) => (key.endsWith(`\n${operation}`) ? equal : [])),
       ...leadingOf(choices, operation),
     ],
+    alwaysNarrows: (name) => narrowed.has(name),
   };
+}
+
+/** The lists of which every user has one rule at most, and that rule asks for a certain value in a column. */
+function narrowedLists(spec: Spec, prepare: Prepare, listRules: ReadonlyMap<string, ListRule>): ReadonlySet<string> {
+  const users = ['anyone', ...Object.keys(statedValue(spec.purpose.users) ?? {})];
+  const lists = entriesOf(spec.resources.all).flatMap(([resource]) => operationsOn(spec, resource, 'list'));
+  const narrowed = lists.filter((operation) => {
+    if (namesOperation(spec.authentication.public, operation)) return false;
+    const rules = users.map((user) => rulesOf(spec, [operation], user, prepare));
+    return rules.every((own) => own.length < 2 && own.every(({ key }) => (listRules.get(key)?.equal.length ?? 0) > 0));
+  });
+  return new Set(narrowed.map(({ name }) => name));
 }
 
 function askedColumns(columns: RuleColumns, resource: string): AskedColumns {

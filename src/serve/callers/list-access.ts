@@ -243,6 +243,7 @@ function movedOperand(operand: Operand, by: number): Operand {
 function equalColumns(condition: Condition): string[] {
   if (condition.op === 'and') return condition.of.flatMap(equalColumns);
   if (condition.op !== '=') return [];
-  const { left, right } = condition;
-  return [left, right].flatMap((operand) => ('column' in operand ? [operand.column] : []));
+  const columns = [condition.left, condition.right].flatMap((operand) => ('column' in operand ? [operand.column] : []));
+  // Two fields of a row that equal each other are found by neither.
+  return columns.length === 1 ? columns : [];
 }

@@ -42,6 +42,7 @@ interface Occasion {
   readonly scope: Readonly<Record<string, Value>>;
 }
 
+const none: readonly StoredChange[] = [];
 const nothing: Image = { fields: {}, near: {} };
 /** How much chance is in a challenge. */
 const challengeBytes = 24;
@@ -97,14 +98,17 @@ class Recorder implements Recording {
 
   record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): Recorded | undefined {
     if (this.kinds.isEmpty && this.#subscriberModel === undefined) return undefined;
-    const changed = work.stored.filter(({ model }) => model.name === this.#subscriberModel);
+    const subscriberModel = this.#subscriberModel;
+    const changed = subscriberModel === undefined ? none : work.stored.filter(({ model }) => model.name === subscriberModel);
     const reaching: Reaching = { subscribers, stored: changed.map(({ id }) => id), reached: new Set(), makers: new Map() };
     const { stored, reached } = reaching;
     for (const change of changed)
       subscribers.keep(work, change, caller, this.#engine, this.kinds, (id) => this.#ask(work, id, reached));
     if (this.kinds.isEmpty) return { reached, subscribers: stored };
     // Rows of the log are stored besides, and emit nothing.
-    for (const change of [...work.stored]) this.#recordChange(work, change, reaching);
+    const until = work.stored.length;
+    // The cast holds: nothing that was stored is taken away.
+    for (let at = 0; at < until; at++) this.#recordChange(work, work.stored[at] as StoredChange, reaching);
     for (const one of emitted) this.#recordEmitted(work, one, reaching);
     return { reached, subscribers: stored };
   }
@@ -132,7 +136,7 @@ class Recorder implements Recording {
       before: fields,
       after: fields,
     };
-    this.#recordOne(work, kind, change, { ...work.scope, resource: fields, event }, reaching);
+    this.#recordOne(work, kind, change, event, { ...work.scope, resource: fields }, reaching);
     return { reached: reaching.reached, subscribers: [] };
   }
 
@@ -141,27 +145,28 @@ class Recorder implements Recording {
     if (kinds.length === 0) return;
     const change = asCommitted(work, stored);
     for (const kind of kinds) {
-      const event = {
-        ...kind.told,
-        at: new Date(work.nowMs).toISOString(),
-        ...(kind.readsBefore && { before: this.#altered(change) }),
-      };
-      const scope = { ...work.scope, operation: change.operation, resource: change.before, next: change.after, event };
-      if (!kind.items) this.#recordOne(work, kind, change, scope, reaching);
-      else
-        for (const item of kind.items(change.operation, scope)) this.#recordOne(work, kind, change, { ...scope, item }, reaching);
+      const told: Fields = { ...kind.told, at: new Date(work.nowMs).toISOString() };
+      if (kind.readsBefore) told.before = this.#altered(change);
+      if (!kind.items) this.#recordOne(work, kind, change, told, scopeOf(work, change), reaching);
+      else {
+        const scope = scopeOf(work, change);
+        for (const item of kind.items(change.operation, { ...scope, event: told }))
+          this.#recordOne(work, kind, change, told, { ...scope, item }, reaching);
+      }
     }
   }
 
+  /** `scope` is this event's alone. */
   #recordOne(
     work: Work,
     kind: RecordedKind,
     change: StoredChange,
-    { event: told, ...rest }: Occasion['scope'],
+    told: Fields,
+    scope: Record<string, Value>,
     reaching: Reaching,
   ): void {
     const id = this.#newId(work.draw);
-    const scope = { ...rest, event: { id, ...(told as object) } };
+    scope.event = { id, ...told };
     if (!kind.holds(change.operation, scope)) return;
     const occasion: Occasion = { operation: change.operation, change, scope };
     this.#add(work, kind, id, kind.make(change, scope), imageOf(work, change, this.#needs), occasion, reaching);
@@ -254,6 +259,11 @@ class Recorder implements Recording {
     }
     return resource !== null && image !== undefined && this.mayRead(maker, resource, image, work.rows, work.nowMs);
   }
+}
+
+/** What an event of a change may read, but for the event itself. */
+function scopeOf(work: Work, { operation, before, after }: StoredChange): Record<string, Value> {
+  return { ...work.scope, operation, resource: before, next: after };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Scalar } from '../../store/store.ts';
 import { type Evaluate, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { unfit } from '../exchange/unfit.ts';
+import { Bare } from '../http/json.ts';
 import type { Models, Names, StoredChange, Work } from '../resources/act.ts';
 import { follower } from '../resources/follower.ts';
 import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
@@ -25,36 +26,55 @@ function compileFollow(
   models: ReadonlyMap<string, RowModel>,
   compilation: ViewCompilation,
 ): NonNullable<Models['follow']> {
-  const known = new Map<string, readonly CarryOut[]>();
+  const ofModels = new Map<RowModel, Map<string, Map<string, readonly CarryOut[]>>>();
   const following = (change: StoredChange): readonly CarryOut[] => {
+    const ofModel = getOrMake(ofModels, change.model, () => new Map<string, Map<string, readonly CarryOut[]>>());
+    const known = getOrMake(ofModel, change.operation, () => new Map<string, readonly CarryOut[]>());
     const kinds = kindsOf(change);
     const taker = change.children && (change.before === undefined ? 'created' : 'updated');
-    const key = `${change.model.name}\n${kinds.join(' ')}\n${change.operation}\n${taker ?? ''}`;
-    const found = known.get(key);
-    if (found) return found;
-    const acts = all
-      .filter((one) => one.resource === change.model.name)
-      .flatMap((one) => {
-        const isMet = ({ children }: Following) => (children === undefined ? kinds.includes(nameOf(one)) : nameOf(one) === taker);
-        return one.acts.filter(isMet).map((act) => compileAct(act, change.operation, models, compilation));
-      });
-    known.set(key, acts);
-    return acts;
+    // What is made, changed or removed and takes no children has one kind, which is its own key.
+    const key = kinds.length === 1 && taker === undefined ? (kinds[0] ?? '') : `${kinds.join(' ')}\n${taker ?? ''}`;
+    return getOrMake(known, key, () =>
+      all
+        .filter((one) => one.resource === change.model.name)
+        .flatMap((one) => {
+          const isMet = ({ children }: Following) =>
+            children === undefined ? kinds.includes(nameOf(one)) : nameOf(one) === taker;
+          return one.acts.filter(isMet).map((act) => compileAct(act, change.operation, models, compilation));
+        }),
+    );
   };
   return (work, since) => {
-    const changes = work.stored.slice(since);
+    const { stored } = work;
+    const until = stored.length;
     work.following ??= { acts: 0, depth: 0 };
     work.following.depth += 1;
     if (work.following.depth > followingBounds.depth) throw tooMuch(`deeper than ${followingBounds.depth} changes`);
-    for (const change of changes) for (const carryOut of following(change)) carryOut(work, change);
+    for (let at = since; at < until; at++) {
+      // What follows is added behind, and what was stored stays where it is.
+      const change = stored[at] as StoredChange;
+      for (const carryOut of following(change)) carryOut(work, change);
+    }
     work.following.depth -= 1;
   };
 }
 
+function getOrMake<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
+}
+
+const created: readonly string[] = ['created'];
+const deleted: readonly string[] = ['deleted'];
+const updated: readonly string[] = ['updated'];
+
 function kindsOf({ before, after, transitions }: StoredChange): readonly string[] {
-  if (before === undefined) return ['created'];
-  if (after === undefined) return ['deleted'];
-  return transitions.length === 0 ? ['updated'] : transitions.map((transition) => `transition ${transition}`);
+  if (before === undefined) return created;
+  if (after === undefined) return deleted;
+  return transitions.length === 0 ? updated : transitions.map((transition) => `transition ${transition}`);
 }
 
 function nameOf({ change }: Followed): string {
@@ -114,7 +134,7 @@ function compileAct(
     const id = target && identifierText(target(names));
     // Without a row there is nothing to be done.
     if (target && id === undefined) return;
-    attempt(work, act, doing, id, applySetters(given, names, Object.create(null)));
+    attempt(work, act, doing, id, applySetters(given, names, new Bare()));
   }
 
   return (work, change) => {
@@ -174,17 +194,13 @@ function attempt(work: Work, { skips }: Following, doing: Doing, id: string | un
   throw new Refused(doing.own(refusal));
 }
 
-/** The refusal of what is refused before anything of it is stored. @throws {Refused} */
-function tried(work: Work, doing: Doing, act: (work: Work) => Refusal | undefined, more: Names = {}): Refusal | undefined {
-  const stored = work.stored.length;
-  const scope = { ...ownScope(work, doing.name), ...more };
-  return refusalOf(() => act({ ...work, scope }), work, stored);
-}
-
-/** What follows from what was carried out is refused as a whole. @throws {Refused} */
-function refusalOf(act: () => Refusal | undefined, { stored }: Work, before: number): Refusal | undefined {
+/** The refusal of what is refused before anything of it is stored: what follows from what was carried out is refused as a whole. @throws {Refused} */
+function tried(work: Work, doing: Doing, act: (work: Work) => Refusal | undefined, more?: Names): Refusal | undefined {
+  const { stored } = work;
+  const before = stored.length;
+  const own = ownScope(work, doing.name);
   try {
-    return act();
+    return act({ ...work, scope: more ? { ...own, ...more } : own });
   } catch (failure) {
     if (!(failure instanceof Refused) || stored.length > before) throw failure;
     return failure.refusal;

@@ -24,22 +24,20 @@ class DrawnOnce implements Drawn {
   }
 
   bytes(length: number): Uint8Array {
-    return this.#again(() => this.#chance.bytes(length));
+    this.#drawn ??= [];
+    if (this.#next === this.#drawn.length) this.#drawn.push(this.#chance.bytes(length));
+    // What was drawn at this place the first time is of the same kind: the body is the same.
+    return this.#drawn[this.#next++] as Uint8Array;
   }
 
   uuid(): string {
-    return this.#again(() => this.#chance.uuid());
+    this.#drawn ??= [];
+    if (this.#next === this.#drawn.length) this.#drawn.push(this.#chance.uuid());
+    return this.#drawn[this.#next++] as string;
   }
 
   restart(): void {
     this.#next = 0;
-  }
-
-  #again<T extends Uint8Array | string>(make: () => T): T {
-    this.#drawn ??= [];
-    if (this.#next === this.#drawn.length) this.#drawn.push(make());
-    // What was drawn at this place the first time is of the same kind: the body is the same.
-    return this.#drawn[this.#next++] as T;
   }
 }
 

@@ -8,6 +8,7 @@ import type { Resource } from '../../parts/resources.ts';
 import { directorOf, sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { IndexColumn } from '../../store/store.ts';
+import type { ListAsking } from '../callers/access.ts';
 import { columnCode } from '../exchange/column.ts';
 
 /** The fields of a resource that are looked up, filtered, sorted by or refer to something, and the indexes that lists ask for. */
@@ -23,16 +24,16 @@ export interface AskedByRules {
   readonly own: readonly string[];
   /** The columns by which rows are looked up together. */
   readonly sought: readonly (readonly string[])[];
-  /** The columns that rows of a list are chosen by. */
-  leading(operation: string): readonly string[];
+  /** Which rows whoever asks for a list is shown. */
+  readonly lists: Pick<ListAsking, 'equalIn' | 'alwaysNarrows'>;
 }
 
 export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRules): Indexed {
   const known = new Map(entriesOf(resource.fields));
   const columns = new Set<string>();
   const indexes = new Map<string, readonly IndexColumn[]>();
+  const isThere = (name: string) => known.has(name) || asked.own.includes(name);
   const index = (names: readonly IndexColumn[]) => {
-    const isThere = (name: string) => known.has(name) || asked.own.includes(name);
     if (names.every((name) => isThere(typeof name === 'string' ? name : name.column))) indexes.set(JSON.stringify(names), names);
   };
   for (const [name, field] of known) {
@@ -47,12 +48,14 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
   const both: (readonly IndexColumn[])[] = [];
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(spec, endpoint);
-    const leading = asked.leading(endpoint.operation);
+    const leading = asked.lists.equalIn(endpoint.operation);
+    // Nobody walks through all rows of such a list: the index that begins with the column it is narrowed by does for it.
+    const isNarrowed = asked.lists.alwaysNarrows(endpoint.operation) && leading.every(isThere);
     if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
     for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
       if (known.has(name)) columns.add(name);
     for (const sort of sorted) {
-      index(sort);
+      if (!isNarrowed) index(sort);
       for (const filter of [...equal, ...leading]) both.push([filter, ...sort]);
     }
     // Where rows never go by creation, an index that begins with the field does for it alone.

@@ -9,7 +9,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machinesOf } from '../../parts/states.ts';
 import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
-import type { Access } from '../callers/access.ts';
+import type { ListAsking } from '../callers/access.ts';
 import { type ColumnCode, canonical, fieldCode } from '../exchange/column.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
@@ -103,7 +103,7 @@ export interface Referrer {
 /** Compiles every resource that has an identifier and stated fields. */
 export function compileModels(
   compilation: Compilation & { readonly standIn?: object | undefined },
-  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  access: ListAsking,
 ): ReadonlyMap<string, RowModel> {
   const models = new Map<string, RowModel>();
   const derivedOf = compileDerived(compilation);
@@ -117,7 +117,7 @@ export function compileModels(
 function compileModel(
   resource: Resource,
   compilation: Compilation & { readonly standIn?: object | undefined },
-  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  access: ListAsking,
   derived: Derived,
 ): RowModel {
   const { spec } = compilation;
@@ -179,7 +179,7 @@ function compileTable(
   fields: ReadonlyMap<string, Field>,
   codes: ReadonlyMap<string, ColumnCode>,
   compilation: Compilation,
-  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  access: ListAsking,
   { extremes }: Derived,
   counted: readonly CountedRows[],
 ): Pick<RowModel, 'table' | 'columnsOf' | 'uniqueColumn' | 'uniqueKey'> {
@@ -189,7 +189,7 @@ function compileTable(
     columns: asked,
     own: ruled.map(({ name }) => name),
     sought,
-    leading: access.equalIn,
+    lists: access,
   });
   const uniques = uniquesOf(resource).map((rule, index) => ({
     column: `unique ${index}`,

@@ -123,7 +123,8 @@ function compileDangling(resource: Resource, { name, shape }: Field, spec: Spec)
 /** What is set on a change, all of it over the same scope. @throws {Refused} where it fails or does not fit its field. */
 export function applySetters(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
   if (setters.length === 0) return fields;
-  const values = setters.map(({ field, expression, evaluate, validate, refuse }) => {
+  const values: Value[] = [];
+  for (const { field, expression, evaluate, validate, refuse } of setters) {
     const value = evaluate(scope);
     if (value instanceof EvaluationFailure)
       throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.reason}`));
@@ -131,14 +132,31 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
       throw new Refused(
         refuse(scope, `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`),
       );
-    return value;
-  });
-  const next = withoutPrototype(fields);
-  for (const [index, { field, keepsNull }] of setters.entries()) {
-    const value = values[index];
-    if (value === undefined || (value === null && !keepsNull)) delete next[field];
-    else next[field] = value;
+    values.push(value);
   }
+  const next = withoutPrototype(fields);
+  let refers = false;
+  for (let at = 0; at < setters.length; at++) {
+    // The cast holds: `at` is below the length.
+    const { field, keepsNull, dangling } = setters[at] as Setter;
+    const value = values[at];
+    if (value === undefined || (value === null && !keepsNull)) delete next[field];
+    else {
+      next[field] = value;
+      refers ||= dangling !== undefined;
+    }
+  }
+  if (refers) refuseDangling(setters, values, scope, next);
+  return next;
+}
+
+/** @throws {RefusedSet} where something that was set refers to nothing that is there. */
+function refuseDangling(
+  setters: readonly Setter[],
+  values: readonly Value[],
+  scope: Readonly<Record<string, Value>>,
+  next: Fields,
+): void {
   for (const [index, { field, expression, dangling, isOfCaller, refuse }] of setters.entries()) {
     const value = values[index];
     const missing = dangling && value !== undefined && value !== null ? dangling(value, scope) : undefined;
@@ -148,7 +166,6 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
     // Who asks and has no row yet is no failure of the service.
     throw new RefusedSet(refusal.when === 'internal' && isOfCaller ? { when: 'reference.missing', message } : refusal, next);
   }
-  return next;
 }
 
 /** What was set refers to nothing that is there: refused once the errors of the service's own were asked, which may say so in their words. */

@@ -172,6 +172,27 @@ export const authenticationCases: readonly Case[] = [
     finds: ['authentication/request-signature @ /authentication/schemes/seen/query'],
   },
   {
+    snippets: [
+      'authentication: { schemes: { key: { signs: "{body}", audience: notes }, token: { algorithms: [ES256, PS256, ES256], headers: { X-Key: "{key_id}" } } } }',
+    ],
+    finds: [
+      'authentication/scheme-word @ /authentication/schemes/key/signs',
+      'authentication/scheme-word @ /authentication/schemes/key/audience',
+      'authentication/algorithm-twice @ /authentication/schemes/token/algorithms/2',
+      'authentication/scheme-word @ /authentication/schemes/token/headers',
+    ],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: { seen: { type: hmac, header: X-Seen, value: "{key_id}:{timestamp}:{hmac-sha256:hex}", signs: "{timestamp}{path}{query}" }, system: { type: http_signature, algorithms: [ed25519, ed25519], covers: ["@target-uri", date] } }, accept: [key, token, seen, system] }',
+    ],
+    finds: [
+      'authentication/signs-little @ /authentication/schemes/seen/signs',
+      'authentication/algorithm-twice @ /authentication/schemes/system/algorithms/1',
+      'authentication/signs-little @ /authentication/schemes/system/covers',
+    ],
+  },
+  {
     snippets: ['authentication: { schemes: { seen: { type: mutual_tls, query: cert } }, accept: [key, token, seen] }'],
     finds: ['authentication/certificate-place @ /authentication/schemes/seen'],
   },

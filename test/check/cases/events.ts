@@ -86,6 +86,19 @@ export const eventsCases: readonly Case[] = [
     finds: ['events/confirmed-field @ /events/delivery/webhook/subscribers/confirmed'],
   },
   {
+    snippets: [
+      'events: { delivery: { webhook: { signature: { header: X-Seal, value: "{hmac-sha256:hex}", signs: "{body}" }, headers: { x-seal: event.kind, X-Kind: event.kind }, confirm: { headers: { X-SEAL: "{id}" }, parameters: { c: "{challenge}" }, answer: "{challenge}" } } } }',
+    ],
+    finds: [
+      'events/signature-header @ /events/delivery/webhook/headers/x-seal',
+      'events/signature-header @ /events/delivery/webhook/confirm/headers/X-SEAL',
+    ],
+  },
+  {
+    snippets: ['events: { delivery: { webhook: { confirm: { headers: { webhook-id: "{id}", X-Asks: "{id}" } } } } }'],
+    finds: ['events/signature-header @ /events/delivery/webhook/confirm/headers/webhook-id'],
+  },
+  {
     snippets: ['events: { delivery: { webhook: { confirm: chalenge } } }'],
     finds: ['form/wrong-value @ /events/delivery/webhook/confirm'],
   },

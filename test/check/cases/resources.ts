@@ -293,6 +293,29 @@ export const resourcesCases: readonly Case[] = [
     finds: [
       'resources/children-beside @ /resources/book/fields/name/taken_by',
       'resources/children-taken @ /resources/book/fields/notes/taken_by',
+      'resources/children-taken-by-nothing @ /resources/book/fields/notes/taken_by/1',
+    ],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { notes: { children: note.book, maxItems: 20, taken_by: [create, replace, create] } } } }',
+    ],
+    finds: [
+      'resources/children-taken-by-nothing @ /resources/book/fields/notes/taken_by/1',
+      'resources/children-taken-by-nothing @ /resources/book/fields/notes/taken_by/2',
+    ],
+  },
+  {
+    snippets: ['resources: { book: { fields: { notes: { children: note.book, maxItems: 20, taken_by: replace } } } }'],
+    finds: ['resources/children-taken-by-nothing @ /resources/book/fields/notes/taken_by'],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { notes: { children: note.book, minItems: 9, maxItems: 3 }, others: { children: note.book, minItems: 1001, order: title } } } }',
+    ],
+    finds: [
+      'resources/children-bounds @ /resources/book/fields/notes/minItems',
+      'resources/children-bounds @ /resources/book/fields/others/minItems',
     ],
   },
   {

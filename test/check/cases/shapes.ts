@@ -16,6 +16,17 @@ export const shapesCases: readonly Case[] = [
     ],
   },
   {
+    snippets: [
+      'resources: { note: { deleted: { keep: 3d, read: { 200: { shape: nite, data: { id: result.id } } } } } }',
+      'endpoints: { "GET /count": { response: { 200: null, 202: { shape: string, stream: bok, headers: { X-Size: { shape: { type: integer, minimum: 5, maximum: 2 }, data: "1" } } } } } }',
+    ],
+    finds: [
+      'shapes/unknown-resource @ /resources/note/deleted/read/200/shape',
+      'shapes/unknown-resource @ /endpoints/GET ~1count/response/202/stream',
+      'shapes/admits-nothing @ /endpoints/GET ~1count/response/202/headers/X-Size/shape/minimum',
+    ],
+  },
+  {
     snippets: ['resources: { note: { fields: { book: { ref: label } } } }'],
     finds: ['shapes/ref-to-value @ /resources/note/fields/book/ref'],
   },

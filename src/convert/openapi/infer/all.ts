@@ -9,6 +9,7 @@ import { extensionExamples } from './extension-examples.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
 import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
+import { innerFields } from './inner-fields.ts';
 import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { nestedCollection } from './nested-collections.ts';
@@ -47,6 +48,7 @@ export const effectInferences: readonly InferenceRule[] = [
 /** The rules about everything else, once the operations have their names. */
 export const otherRules: readonly InferenceRule[] = [
   requestEnvelope,
+  innerFields,
   renamedMembers,
   listEnvelope,
   pageParameters,

@@ -29,7 +29,8 @@ export const resourceBehindPath: InferenceRule = {
     const groups = new Map<string, SourceOperation[]>();
     for (const operation of context.operations) {
       const { last, parent } = pathParts(operation.path);
-      if (last === undefined || parent === '') continue;
+      // `/{id}` is about one of the things of `/`, where things are made or listed there.
+      if (last === undefined || (parent === '' && !context.byPath.has(''))) continue;
       const key = shapeOfPath(parent);
       groups.set(key, [...(groups.get(key) ?? []), operation]);
     }

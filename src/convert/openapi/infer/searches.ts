@@ -4,14 +4,14 @@ import { isAlike } from './nested-collections.ts';
 import { pathParts } from './paths.ts';
 import { listIn } from './rows.ts';
 
-/** `POST /customers/search`, which answers with a list of customers: what the body says narrows it. */
+/** `POST /customers/search`, which answers with a list of customers: what the body or the query says narrows it. */
 export const searchLists: InferenceRule = {
   name: 'search-lists',
-  says: 'POST on a path that ends in a word for searching below that of a collection, and that answers with a list of its things, lists them.',
+  says: 'POST or GET on a path that ends in a word for searching below that of a collection, and that answers with a list of its things, lists them.',
   infer(context) {
     for (const operation of context.operations) {
       const { segments, parent } = pathParts(operation.path);
-      const isSearch = operation.method === 'POST' && searching.test(segments.at(-1) ?? '');
+      const isSearch = (operation.method === 'POST' || operation.method === 'GET') && searching.test(segments.at(-1) ?? '');
       const collection = isSearch ? collectionAt(context, parent) : undefined;
       if (!collection) continue;
       const endpoint = endpointOf(context, operation);

@@ -3,7 +3,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { pushKinds } from '../../../kinds/deliveries/all.ts';
 import { unionOf } from '../../../parts/shapes/branches.ts';
 import { isDeprecating, readStated, type SchemaReading } from './stated-schema.ts';
-import { carriedWord, followingWords, formKey, isFollowing, payloadKey, statedKey } from './words.ts';
+import { carriedWord, followingWords, formKey, isFollowing, orRefused, payloadKey, statedKey } from './words.ts';
 
 /** One endpoint that was read back, with the pointer of its operation. */
 interface ReadEndpoint {
@@ -177,7 +177,7 @@ function readHeaders(headers: Json | undefined, reading: SchemaReading): JsonMap
 
 /** Several answers under one status: the branches of the schema, each beside what is carried of it. */
 function readBranches(schema: Json | undefined, answers: readonly Json[], reading: SchemaReading): Json {
-  const refusable = isMap(schema) && schema[formKey] === 'or refused' ? unionOf(schema) : undefined;
+  const refusable = isMap(schema) && schema[formKey] === orRefused ? unionOf(schema) : undefined;
   const whole = refusable ? refusable.branches[0] : schema;
   const { branches = [] } = (isMap(whole) && unionOf(whole)) || {};
   return branches.map((branch, index): Json => {

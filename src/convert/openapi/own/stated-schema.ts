@@ -4,7 +4,17 @@ import { expand, fieldWords } from '../../../parts/read-shape.ts';
 import { unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
 import { mapInner } from '../../../parts/shapes/inner.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
-import { carriedWord, followingWords, followsKey, formKey, isFollowing, originKey, resourceKey, statedKey } from './words.ts';
+import {
+  carriedWord,
+  followingWords,
+  followsKey,
+  formKey,
+  isFirstStated,
+  isFollowing,
+  originKey,
+  resourceKey,
+  statedKey,
+} from './words.ts';
 
 /** What a reader of schemas knows of the rest of the export. */
 export interface SchemaReading {
@@ -17,8 +27,8 @@ export function readStated(node: Json, reading: SchemaReading): Json {
   if (!isMap(node)) return node;
   if (node[statedKey] !== undefined && Object.keys(node).every((key) => key === statedKey || key === followsKey))
     return node[statedKey];
-  const refusable = node[formKey] === 'or refused' ? unionOf(node) : undefined;
-  if (refusable) return readStated(refusable.branches[0] ?? {}, reading);
+  const union = isFirstStated(node[formKey]) ? unionOf(node) : undefined;
+  if (union) return readStated(union.branches[0] ?? {}, reading);
   const out = ownWords(node, reading);
   readDeprecated(node, out);
   readExtensible(out);

@@ -22,6 +22,15 @@ export const statedKey = `${prefix}stated`;
 /** `long`: what could be written as a short name is written out. `list`: a list is written as `[string]`. */
 export const formKey = `${prefix}form`;
 
+/** The forms of a union whose first branch alone is stated: beside it stands what follows. */
+export const orRefused = 'or refused';
+export const orChosenForm = 'or chosen';
+
+/** Whether of a union the first branch alone is stated. */
+export function isFirstStated(form: Json | undefined): boolean {
+  return form === orRefused || form === orChosenForm;
+}
+
 /** The resource that a schema is of. */
 export const resourceKey = `${prefix}resource`;
 

@@ -10,7 +10,7 @@ import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import type { ExampleAct } from './examples.ts';
 import { answerHeaders } from './headers.ts';
 import { phraseOf } from './phrases.ts';
-import { orChosen, pageExample, pageSchema } from './row-answers.ts';
+import { orChosen, pageExample, pageSchema, statedOrChosen } from './row-answers.ts';
 import { statedSchema } from './stated-schema.ts';
 import { type ExportWriting, present, statedAt } from './writing.ts';
 
@@ -85,9 +85,9 @@ function statedAnswer(value: Json, answers: readonly Answer[], endpoint: Endpoin
     Array.isArray(value) && !(value.length === 1 && typeof value[0] === 'string') ? value : undefined;
   if (!list) return singleAnswer(value, answers[0], endpoint, writing);
   const words = list.map((item) => (isFull(item) ? besideShape(item) : null));
-  const branches = list.map((item): JsonMap => {
+  const branches = list.map((item, index): JsonMap => {
     const shape = isFull(item) ? item.shape : item;
-    return shape === undefined ? { [followsKey]: true } : statedSchema(shape, writing, 'answer');
+    return shape === undefined ? { [followsKey]: true } : statedOrChosen(shape, answers[index], endpoint, writing);
   });
   const example = exampleOfAnswer(
     answers.find(({ shape }) => isStated(shape)),
@@ -113,7 +113,7 @@ function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoin
   const example = ownExample ?? (named ? undefined : exampleOfAnswer(answer, writing));
   if (!isBodiless)
     out.content = contentOf(
-      statedSchema(shape, writing, 'answer'),
+      statedOrChosen(shape, answer, endpoint, writing),
       { produces: types },
       example,
       ownExample === undefined,

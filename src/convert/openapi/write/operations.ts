@@ -9,7 +9,7 @@ import { fitsAny } from '../../../parts/shapes/compose.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machinesOf } from '../../../parts/states.ts';
 import { titleOf } from '../../spec/operation-names.ts';
-import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
+import { followsKey, formKey, orRefused, prefix, statedKey } from '../own/words.ts';
 import { answerResponses } from './answers.ts';
 import { callbacksOf } from './events.ts';
 import { writeParameters } from './parameters.ts';
@@ -84,7 +84,7 @@ function withRefusal(response: JsonMap, { media, schema }: RefusalBody): JsonMap
   const refused = { ...schema, [followsKey]: true };
   const own = isMap(known) ? known : {};
   const both: JsonMap = isMap(known)
-    ? { ...own, schema: { ...fitsAny([own.schema ?? {}, refused]), [formKey]: 'or refused' } }
+    ? { ...own, schema: { ...fitsAny([own.schema ?? {}, refused]), [formKey]: orRefused } }
     : { schema: refused, [followsKey]: true };
   return {
     ...response,

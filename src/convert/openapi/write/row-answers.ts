@@ -1,16 +1,29 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
+import type { Answer } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
+import { statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
+import { isOfChosen } from '../../../parts/selecting.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
-import { followsKey } from '../own/words.ts';
+import { followsKey, formKey, orChosenForm } from '../own/words.ts';
 import { paginationFor } from './following-parameters.ts';
+import { statedSchema } from './stated-schema.ts';
 import type { ExportWriting } from './writing.ts';
 
 /** A row, or what its caller chose of it. */
 export function orChosen(whole: JsonMap, { select }: Endpoint, resource: string, { schemas }: ExportWriting): JsonMap {
   return select ? fitsAny<Json>([whole, schemas.resource(resource, 'chosen')]) : whole;
+}
+
+/** What an answer states, or, where that is the row itself and its caller may choose, what was chosen of it. */
+export function statedOrChosen(shape: Json, answer: Answer | undefined, endpoint: Endpoint, writing: ExportWriting): JsonMap {
+  const whole = statedSchema(shape, writing, 'answer');
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  if (!answer || resource === undefined || !isOfChosen(endpoint, answer)) return whole;
+  return { ...orChosen(whole, endpoint, resource, writing), [formKey]: orChosenForm };
 }
 
 /** The schema of a list's answer: the stated envelope around its rows, or a bare array. */

@@ -198,8 +198,9 @@ export class Likeness {
       const kept = isMaking ? making : sendable;
       const known = kept.get(resource) ?? new Set();
       for (const [name, member] of Object.entries(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples)))) {
-        const field = fieldOfMember(endpoint.takes, name);
-        known.add(field);
+        const way = fieldOfMember(endpoint.takes, name).split('.');
+        const field = way.join('/');
+        known.add(way[0] ?? field).add(field);
         for (const inner of isPlainMap(member) ? Object.keys(this.#samples.membersOf(member)) : [])
           known.add(`${field}/${inner}`);
       }

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sentAs, takenOf } from '../src/parts/taking.ts';
+import { answers, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+
+/** Styles of interfaces that most descriptions do not have, each with a document of its own. */
+
+test('things of the path `/` are made, listed, read and deleted there', async () => {
+  const app = object({ id: string, name: string });
+  const paths = {
+    '/': {
+      get: answers(object({ apps: list(ref('app')) })),
+      post: { ...sends(object({ name: string })), ...answers(ref('app')) },
+    },
+    '/{id}': { ...within('id'), get: answers(ref('app')), delete: { responses: { 204: { description: 'Gone.' } } } },
+  };
+  await standIn(paths, { app }, async (ask) => {
+    const { json: made } = await ask('POST', '/', { name: 'Left' });
+    assert.equal(made.name, 'Left');
+    assert.equal((await ask('GET', `/${made.id}`)).json.name, 'Left');
+    assert.deepEqual(
+      (await ask('GET', '/')).json.apps.map(({ id }: { id: string }) => id),
+      [made.id],
+    );
+    await ask('DELETE', `/${made.id}`);
+    assert.equal((await ask('GET', `/${made.id}`)).status, 404);
+  });
+});
+
+test('what is sent bare stands in the map of the thing that has such members, and is changed there', async () => {
+  const user = object({ id: string, type: string, attributes: object({ nick: string, role: string, type: string }) });
+  const sent = object({ nick: string, type: string });
+  const paths = {
+    '/users': {
+      get: answers(object({ data: list(ref('user')) })),
+      post: { ...sends(sent), ...answers(object({ data: ref('user') })) },
+    },
+    '/users/{id}': {
+      ...within('id'),
+      get: answers(object({ data: ref('user') })),
+      patch: { ...sends(object({ nick: string })), ...answers(object({ data: ref('user') })) },
+    },
+  };
+  await standIn(paths, { user }, async (ask) => {
+    const { json: made } = await ask('POST', '/users', { nick: 'ann', type: 'person' });
+    assert.deepEqual([made.data.attributes.nick, made.data.attributes.type], ['ann', 'person']);
+    const { json: changed } = await ask('PATCH', `/users/${made.data.id}`, { nick: 'bea' });
+    assert.deepEqual([changed.data.attributes.nick, changed.data.attributes.type], ['bea', 'person']);
+    assert.deepEqual((await ask('GET', `/users/${made.data.id}`)).json, changed);
+  });
+});
+
+test('a field of the thing itself is no member of a map that it has besides', async () => {
+  const job = object({ id: string, name: string, owner: string, config: object({ name: string, size: string }) });
+  const paths = {
+    '/jobs': { post: { ...sends(object({ name: string, owner: string })), ...answers(ref('job')) } },
+    '/jobs/{id}': { ...within('id'), get: answers(ref('job')) },
+  };
+  await standIn(paths, { job }, async (ask) => {
+    const { json: made } = await ask('POST', '/jobs', { name: 'Sweep', owner: 'ann' });
+    assert.deepEqual([made.name, made.owner], ['Sweep', 'ann']);
+    assert.notEqual(made.config?.name, 'Sweep');
+  });
+});
+
+test('a way into a field that is a map leads there and back', () => {
+  const takes = { path: [], fields: { title: 'attributes.title', Kind: 'kind' } };
+  const sent = { title: 'One', Kind: 'a', size: 3 };
+  const fields = { attributes: { title: 'One' }, kind: 'a', size: 3 };
+  assert.deepEqual(JSON.parse(JSON.stringify(takenOf({ takes }, sent))), fields);
+  assert.deepEqual(JSON.parse(JSON.stringify(sentAs<unknown>({ takes }, fields))), { size: 3, title: 'One', Kind: 'a' });
+});
+
+test('a search by GET below a collection lists its things, narrowed by the query', async () => {
+  const folder = object({ id: string, name: string });
+  const found = answers(object({ results: list(ref('folder')) }));
+  const query = ['name', 'limit'].map((name) => ({ name, in: 'query', schema: string }));
+  const paths = {
+    '/folders': { post: { ...sends(object({ name: string })), ...answers(ref('folder')) } },
+    '/folders/search': { get: { parameters: query, ...found } },
+    '/folders/{folder}': { ...within('folder'), get: answers(ref('folder')) },
+  };
+  await standIn(paths, { folder }, async (ask) => {
+    for (const name of ['a', 'b']) await ask('POST', '/folders', { name });
+    const names = async (path: string) => (await ask('GET', path)).json.results.map(({ name }: { name: string }) => name);
+    assert.deepEqual(await names('/folders/search'), ['a', 'b']);
+    assert.deepEqual(await names('/folders/search?name=b'), ['b']);
+  });
+});
