@@ -90,7 +90,8 @@ const written: readonly (readonly [says: string, version: string, schema: unknow
     },
     { oneOf: ['object'], discriminator: { propertyName: 'kind', mapping: { a: 'thing', b: 'thing' } } },
   ],
-  ['what is unknown is left out', '3.1.0', { type: 'string', 'x-secret': true, xml: { name: 'a' } }, 'string'],
+  ['what is unknown is left out', '3.1.0', { type: 'string', 'x-secret': true }, 'string'],
+  ['how it stands in XML is kept', '3.1.0', { type: 'string', xml: { name: 'a' } }, { type: 'string', xml: { name: 'a' } }],
   // What contradicts itself is left out, with a finding.
   ['a default that does not fit', '3.0.3', { type: 'integer', default: 'many' }, 'integer'],
   ['a type of which no allowed value is', '3.0.3', { type: 'integer', enum: ['a', 'b'] }, { enum: ['a', 'b'] }],

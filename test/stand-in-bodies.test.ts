@@ -39,7 +39,7 @@ test('a server of which the host is named without a scheme has the path behind i
   assert.equal((await post('/things', '[{ url: "//api.example/v2/" }]', {})).status, 404);
 });
 
-test('of XML a stand-in writes JSON and says so, reads none, takes it as bytes where it is some, and writes it where it is a text', async () => {
+test('a stand-in writes XML where it is asked for or stated alone, reads it by its shape, and takes it as bytes or a text where it is some', async () => {
   const thing = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
   const content = (types: readonly string[], schema: unknown) => Object.fromEntries(types.map((type) => [type, { schema }]));
   const takes = (types: readonly string[], schema: unknown) => ({ requestBody: { content: content(types, schema) } });
@@ -68,10 +68,17 @@ test('of XML a stand-in writes JSON and says so, reads none, takes it as bytes w
       /the answer is JSON, not application\/xml/.test(response.headers.get('ninefold-warning') ?? ''),
     ];
   };
-  assert.deepEqual(await asked('GET', '/only', '*/*'), [200, 'application/json', true]);
-  assert.deepEqual(await asked('POST', '/both', xml, 'application/json', '{"name":"a"}'), [200, 'application/json', true]);
+  assert.deepEqual(await asked('GET', '/only', '*/*'), [200, xml, false]);
+  assert.deepEqual(await asked('GET', '/only', 'application/json'), [200, 'application/json', true]);
+  assert.deepEqual(await asked('POST', '/both', xml, 'application/json', '{"name":"a"}'), [200, xml, false]);
   assert.deepEqual(await asked('POST', '/both', '*/*', 'application/json', '{"name":"a"}'), [200, 'application/json', false]);
-  assert.deepEqual((await asked('POST', '/both', '*/*', xml, '<thing><name>a</name></thing>'))[0], 415);
+  assert.deepEqual(await asked('POST', '/both', '*/*', 'text/xml', '<thing><name>a</name></thing>'), [
+    200,
+    'application/json',
+    false,
+  ]);
+  assert.deepEqual((await asked('POST', '/both', '*/*', xml, '<thing><other>a</other></thing>'))[0], 400);
+  assert.deepEqual((await asked('POST', '/both', '*/*', xml, '<thing><name>a</thing>'))[0], 400);
   assert.deepEqual(await asked('POST', '/text', '*/*', xml, '<a/>'), [200, xml, false]);
   await service.close();
 });

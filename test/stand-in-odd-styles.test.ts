@@ -87,3 +87,45 @@ test('a search by GET below a collection lists its things, narrowed by the query
     assert.deepEqual(await names('/folders/search?name=b'), ['b']);
   });
 });
+
+test('procedures by POST are of the thing that the one member names which they ask for, whatever key all of them ask for', async () => {
+  const post = (request: object, answer: object) => ({
+    post: { ...sends(object({ key: string, ...request })), ...answers(answer) },
+  });
+  const card = { name: string, text: string, made_at: string };
+  const route = { id: { type: 'integer' }, pattern: string };
+  const paths = {
+    '/cards/add.json': post({ name: string, text: string }, object(card)),
+    '/cards/info.json': post({ name: string }, object(card)),
+    '/cards/update.json': post({ name: string, text: string }, object(card)),
+    '/cards/list.json': post({}, list(object(card))),
+    '/cards/delete.json': post({ name: string }, object(card)),
+    '/mail/add-route': post({ pattern: string }, object(route)),
+    '/mail/routes': post({}, list(object(route))),
+    '/mail/delete-route': post({ id: { type: 'integer' } }, object(route)),
+    // What is given to a user, and answered with the user, is no thing of its own.
+    '/users/add-role': post({ id: string, role: string }, ref('user')),
+    '/users/remove-role': post({ id: string }, ref('user')),
+    '/users/{id}': { ...within('id'), get: answers(ref('user')) },
+  };
+  await standIn(paths, { user: object({ id: string, role: string }) }, async (ask) => {
+    const key = 'k';
+    const told = async (path: string, body: object) => ask('POST', path, { key, ...body });
+    assert.equal((await told('/cards/add.json', { name: 'one', text: 'a' })).json.text, 'a');
+    assert.equal((await told('/cards/info.json', { name: 'one' })).json.text, 'a');
+    await told('/cards/update.json', { name: 'one', text: 'b' });
+    assert.deepEqual(
+      (await told('/cards/list.json', {})).json.map(({ text }: { text: string }) => text),
+      ['b'],
+    );
+    assert.equal((await told('/cards/delete.json', { name: 'one' })).json.name, 'one');
+    assert.equal((await told('/cards/info.json', { name: 'one' })).status, 404);
+    const { json: made } = await told('/mail/add-route', { pattern: 'a*' });
+    const patterns = async () => (await told('/mail/routes', {})).json.map(({ pattern }: { pattern: string }) => pattern);
+    assert.deepEqual(await patterns(), ['a*']);
+    await told('/mail/delete-route', { id: made.id });
+    assert.deepEqual(await patterns(), []);
+    await told('/users/remove-role', { id: 'u1' });
+    assert.equal((await ask('GET', '/users/u1')).status, 200);
+  });
+});

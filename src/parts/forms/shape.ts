@@ -74,6 +74,7 @@ export const schemaWords = {
   contentMediaType: text,
   contentSchema: shapeRef,
   discriminator: jsonValue,
+  xml: jsonValue,
 };
 
 /** A deprecation, wherever one stands. */

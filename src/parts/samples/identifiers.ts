@@ -48,8 +48,8 @@ function makerOf(
   if (example !== undefined) return likenessOf(example);
   const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
   const prefix = `${resource.replaceAll(/[^A-Za-z0-9]+/g, '_').toLowerCase()}_`;
-  const isRoomy = prefix.length + 16 <= most;
-  return (chance) => (isRoomy ? prefix : '') + alike('a0'.repeat(12), chance).slice(0, most);
+  const before = prefix.length + 16 <= most ? prefix : '';
+  return (chance) => before + alike('a0'.repeat(12), chance).slice(0, most - before.length);
 }
 
 /** Formats that tell one thing from all others; an identifier that is a date is not made up by chance. */

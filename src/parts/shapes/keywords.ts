@@ -106,6 +106,7 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['readOnly', { takes: 'flag', means: 'note' }],
   ['writeOnly', { takes: 'flag', means: 'note' }],
   ['deprecated', { takes: 'flag', means: 'note' }],
+  ['xml', { takes: 'json', means: 'note' }],
 ]);
 
 /** How a keyword holds schemas; nothing for one that holds none. Those that only older drafts have are asked for. */

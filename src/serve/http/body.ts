@@ -2,11 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { compileCoercion } from './coerce.ts';
 import { compileForm, type EmptyText, type FormPair, type ReadForm } from './form.ts';
 import { parseJson } from './json.ts';
-import { type MediaType, matchesRange, parseMediaType } from './media-type.ts';
+import { isXml, type MediaType, matchesRange, parseMediaType } from './media-type.ts';
 import { isFile, type PartLimits, readParts } from './multipart.ts';
 import type { Resolve, Schema } from './schema.ts';
 import { decodeFormText } from './target.ts';
 import { cut, type Violation, violationsMax, WireFile } from './violation.ts';
+import { compileXmlReading, type ReadXml } from './xml-read.ts';
 
 /**
  * A body's value, or why it has none: `missing`, `untyped` (without a Content-Type), `media` (a type, charset or coding that is not
@@ -29,13 +30,15 @@ export interface BodyOptions extends PartLimits {
   readonly typeIgnored?: 'any' | 'absent' | 'none';
   /** What an empty text of a form is; a value unless said. */
   readonly empty?: EmptyText;
+  /** Whether XML is read by the shape; bytes unless said. */
+  readonly readsXml?: boolean;
   /** Whether a key of JSON may come twice in one object; `repeated` names it then. */
   readonly takesRepeated?: boolean;
 }
 
 /**
  * Compiles the decoding of an operation's bodies: JSON (`application/json`, `+json`), forms with bracketed keys, multipart
- * forms with files, text in UTF-8, US-ASCII or ISO-8859-1, and any other accepted type as a `WireFile`. Codings other than
+ * forms with files, XML where it is to be read, text in UTF-8, US-ASCII or ISO-8859-1, and any other accepted type as a `WireFile`. Codings other than
  * identity are `media`: a small body that unpacks to a large one is nobody's need.
  */
 export function compileBody(options: BodyOptions = {}): DecodeBody {
@@ -44,6 +47,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
   const resolve = options.resolve ?? (() => undefined);
   const readForm = compileForm(shape, resolve, options.empty);
   const coerce = compileCoercion(shape, resolve);
+  const readXml = options.readsXml ? compileXmlReading(shape, resolve) : undefined;
   const ignored = options.typeIgnored ?? 'none';
   // A range names no type; what can be told of it is JSON.
   const assumed = accepted.find((range) => !range.includes('*')) ?? 'application/json';
@@ -68,6 +72,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     }
     if (essence === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, type, readForm);
     if (essence === 'multipart/form-data') return readMultipart(bytes, type, readForm, options);
+    if (readXml && isXml(essence)) return readMarkup(bytes, type, readXml);
     if (essence.startsWith('text/')) return readText(bytes, type, coerce);
     return { kind: 'value', value: new WireFile(undefined, typeText, bytes) };
   };
@@ -97,6 +102,13 @@ function charsetOf(type: MediaType): string {
 
 function isUtf8Charset(type: MediaType): boolean {
   return ['utf-8', 'utf8', 'us-ascii'].includes(charsetOf(type));
+}
+
+function readMarkup(bytes: Buffer, type: MediaType, readXml: ReadXml): DecodedBody {
+  if (bytes.length === 0) return noBody();
+  if (!isUtf8Charset(type)) return refuse('media', `the charset ${charsetOf(type)}`, 'XML in UTF-8');
+  const read = readXml(bytes);
+  return 'value' in read ? { kind: 'value', value: read.value } : { kind: 'malformed', violations: [read.problem] };
 }
 
 function readUrlencoded(bytes: Buffer, type: MediaType, readForm: ReadForm): DecodedBody {

@@ -38,7 +38,7 @@ export function matchesRange(essence: string, range: string): boolean {
   return essence.length > before.length + after.length && essence.startsWith(before) && essence.endsWith(after);
 }
 
-/** Whether a media type is one of XML (RFC 7303), which nothing here reads or writes but as text or bytes. */
+/** Whether a media type is one of XML (RFC 7303). */
 export function isXml(type: string): boolean {
   return /^[^;]*[/+]xml\s*(?:;|$)/i.test(type);
 }

@@ -63,7 +63,7 @@ function nameNamed(copy: Record<string, unknown>): boolean {
 }
 
 const namedPrefix = 'named:';
-const dropped = ['$schema', '$id', 'id', '$async', 'discriminator'];
+const dropped = ['$schema', '$id', 'id', '$async', 'discriminator', 'xml'];
 const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 const numericFormats = new Set<string>([
   ...formats.flatMap(({ type, word }) => (type === 'number' ? [word] : [])),

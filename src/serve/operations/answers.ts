@@ -15,6 +15,7 @@ import { isXml } from '../http/media-type.ts';
 import { headerText } from '../http/send.ts';
 import type { PageTold, Rows } from '../resources/stand-in.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
+import { compileXmlAnswer } from './xml-answers.ts';
 
 /** What an effect came to, for the stated answers to be made of. */
 export interface Result {
@@ -85,6 +86,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
   const isXmlOfStandIn = compilation.standIn !== undefined && isXml(contentType);
+  const xml =
+    compilation.standIn && isStated(answer.shape) ? compileXmlAnswer(answer.shape.value, endpoint, compilation) : undefined;
   // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
   const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !contentType.endsWith('json');
   return {
@@ -105,6 +108,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       prune?.(value);
       const down = carry ? carry.down(value) : value;
       const told = exchange.selected ? exchange.selected(down) : down;
+      const marked = xml?.(exchange, told);
+      if (marked) return { reply: { status, headers: { ...out, 'content-type': marked.type }, body: marked.body } };
       const isJsonInstead = isXmlOfStandIn && typeof told === 'object' && told !== null;
       if (isJsonInstead) warn(exchange, [`the answer is JSON, not ${contentType}`]);
       const sent = isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told;

@@ -57,6 +57,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       resolve: resolverOf(compilation, schema),
       typeIgnored: isNever(spec, 'request.media') ? 'any' : isNever(spec, 'request.untyped') ? 'absent' : 'none',
       takesRepeated: isLenient,
+      readsXml: isLenient && accepted.includes(anyXml[0] ?? ''),
       empty: endpoint.emptySent === undefined ? 'value' : statedValue(endpoint.does)?.verb === 'update' ? 'null' : 'not sent',
       ...(files !== undefined && { fileBytes: files }),
     });
@@ -140,10 +141,12 @@ function isJson(type: string): boolean {
 const anyJson = ['application/json', 'application/*+json'];
 const forms = ['multipart/form-data', 'application/x-www-form-urlencoded'];
 
-/** XML is taken where it is a text or bytes; of anything else its members would be read, which nothing here does. */
+/** Where XML is stated and is neither a text nor bytes, it is read by what its shape says of it, whichever XML it is called. */
+const anyXml = ['application/xml', 'text/xml', 'application/*+xml'];
+
 function takenByStandIn(stated: readonly string[], shape: Shape | undefined): readonly string[] {
-  const read = shape?.type === 'string' ? stated : stated.filter((type) => !isXml(type));
-  return read.length < stated.length || stated.some(isStructured) ? [...read, ...anyJson, ...forms] : stated;
+  const xml = stated.some(isXml) && shape?.type !== 'string' ? anyXml : [];
+  return xml.length > 0 || stated.some(isStructured) ? [...stated, ...xml, ...anyJson, ...forms] : stated;
 }
 
 function isStructured(type: string): boolean {
@@ -151,7 +154,7 @@ function isStructured(type: string): boolean {
 }
 
 /** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
-function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
+export function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
   const own = isPlainMap($defs) ? $defs : {};
   return (ref) => {
     if (ref.startsWith('named:')) return named(ref.slice('named:'.length));

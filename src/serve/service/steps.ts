@@ -13,7 +13,6 @@ import { type TracedRequest, traceChannels, traceRequest } from '../exchange/tra
 import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
-import { isXml } from '../http/media-type.ts';
 import { addHeaders } from '../http/send.ts';
 import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
@@ -155,8 +154,6 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       // Whoever says nothing takes whatever there is.
       if (accept === undefined && plan.endpoint.produces?.length !== 0) return undefined;
       const type = plan.negotiate(typeof accept === 'string' ? accept : undefined);
-      if (type !== undefined && isLenient && isXml(type) && plan.endpoint.produces?.[0] !== type)
-        warn(exchange, [`the answer is JSON, not ${type}`]);
       if (type !== undefined) return undefined;
       if (!isLenient) return { when: 'request.accept' };
       warn(exchange, ['the answer is in no media type that was asked for']);

@@ -11,6 +11,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { machineOn } from '../../parts/states.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { changingEndpoints, takingEndpoint } from '../make/children.ts';
+import { bodyMedia } from '../model/body-media.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import { isNeverNull } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
@@ -19,6 +20,7 @@ import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.
 import { firedStates, statesCounted, wordsRead } from '../trials/resources/rows-counted.ts';
 import { hiddenAt, hidingEndpoints } from '../trials/resources/shown-to.ts';
 import { closedPlaces, unstatedRefused } from '../trials/resources/unstated.ts';
+import { saidInForms } from '../values/forms.ts';
 import { breaksOf } from '../values/variants.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
@@ -41,8 +43,7 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
     );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
-  const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
-  if (isBroken && isTaken(model, resource, field))
+  if (isBreakable(model, resource, field, shape, kind))
     looks.push({
       name: 'a wrong value, refused',
       isMetBy: ({ exchanges }) => exchanges.some((one) => isRefusalOf(one, field.name)),
@@ -192,15 +193,28 @@ function hasValue(json: Json | undefined, name: string, value: Json, depth: numb
   );
 }
 
+/** Whether a body that its resource shapes can say a value of the field that is wrong by a kind of fact. */
+function isBreakable(model: Model, resource: Resource, field: Field, shape: Shape, kind: string): boolean {
+  const breaks = [...breaksOf(shape)];
+  const taking = takersOf(model, resource, field);
+  return taking.some((endpoint) =>
+    (bodyMedia(endpoint) === 'form' ? saidInForms(shape, breaks) : breaks).some((variant) => variant.kind === kind),
+  );
+}
+
 /** Whether some operation takes the field in a body that its resource shapes. */
 function isTaken(model: Model, resource: Resource, field: Field): boolean {
-  if (!isWritable(model.spec, resource, field)) return false;
+  return takersOf(model, resource, field).length > 0;
+}
+
+function takersOf(model: Model, resource: Resource, field: Field): Endpoint[] {
+  if (!isWritable(model.spec, resource, field)) return [];
   return ['create', 'upsert', 'update', 'replace']
     .flatMap((verb) => model.endpointsThat(verb, resource.name))
-    .some(
+    .filter(
       (endpoint) =>
         endpoint.request.standing === 'open' &&
-        (endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json') &&
+        bodyMedia(endpoint) !== undefined &&
         !boundByPath(model.spec, endpoint).includes(field.name),
     );
 }

@@ -39,6 +39,11 @@ export function walkingPages(model: Model, first: RequestPlan, between?: Request
   };
 }
 
+/** Whether as many pages were read as are read at the most, so that there may be more. */
+export function mayGoOn(pages: readonly TrialExchange[]): boolean {
+  return pages.length >= pagesMax;
+}
+
 /** The query of the next page with the values of this one in it. */
 function nextQuery(model: Model, page: TrialExchange, run: ScriptRun): Readonly<Record<string, Json>> | undefined {
   const next = nextPage(model, { step: 0, value: page });

@@ -143,9 +143,9 @@ function rowDataOf(context: InferenceContext, shape: Json, resource: string, isG
     if (expression !== undefined) data[name] = expression;
     else left.push(name);
   }
-  // Beside the whole thing, a member that is called like one of its fields speaks of the answer.
+  // Beside the whole thing, a member that is called like one of its fields speaks of the answer, and what is required besides is of other things.
   const holdsThing = Object.values(data).some((expression) => expression === 'result' || expression === '[result]');
-  if (left.some((name) => properties.required.includes(name) || (!holdsThing && isField(context, resource, name))))
+  if (!holdsThing && left.some((name) => properties.required.includes(name) || isField(context, resource, name)))
     return undefined;
   return Object.keys(data).length > 0 && speaksOfRow(data) ? data : undefined;
 }

@@ -8,7 +8,7 @@ import { documentFields } from './rows.ts';
 /** `{ title }` is sent, and `{ id, type, attributes: { title } }` answered: what is sent bare stands in one map of the thing. */
 export const innerFields: InferenceRule = {
   name: 'inner-fields',
-  says: 'A body most of whose members are no fields of the resource, but members of one map that it has, holds what stands in that map; where the resource has nothing else but what tells it from others and links, that goes for a member that is called like one of these too.',
+  says: 'A body most of whose members are no fields of the resource, but members of one map that it has, and that is no thing of its own, holds what stands in that map; where the resource has nothing else but what tells it from others and links, that goes for a member that is called like one of these too.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -30,13 +30,24 @@ function waysOf(context: InferenceContext, request: Json, resource: string): rea
   const fields = documentFields(context.resources, resource);
   const entry = context.resources[resource];
   const identifier = isMap(entry) && isMap(entry.identifier) ? String(entry.identifier.field) : undefined;
-  const sent = Object.keys(context.written.propertiesOf(request)?.all ?? {}).filter((name) => name !== identifier);
+  const all = context.written.propertiesOf(request)?.all ?? {};
+  const sent = Object.keys(all).filter((name) => name !== identifier);
+  const isSame = (one: Json | undefined, other: Json | undefined) =>
+    context.written.typeOf(one) === context.written.typeOf(other);
   const found = Object.keys(fields).flatMap((holder) => {
     if (sent.includes(holder) || !word.test(holder)) return [];
     const inner = context.written.propertiesOf(fields[holder])?.all ?? {};
+    // What has an identifier of its own is another thing, which may have members of the same names.
+    if (['id', '_id', 'uuid', identifier ?? 'id'].some((name) => Object.hasOwn(inner, name))) return [];
     const others = Object.keys(fields).filter((name) => name !== holder && !isUnseen(fields[name]));
     const isAll = others.every((name) => name === identifier || around.test(name));
-    const names = sent.filter((name) => word.test(name) && Object.hasOwn(inner, name) && (isAll || !Object.hasOwn(fields, name)));
+    const names = sent.filter(
+      (name) =>
+        word.test(name) &&
+        Object.hasOwn(inner, name) &&
+        isSame(all[name], inner[name]) &&
+        (isAll || !Object.hasOwn(fields, name)),
+    );
     return names.length > 0 && names.length * 2 >= sent.length ? [{ holder, names }] : [];
   });
   const [first, second] = found.toSorted((one, other) => other.names.length - one.names.length);

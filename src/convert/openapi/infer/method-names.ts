@@ -3,13 +3,14 @@ import type { SourceOperation } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { infer } from './effects.ts';
 import { isAlike } from './nested-collections.ts';
-import { pathParts, singular } from './paths.ts';
+import { pathParts, singular, wordsOfName } from './paths.ts';
+import { resourceNamedByPath } from './resources.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** `/conversations.info?channel=C1`: a method of a kind of things, which names one of them by a parameter of the request. */
 export const methodNames: InferenceRule = {
   name: 'method-names',
-  says: 'A path that ends in `things.verb` does what the verb says to the things whose row its answers hold; a parameter named after them says which one.',
+  says: 'A path that ends in `things.verb`, or is POST and ends in `things/verb` or `verb-thing`, does what the verb says to the things whose row its answers hold; a parameter named after them says which one.',
   infer(context) {
     for (const [noun, methods] of methodsByNoun(context)) {
       const kind = context.collections.get(keyOf(noun));
@@ -37,47 +38,92 @@ interface Kind {
   readonly parameter: string;
 }
 
+type Methods = readonly (readonly [verb: string, SourceOperation])[];
+
 /** A key that no path has. */
 function keyOf(noun: string): string {
   return `${noun}.*`;
 }
 
-function methodsByNoun({ operations }: InferenceContext): Map<string, [verb: string, SourceOperation][]> {
+/** What dotted paths, `POST /pets/get` and `POST /inbound/add-route` are called like, by what they speak of. */
+function methodsByNoun({ operations }: InferenceContext): Map<string, Methods> {
   const groups = new Map<string, [string, SourceOperation][]>();
+  const bare: [string, SourceOperation][] = [];
+  const put = (noun: string, verb: string, operation: SourceOperation): void => {
+    groups.set(noun, [...(groups.get(noun) ?? []), [verb, operation]]);
+  };
   for (const operation of operations) {
-    const { segments, parameters } = pathParts(operation.path);
+    const { segments, parameters, parent } = pathParts(operation.path);
     if (parameters.length > 0) continue;
     const last = segments.at(-1) ?? '';
     const dotted = /^([A-Za-z][\w.]*)\.([A-Za-z]\w*)$/.exec(last);
-    // `POST /pets/get`: a word that HTTP has a method for, called as a method of its own.
-    const isCalled = operation.method === 'POST' && segments.length > 1 && isVerb(last);
-    if (!dotted && !isCalled) continue;
-    const [noun = '', verb = ''] = dotted ? dotted.slice(1) : [segments.at(-2), last];
-    groups.set(noun, [...(groups.get(noun) ?? []), [verb, operation]]);
+    if (dotted) {
+      put(dotted[1] ?? '', dotted[2] ?? '', operation);
+      continue;
+    }
+    if (operation.method !== 'POST') continue;
+    // A word that HTTP has a method for, called as a method of its own.
+    if (segments.length > 1 && isVerb(last)) put(segments.at(-2) ?? '', last, operation);
+    else {
+      const [verb = '', ...noun] = wordsOfName(last);
+      if (isVerb(verb) && noun.length > 0) put(`${parent}/${singular(noun.join('_'))}`, verb, operation);
+      else bare.push([`${parent}/${singular(wordsOfName(last).join('_'))}`, operation]);
+    }
   }
+  // `POST /inbound/routes` beside them lists them.
+  for (const [noun, operation] of bare) if (groups.has(noun)) put(noun, 'list', operation);
   return groups;
 }
 
 /** What reading one shows, else making one, else listing them. */
-function rowsOf(
-  context: InferenceContext,
-  noun: string,
-  methods: readonly (readonly [string, SourceOperation])[],
-): Kind | undefined {
+function rowsOf(context: InferenceContext, noun: string, methods: Methods): Kind | undefined {
   const { written } = context;
   const of = (verbs: ReadonlySet<string>) => methods.filter(([verb]) => verbs.has(verb)).map(([, operation]) => operation);
+  const word = noun.slice(noun.lastIndexOf('/') + 1);
+  const isOfWords = word !== noun;
   for (const operation of [...of(reads), ...of(creates)]) {
     const endpoint = endpointOf(context, operation);
     const shape = shapeOfAnswer(endpoint, successOf(endpoint));
-    const row = shownRowOf(written, shape, 'id');
+    const row = isOfWords ? undefined : shownRowOf(written, shape, 'id');
     if (row?.resource !== undefined) return { resource: row.resource, parameter: row.wrapper ?? singular(noun) };
     // `wallet_id` of `/wallet/get`.
-    const parameter = `${singular(noun)}_id`;
+    const parameter = `${singular(word)}_id`;
     const named = shownRowOf(written, shape, parameter);
     if (named?.resource !== undefined && Object.hasOwn(written.propertiesOf(named.shape)?.all ?? {}, parameter))
       return { resource: named.resource, parameter };
   }
-  return undefined;
+  return namedByMember(context, word, methods, isOfWords);
+}
+
+/**
+ * `{ name }` of `/templates/info` and `/templates/delete`, which are answered with what has a `name`: the one member that all methods about one of them ask for,
+ * and that one which lists them, or makes none, does not; a key that all ask for is a credential.
+ */
+function namedByMember(context: InferenceContext, noun: string, methods: Methods, isOfWords: boolean): Kind | undefined {
+  const { written } = context;
+  const sentTo = (operation: SourceOperation) => written.propertiesOf(endpointOf(context, operation).request)?.all ?? {};
+  const ofOne = methods.filter(([verb]) => reads.has(verb) || deletes.has(verb)).map(([, operation]) => operation);
+  const making = methods.find(([verb]) => creates.has(verb))?.[1];
+  const listing = methods.find(([verb]) => verb === 'list')?.[1];
+  const [first] = ofOne;
+  if (!first || (!making && !listing)) return undefined;
+  const isAlwaysAsked = (name: string) =>
+    context.operations.every((one) => one.method !== 'POST' || Object.hasOwn(sentTo(one), name));
+  const shown = making ?? first;
+  const status = successOf(endpointOf(context, shown));
+  const shape = shapeOfAnswer(endpointOf(context, shown), status);
+  const fields = written.propertiesOf(shape)?.all ?? {};
+  const isScalar = (one: Json | undefined) => ['string', 'integer'].includes(written.typeOf(one) ?? '');
+  const names = Object.keys(sentTo(first)).filter(
+    (name) =>
+      isScalar(fields[name]) && ofOne.every((one) => Object.hasOwn(sentTo(one), name)) && (!listing || !isAlwaysAsked(name)),
+  );
+  const [name] = names;
+  if (name === undefined || names.length > 1 || shape === undefined || status === undefined) return undefined;
+  const resource = written.resourceOf(shape) ?? resourceNamedByPath({ resource: undefined, shape }, noun, shown, status, context);
+  // What answers with something else that paths speak of changes that: `add-role`, which answers with the user.
+  const isOther = isOfWords && [...context.collections.values()].some((known) => known.resource === resource);
+  return resource === undefined || isOther ? undefined : { resource, parameter: name };
 }
 
 function isVerb(word: string): boolean {
@@ -115,7 +161,8 @@ function identityOf(context: InferenceContext, operation: SourceOperation, param
   const names = [parameter, `${parameter}_id`, `${parameter}Id`, 'id'];
   const name = names.find((one) => sent !== undefined && Object.hasOwn(sent.all, one));
   if (sent === undefined || name === undefined) return undefined;
-  return sent.required.includes(name) ? `request.${name}` : `has(request.${name}) ? request.${name} : ''`;
+  const nothing = context.written.typeOf(sent.all[name]) === 'integer' ? '0' : "''";
+  return sent.required.includes(name) ? `request.${name}` : `has(request.${name}) ? request.${name} : ${nothing}`;
 }
 
 function answersWithRow(context: InferenceContext, operation: SourceOperation, resource: string): boolean {

@@ -75,8 +75,9 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
     const endpoint = endpointOf(context, operation);
     const status = successOf(endpoint);
     const shape = narrow(shapeOfAnswer(endpoint, status));
-    const row = shownRowOf(context.written, shape, parameter) ?? shownRowOf(context.written, shape, `${singular(plural)}_id`);
-    const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
+    const noun = singular(plural);
+    const row = shownRowOf(context.written, shape, parameter, noun) ?? shownRowOf(context.written, shape, `${noun}_id`);
+    const resource = row && (row.resource ?? resourceNamedByPath(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }
   const noun = singular(plural) || 'thing';
@@ -90,7 +91,7 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
 const whole = (shape: Json | undefined): Json | undefined => shape;
 
 /** A thing whose shape has no name gets one of its path: `/postcards` holds each `postcard`. */
-function nameOf(
+export function resourceNamedByPath(
   row: ShownRow,
   plural: string,
   operation: SourceOperation,

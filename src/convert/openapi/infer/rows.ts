@@ -11,9 +11,12 @@ export interface ShownRow {
   readonly wrapper?: string;
 }
 
-/** The row that an answer shows, told from others by what a path's parameter names; looked for in so many shapes at most. */
-export function shownRowOf(written: Written, shape: Json | undefined, parameter: string): ShownRow | undefined {
-  return rowIn({ written, parameter, left: looksMost }, shape, 0);
+/**
+ * The row that an answer shows, told from others by what a path's parameter names; looked for in so many shapes at most. Of several things the one is meant
+ * that is called as the path calls them.
+ */
+export function shownRowOf(written: Written, shape: Json | undefined, parameter: string, noun?: string): ShownRow | undefined {
+  return rowIn({ written, parameter, noun, left: looksMost }, shape, 0);
 }
 
 const depthMost = 4;
@@ -24,6 +27,7 @@ const looksMost = 2_000;
 interface Search {
   readonly written: Written;
   readonly parameter: string;
+  readonly noun: string | undefined;
   left: number;
 }
 
@@ -63,7 +67,9 @@ function wrappedRow(search: Search, { all }: ShapeProperties, depth: number): Sh
     const row = rowIn(search, inner, depth + 1);
     return row && row.wrapper === undefined ? [{ ...row, wrapper }] : [];
   });
-  return held.length === 1 ? held[0] : undefined;
+  if (held.length < 2 || depth > 0 || search.noun === undefined) return held.length === 1 ? held[0] : undefined;
+  const noun = plainName(search.noun);
+  return held.find(({ wrapper = '' }) => plainName(wrapper) === noun);
 }
 
 /** Says that something was deleted, and is not the thing itself. */

@@ -1,7 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { jsonTypes } from '../../../document/json-type.ts';
 import { isMap } from '../../../document/values.ts';
+import { describedAlways } from '../../../parts/samples/described-words.ts';
 import { conjunctionOf, hasMeaning, unionOf } from '../../../parts/shapes/branches.ts';
+import { keywordsThatMean } from '../../../parts/shapes/keywords.ts';
 
 /** Reads the shapes of a document as they are written, short forms and names of resources included. */
 export class Written {
@@ -11,12 +13,23 @@ export class Written {
     this.resources = resources;
   }
 
-  /** The resource that a shape is, null aside: `customer`, `customer?`, `{ type: customer }`. */
+  /** The resource that a shape is, null aside: `customer`, `customer?`, `{ type: customer }`, and a conjunction that adds words about it alone. */
   resourceOf(shape: Json | undefined): string | undefined {
     const word = typeof shape === 'string' ? shape : isMap(shape) && typeof shape.type === 'string' ? shape.type : undefined;
-    if (word === undefined) return undefined;
+    if (word === undefined) return isMap(shape) ? this.#describedResource(shape) : undefined;
     const name = word.endsWith('?') ? word.slice(0, -1) : word;
     return !jsonTypes.has(name) && Object.hasOwn(this.resources, name) ? name : undefined;
+  }
+
+  /** A resource, and beside it what only describes it. */
+  #describedResource(shape: JsonMap): string | undefined {
+    if (!hasMeaning(shape, 'conjunction') || !saysNoMore(shape)) return undefined;
+    const [only, ...more] = conjunctionOf(shape).filter(
+      (part) => !isMap(part) || !saysNoMore(part) || hasMeaning(part, 'conjunction'),
+    );
+    return more.length === 0 && (typeof only === 'string' || (isMap(only) && saysNoMore(only, 'type')))
+      ? this.resourceOf(only)
+      : undefined;
   }
 
   /** What a shape comes to once the names of values are followed: a map of keywords. */
@@ -91,9 +104,11 @@ export class Written {
 
   /** The one value that a shape allows, wrapped. */
   constantOf(shape: Json | undefined): { readonly value: Json } | undefined {
-    const { const: only, enum: allowed } = this.expand(shape);
+    const { const: only, enum: allowed, type, description, pattern } = this.expand(shape);
     if (only !== undefined) return { value: only };
-    return Array.isArray(allowed) && allowed.length === 1 ? { value: allowed[0] as Json } : undefined;
+    if (Array.isArray(allowed)) return allowed.length === 1 ? { value: allowed[0] as Json } : undefined;
+    const always = type === 'string' && pattern === undefined ? describedAlways('', description) : undefined;
+    return always === undefined ? undefined : { value: always };
   }
 
   /** The only type of JSON that a shape has, null aside. Each resource on the way is looked at once. */
@@ -132,6 +147,13 @@ export class Written {
     return typeof first === 'string' ? 'string' : undefined;
   }
 }
+
+/** Whether a shape has no words but those that ask nothing of a value, and its conjunction. */
+function saysNoMore(shape: JsonMap, besides?: string): boolean {
+  return Object.keys(shape).every((key) => key === besides || asksNothing.has(key));
+}
+
+const asksNothing: ReadonlySet<string> = new Set(keywordsThatMean('note', 'conjunction'));
 
 export interface ShapeProperties {
   readonly all: JsonMap;

@@ -15,6 +15,7 @@ import { warn } from '../../exchange/warn.ts';
 import type { Call } from '../../http/call.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileForEach } from './answers-for-each.ts';
 import { compileMembers } from './asked-members.ts';
 import { compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
@@ -58,8 +59,8 @@ export function compileCompletion(
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
-  const answerOpenly = compileOpenAnswer(shape, examples, samples);
   const isOpen = does === undefined;
+  const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
   const tellPage = compilePageMembers(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent, page) => {
@@ -67,7 +68,7 @@ export function compileCompletion(
     const told: string[] = [];
     const ground = groundOf(sampling, work, placeOfCall(exchange.call, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
-    const whole = openly ? answerOpenly(openly, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
+    const whole = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
       // What was sent and has no place in the shape is not answered.
@@ -83,6 +84,8 @@ export function compileCompletion(
     return whole;
   };
 }
+
+const fullOf = (ground: Ground): Ground => ({ ...ground, isFull: true });
 
 /**
  * The one member that says which row is meant, where the answer says it within an envelope and shows nothing else of it: `data: { id }`. What
