@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,12 +84,17 @@ if (isLong) {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [told] = (await once(child.stdout, 'data')) as [Buffer];
-      assert.match(told.toString(), new RegExp(`^${title}\n`));
       child.kill();
       await once(child, 'close');
+      assert.match(told.toString(), new RegExp(`^${title}\n`));
       const kept = readdirSync(join(cache, 'ninefold/imports')).map((name) => join(cache, 'ninefold/imports', name));
       assert.equal(kept.length, 1);
       for (const file of kept) writeFileSync(file, readFileSync(file, 'utf8').replace('"title":"Jars"', '"title":"Kept"'));
+      // What lies in folders beside the command is none of it, however new it is.
+      const beside = join(installed, 'dist', `beside ${title}`);
+      mkdirSync(beside);
+      writeFileSync(join(beside, 'new.js'), '');
+      utimesSync(beside, 1, 1);
     }
   });
 

@@ -91,9 +91,10 @@ function markUsed(file: string): void {
 /** Whoever works on the taking over sees the effect: the newest file of it is part of what a document is kept by. */
 function builtMs(): number {
   const { dirname, filename } = import.meta;
-  // In the built package everything lies beside this file.
-  const folder = filename.endsWith('.ts') ? join(dirname, '..', 'convert') : dirname;
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  // In the built package everything lies beside this file, and what lies in folders there is somebody else's.
+  const isSource = filename.endsWith('.ts');
+  const folder = isSource ? join(dirname, '..', 'convert') : dirname;
+  const files = readdirSync(folder, { recursive: isSource, encoding: 'utf8' });
   return Math.max(0, ...files.map((name) => statSync(join(folder, name)).mtimeMs));
 }
 

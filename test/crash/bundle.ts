@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { startServer } from './server.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -33,5 +34,15 @@ export async function bundleCommand(folder: string): Promise<string> {
     logLevel: 'error',
   });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return join(folder, 'ninefold.mjs');
+  const command = join(folder, 'ninefold.mjs');
+  await keepCompiled(command, join(folder, 'first.sqlite'));
+  return command;
+}
+
+/** A process that is killed keeps nothing of what it compiled: one that ends by itself does so for all that come. */
+async function keepCompiled(command: string, store: string): Promise<void> {
+  const server = startServer(join(import.meta.dirname, 'accounts.yaml'), store, [], command);
+  await server.address;
+  if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
+  await server.ended;
 }
