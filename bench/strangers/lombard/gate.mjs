@@ -79,7 +79,7 @@ export class Gate {
     if (house.fault === 'at-missing-on-404' && answer.headers?.['X-Error-Code'] === 'not_found') answer.json = { ...answer.json, error: { code: 'not_found', message: answer.json.error.message } };
     const headers = { 'X-Request-Id': call.requestId, Vary: 'X-Lombard-Key, Authorization', ...call.told, ...answer.headers };
     if (house.fault === 'no-error-header' && call.operation?.startsWith('list')) delete headers['X-Error-Code'];
-    if (call.version === 'v1' && !(house.fault === 'reads-not-deprecated' && call.operation?.startsWith('read'))) {
+    if (/^\/api\/v1(?:[/?]|$)/.test(call.target) && !(house.fault === 'reads-not-deprecated' && call.operation?.startsWith('read'))) {
       headers.Deprecation = house.fault === 'deprecation-as-text' ? new Date(Date.UTC(2026, 1, 1)).toUTCString() : `@${Date.UTC(2026, 1, 1) / 1000}`;
       headers.Sunset = new Date(house.fault === 'sunset-a-year-late' ? Date.UTC(2029, 5, 30) : SUNSET).toUTCString();
       const links = ['<https://lombard.example/docs/v2>; rel="deprecation"', `<${call.target.replace('/v1/', '/v2/')}>; rel="successor-version"`];

@@ -64,7 +64,7 @@ export class House {
       if (only && !only.includes(name)) continue;
       if (field.out === false && !(fault === 'secret-mark-told' && name === 'secret_mark' && where === 'update') && !(fault === 'secret-mark-in-news' && name === 'secret_mark' && where === 'news') && !(fault === 'owner-in-lists' && name === 'owner' && where === 'list')) continue;
       if (field.once && where !== 'created' && !(fault === 'secret-in-hook-list' && where === 'list')) continue;
-      if (field.seenBy && field.seenBy !== user && !(fault === 'remark-in-lists' && where === 'list') && !(fault === 'remark-in-news' && where === 'news')) continue;
+      if (field.seenBy && field.seenBy !== user && !(fault === 'remark-in-lists' && where === 'list')) continue;
       let value = row[name];
       if (name === 'paid') value = this.paid(row);
       if (name === 'stored') value = this.stored(row);

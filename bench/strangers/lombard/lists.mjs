@@ -6,7 +6,6 @@ const KNOWN = {
   'list rack': ['locked', 'after', 'before', 'count'],
   'list pledge': ['category', 'status', 'insured', 'min_asking', 'since', 'number', 'q', 'sort', 'way', 'offset', 'limit'],
 };
-const PAGING = ['after', 'before', 'count', 'offset', 'limit'];
 
 export function readQuery(call, house) {
   const { fault } = house;
@@ -17,7 +16,7 @@ export function readQuery(call, house) {
       if (fault === 'payments-any-query' && call.operation === 'list payment') continue;
       throw new Problem('bad_parameter', { at: [name] });
     }
-    if (name in query && fault !== 'last-one-wins') throw new Problem(PAGING.includes(name) ? 'bad_page' : 'bad_parameter', { at: [name] });
+    if (name in query && fault !== 'last-one-wins') throw new Problem('bad_parameter', { at: [name] });
     query[name] = value;
   }
   const bad = (name) => {

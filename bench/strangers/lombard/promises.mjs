@@ -198,6 +198,7 @@ const CHECKS = {
     eq(await c.no('GET', '/pledges', { as: A1 }), '403 forbidden');
     eq(await c.no('GET', '/racks', { as: A1 }), '403 forbidden');
     eq(await c.no('POST', '/racks', { json: { code: 'Z-01', label: 'Mine' } }), '403 forbidden');
+    eq(await c.no('GET', `/pledges/${id.toUpperCase()}`), '404 not_found');
     eq(Object.keys(await c.read(id, { as: A1 })).sort(), ['brought_at', 'category', 'id', 'number', 'status']);
     eq((await c.read(id, { as: C1 })).id, id);
     assert.ok(!(await c.ok('GET', '/pledges?limit=30', { as: P2 })).pledges.some((one) => one.id === id));
@@ -584,10 +585,11 @@ const CHECKS = {
     eq((await c.got(off, 0)).length, 0);
     eq((await c.got(foreign, 1)).map(({ json }) => json.topic), ['rack.changed']);
     eq((await c.got(clerk, 7)).length, 7);
+    await c.ok('PUT', `/racks/${code}`, { as: C1, json: { label: `Rack ${c.racks}`, note: 'n' } });
     const other = await c.pledge({}, { as: P2 });
     await c.offer(other.id);
-    eq((await c.got(foreign, 3)).length, 3);
-    eq((await c.got(all, 0)).length, 7);
+    eq((await c.got(foreign, 4)).length, 4);
+    eq((await c.got(all, 8)).length, 8);
     for (const box of [all, stars, off, foreign, clerk]) await box.drop();
   },
   async 'news are tried again, in order'(c) {
@@ -655,6 +657,78 @@ const CHECKS = {
     for (let n = 0; n < 6; n += 1) more.push((await c.call(...c.pay(id, 1))).status);
     assert.ok(more.slice(0, 5).every((status) => status === 201), more.join());
     eq(more.includes(429), true);
+  },
+  async 'the order of refusals'(c) {
+    await c.clock({ advance: 'PT2M' });
+    const { id } = await c.pledge();
+    const html = { Accept: 'text/html' };
+    // The caller before the user, the user before parameters, these before Accept, Accept before the body, the body before the row.
+    eq(await c.no('POST', '/pledges?x=1', { as: '', text: '{', headers: html }), '401 no_credential');
+    eq(await c.no('POST', '/pledges?x=1', { as: C1, text: '{', headers: html }), '403 forbidden');
+    eq(await c.no('PATCH', '/pledges/none?x=1', { text: '{', headers: html }), '400 bad_parameter x');
+    eq(await c.no('PATCH', '/pledges/none', { text: '{', headers: html }), '406 not_acceptable');
+    eq(await c.no('PATCH', '/pledges/none', { text: '{' }), '400 bad_json');
+    eq(await c.no('PATCH', '/pledges/none', { json: { asking: 1 } }), '404 not_found');
+    eq(await c.no('PATCH', `/pledges/${id}`, { json: { asking: 1 }, headers: { 'If-Match': '"no"' } }), '412 etag_mismatch');
+    await c.ok('POST', `/pledges/${id}/withdraw`);
+    eq(await c.no('PATCH', `/pledges/${id}`, { json: { asking: 1 } }), '422 invalid asking');
+    eq(await c.no('PATCH', `/pledges/${id}`, { json: { asking: 700 } }), '409 wrong_status');
+    eq(await c.no('POST', `/pledges/${id}/offer`, { as: C1, json: { loan: 1 } }), '422 invalid loan');
+    eq(await c.no('POST', `/pledges/none/payments?x=1`, { json: { payment: { amount: 0 } } }), '400 bad_parameter x');
+    eq(await c.no(...c.pay('none', 0)), '404 not_found');
+    eq(await c.no(...c.pay(id, 0)), '422 invalid payment.amount');
+    eq(await c.no('GET', '/pledges?limit=5&limit=5'), '400 bad_parameter limit');
+  },
+  async 'what is left of the edges'(c) {
+    const one = await c.pledge({ made_on: '2020-02-02', weight_g: 1 });
+    for (const path of ['/pledges', `/pledges/${one.id}`, '/racks', '/hooks']) {
+      const { status, text } = await c.call('HEAD', path);
+      eq([status, text], [200, '']);
+    }
+    // A body that nobody asked for is not read.
+    eq((await c.call('POST', `/pledges/${one.id}/withdraw`, { text: '{', headers: { 'Content-Type': 'text/plain' } })).status, 200);
+    const two = await c.pledge();
+    const shown = await c.read(two.id, { as: A1, v: 'v1' });
+    eq(Object.keys(shown).sort(), ['brought_at', 'category', 'id', 'number', 'status']);
+    assert.notEqual(await c.tag(two.id, { as: A1 }), await c.tag(two.id));
+    eq(await c.tag(two.id, { as: C1 }), await c.tag(two.id, { as: C2 }));
+    eq(await c.no('GET', `/pledges/${two.id}/payments`, { as: A1 }), '403 forbidden');
+    const hook = await c.ok('POST', '/hooks', { json: { url: 'http://127.0.0.1:9/x', events: ['pledge.*'] } });
+    eq((await c.ok('PATCH', `/hooks/${hook.id}`, { json: { events: null } })).events, undefined);
+    eq((await c.ok('PATCH', `/hooks/${hook.id}`, { json: { secret: 'mine', id: 9 } })).id, hook.id);
+    eq(await c.no('PATCH', `/hooks/${hook.id}`, { json: { url: null } }), '422 invalid url');
+    eq(await c.no('PATCH', `/hooks/${hook.id}`, { json: { keeper: 'me', colour: 1 } }), '400 unknown_field colour');
+    await c.ok('DELETE', `/hooks/${hook.id}`);
+    eq(await c.no('DELETE', `/hooks/${hook.id}`), '404 not_found');
+    const old = await c.pledge({ weight_kg: 0.0014 }, { v: 'v1' });
+    eq(old.weight_kg, 0.001);
+    eq((await c.ok('PATCH', `/pledges/${old.id}`, { v: 'v1', json: { weight_kg: 0.001 } })).touched_at, old.touched_at);
+    const { headers } = await c.call('GET', '/pledges?limit=1', { v: 'v1' });
+    assert.ok(headers.link.includes('</api/v1/pledges?') && headers.link.includes('rel="next"'));
+    for (const [verb, path, told] of [['GET', '/terms', 404], ['PUT', '/pledges', 405], ['GET', '/nothing', 404]]) {
+      const answer = await c.call(verb, path, { v: 'v1' });
+      eq([answer.status, answer.headers.deprecation], [told, '@1769904000']);
+    }
+    const key = { headers: { 'Idempotency-Key': 'edge' }, json: { payment: { amount: 20 } } };
+    const id = await c.pawned();
+    const first = await c.call('POST', `/pledges/${id}/payments`, key);
+    eq((await c.call('POST', `/pledges/${id}/payments`, key)).json, first.json);
+    eq((await c.read(id)).paid, 20);
+    eq(await c.no('POST', `/pledges/${id}/payments`, { ...key, json: { payment: { amount: 21 } } }), '422 key_reused');
+    // One key is of one operation.
+    eq((await c.call('POST', '/pledges', { json: c.item(), headers: key.headers })).status, 201);
+  },
+  async 'nine hundred in a minute'(c) {
+    await c.clock({ advance: 'PT3M' });
+    let last;
+    for (let n = 0; n < 900; n += 1) last = await c.call('GET', '/hooks', { as: A1 });
+    eq([last.status, last.headers['x-ratelimit-remaining']], [403, '0']);
+    const refused = await c.call('GET', '/hooks', { as: A1 });
+    eq([refused.status, refused.json.error.code], [429, 'slow_down']);
+    assert.ok(Number(refused.headers['retry-after']) > 0 && Number(refused.headers['retry-after']) <= 60);
+    eq((await c.call('GET', '/hooks')).status, 200);
+    await c.clock({ advance: `PT${refused.headers['retry-after']}S` });
+    eq((await c.call('GET', '/hooks', { as: A1 })).status, 403);
   },
   async 'a quota by weeks'(c) {
     const monday = (ms) => Math.floor(ms / 86_400_000) * 86_400_000 + ((8 - new Date(ms).getUTCDay()) % 7 || 7) * 86_400_000;
