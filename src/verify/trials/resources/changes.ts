@@ -126,6 +126,9 @@ function sameAgain(resource: Resource, own: readonly (readonly [string, Field])[
 /** What is there already, sent again where that is no change: nothing is set. */
 function nothing(resource: Resource, whole: readonly (readonly [string, Field])[]): RowChange[] {
   const own = whole.filter(([, { set, ref }]) => Object.keys(set).length === 0 && ref === undefined);
+  // What is new in each run is not what is there once this is sent again: a word of a list or a number is.
+  const isNew = ([, { shape }]: readonly [string, Field]) => Number(isFreeText(statedValue(shape) ?? {}));
+  own.sort((one, other) => isNew(one) - isNew(other));
   const [, same] = sameAgain(resource, own);
   return own.length > 0 && same && same.fields.length > 0 ? [same] : [];
 }
