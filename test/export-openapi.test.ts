@@ -12,6 +12,8 @@ import { times } from './long.ts';
 import { editions, exported, flaws, misfits, plain, readBack } from './openapi/harness.ts';
 import { withSecondWave } from './openapi/second-wave.ts';
 import { generateDocument } from './serving/generated-document.ts';
+import { strangeDocument } from './strange/document.ts';
+import { textOf } from './strange/hold.ts';
 
 const root = join(import.meta.dirname, '..');
 const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:md|yaml)$/.test(name));
@@ -103,6 +105,19 @@ test('what is drawn with choices, moved rows, children that changes take, signat
       assert.deepEqual(await flaws(openapi), []);
     }),
     { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
+  );
+});
+
+test('documents that are drawn from the whole grammar are exported as valid, and read back as the same tree', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.gen(), fc.constantFrom(...Object.keys(editions)), async (draw, to) => {
+      const document = parseDocument(textOf(strangeDocument(draw).document), 'strange.json');
+      const openapi = exported(document, to);
+      assert.deepEqual(readBack(openapi), plain(document.tree));
+      assert.deepEqual(await flaws(openapi), []);
+      if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
+    }),
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 25)) },
   );
 });
 

@@ -312,6 +312,21 @@ const trials: Readonly<Record<string, Trial>> = {
     source: service(one, {}, { Pet: { type: 'object', properties: { id: { type: 'string', pattern: '^pet_[a-z0-9]+$' } } } }),
     infers: { '/resources/Pet/identifier/generate': 'pet_{random:16}' },
   },
+  'named-conflicts': {
+    source: service({
+      ...one,
+      '/pets': {
+        post: {
+          ...sends(ref('Pet')),
+          responses: {
+            ...(answers(ref('Pet')).responses as Words),
+            409: { description: 'A pet with this name already exists.' },
+          },
+        },
+      },
+    }),
+    infers: { '/resources/Pet/unique': [['name']] },
+  },
   'status-states': {
     source: service(
       one,

@@ -107,6 +107,8 @@ test('what a caller may not see is refused as what there is not, and nothing is 
   ])
     assert.deepEqual(await refused(service, ann, `${target}?fields=${name}`), told(name), name);
   assert.deepEqual(await refused(service, ann, `${target}?fields=title,cost,x`), [...told('cost'), ...told('x')]);
+  // Sent and handed on, and never kept.
+  assert.deepEqual(await refused(service, eve, `${target}?fields=door`), told('door'));
   assert.deepEqual(await read(eve, '?fields=cost,title'), { id: whole.id, title: 'bread' });
   // Of this row another rule shows less.
   assert.deepEqual(await read(bob, '?fields=title,by'), { id: whole.id, title: 'bread' });

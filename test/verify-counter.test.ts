@@ -100,3 +100,15 @@ test('a service that expands, brackets and keeps what it declines is found witho
     await stand.close();
   }
 });
+
+test('a problem tells nothing of what was made, and nobody looks for it there', async () => {
+  const plain = counter.replace(/ {2}payload:\n(?: {4}.*\n)+/, '  payload: problem\n');
+  assert.match(plain, /payload: problem/);
+  const stand = await openStand(plain, { inPairs: true });
+  try {
+    const { breaches, unsteady } = await stand.verify({ only: ['states/answered'] });
+    assert.deepEqual([...breaches, ...unsteady], []);
+  } finally {
+    await stand.close();
+  }
+});

@@ -2,6 +2,7 @@
 import type { Json, JsonMap } from '../../src/document/document.ts';
 import { isMap, mapAt } from '../../test/strange/layers.ts';
 import { chanceOf } from '../drawn/chance.ts';
+import { type Change, secondWaveFaults } from './second-wave-faults.ts';
 
 /** One fault, and the document that a service with it serves. */
 export interface StrangeFault {
@@ -9,13 +10,6 @@ export interface StrangeFault {
   readonly id: string;
   readonly part: string;
   readonly served: JsonMap;
-}
-
-/** Where a fault is put, and what stands there then; nothing there is left out. */
-interface Change {
-  readonly id: string;
-  readonly at: readonly string[];
-  readonly to: Json | undefined;
 }
 
 /** Every fault that a document has room for, in an order of the seed. */
@@ -62,6 +56,7 @@ const byPart: Readonly<Record<string, (document: JsonMap) => Change[]>> = {
   errors: (document) => errorFaults(document),
   limits: (document) => limitFaults(document),
   versioning: (document) => versionFaults(document),
+  'second wave': secondWaveFaults,
 };
 
 /** The resources that have endpoints to be looked at by. */

@@ -39,7 +39,7 @@ export function neverShownTo(spec: Spec, who: Who): ReadonlySet<Field> {
 function remembered(spec: Spec, who: Who, by: 'some' | 'every'): ReadonlySet<Field> {
   const known = bySpec.get(spec) ?? new Map<string, ReadonlySet<Field>>();
   bySpec.set(spec, known);
-  const key = JSON.stringify([who, by]);
+  const key = who === 'anybody' ? `${by} of all` : who.user === undefined ? `${by} of nobody` : `${by} as ${who.user}`;
   const found = known.get(key) ?? leftOut(spec, who, by);
   known.set(key, found);
   return found;

@@ -17,7 +17,7 @@ import { cameToNothing } from './nothing.ts';
 import type { VerifyOptions } from './options.ts';
 import { inOrderOfWorth } from './order.ts';
 import { phases, shareLeast } from './phases.ts';
-import { Refill } from './refill.ts';
+import { Refill, refillMsMax } from './refill.ts';
 import type { Leftover, VerifyReport } from './report.ts';
 import { Room } from './room.ts';
 import type { Observer } from './session/observer.ts';
@@ -53,8 +53,6 @@ type CameTo = 'its end' | 'a quota' | 'no room';
 
 /** After so many requests in a row without an answer the service counts as gone. */
 const troublesMax = 40;
-/** A day, and a little: what is refused for longer stays so. */
-const refillMsMax = 25 * 3_600_000;
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
 export class Rounds {
   readonly #given: RoundsGiven;
@@ -115,7 +113,7 @@ export class Rounds {
     };
   }
 
-  /** A session that holds answers to nothing, for what is done beside trials. */
+  /** A session that holds answers to nothing. */
   bareSession(errand: Errand = 'again'): Session {
     const { model, seed, rows } = this.#given;
     return new Session({
@@ -221,7 +219,7 @@ export class Rounds {
 
   /** What it came to: what was stopped by a quota that is used up is carried out once more when it begins anew, and what found no room when others are over. */
   async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CameTo> {
-    const { client, budget, tally, made } = this.#given;
+    const { client, budget, tally, made, model } = this.#given;
     const { trial, testCase } = planned;
     const course = tally.courseOf(trial.name, testCase.facts);
     const found: Suspicion[] = [];
@@ -235,10 +233,12 @@ export class Rounds {
     };
     const session = this.#session(planned, ledgering, slot);
     let cameTo: CameTo = 'its end';
+    const wasHurried = () => this.#refill.isDue && session.exchanges.some((one) => model.refusals.isHurried(one));
     try {
       // Whatever a case waits for, it ends with the time.
       await client.within(testCase.run(session));
-      course.end(await sendControls(session, course));
+      if (!isLast && trial.noise === 'quiet' && wasHurried()) cameTo = 'a quota';
+      else course.end(await sendControls(session, course));
     } catch (error) {
       if (!isLast && error instanceof Untestable)
         cameTo = this.#refill.isDue ? 'a quota' : this.#room.wasFull(session.exchanges) ? 'no room' : 'its end';

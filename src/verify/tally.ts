@@ -116,7 +116,7 @@ export class Tally {
       const verdict = this.#verdictOf(fact, evidence);
       const shown = Object.fromEntries(this.#held.get(fact) ?? []);
       const why = verdict === 'not testable' ? this.#whyNot(fact) : verdict === 'partly' ? whyPartly(evidence) : undefined;
-      const told = isPromise(fact) ? { evidence } : {};
+      const told = isPromise(fact) ? { evidence: shortened(evidence) } : {};
       return { part, kind, subject, at, place, standing, verdict, shown, ...told, ...(why !== undefined && { why }) };
     });
   }
@@ -154,11 +154,22 @@ export class Tally {
 
 const seenOnce = 'it looked broken once, and did not again';
 
+/** So many looks of a fact are told, and those that are missing first. */
+const toldMost = 24;
+
+function shortened({ looks, left = 0, alterations }: FactEvidence): FactEvidence {
+  if (looks.length <= toldMost) return { looks, ...(left > 0 && { left }), alterations };
+  const missing = looks.filter(({ isMet }) => !isMet);
+  const told = [...missing, ...looks.filter(({ isMet }) => isMet)].slice(0, toldMost);
+  return { looks: looks.filter((one) => told.includes(one)), left: left + looks.length - told.length, alterations };
+}
+
 /** How many of the looks were had, and which were not. */
 function whyPartly({ looks }: FactEvidence): string {
   const missing = looks.filter(({ isMet }) => !isMet);
-  const names = missing.map(({ name, why }) => (why === undefined ? name : `${name} (${why})`));
-  return `${looks.length - missing.length} of ${looks.length} looks; missing: ${names.join(', ')}`;
+  const names = missing.slice(0, toldMost).map(({ name, why }) => (why === undefined ? name : `${name} (${why})`));
+  const more = missing.length > toldMost ? `, and ${missing.length - toldMost} more` : '';
+  return `${looks.length - missing.length} of ${looks.length} looks; missing: ${names.join(', ')}${more}`;
 }
 
 /** The verdicts of each part, counted. */

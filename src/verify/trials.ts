@@ -28,6 +28,7 @@ import { parameters } from './trials/endpoints/parameters.ts';
 import { replacing } from './trials/endpoints/replacing.ts';
 import { replies } from './trials/endpoints/replies.ts';
 import { routes, statedRoutes } from './trials/endpoints/routes.ts';
+import { safeMethods } from './trials/endpoints/safe-methods.ts';
 import { selected } from './trials/endpoints/selected.ts';
 import { crashes } from './trials/errors/crashes.ts';
 import { neverArising } from './trials/errors/never.ts';
@@ -56,6 +57,7 @@ import { movedRows } from './trials/resources/moved-rows.ts';
 import { notWritable } from './trials/resources/not-writable.ts';
 import { uniqueRaced, uniqueRacedLater } from './trials/resources/raced.ts';
 import { references } from './trials/resources/references.ts';
+import { shownLater } from './trials/resources/shown-later.ts';
 import { shownShapes, shownStates } from './trials/resources/shown-shapes.ts';
 import { shownTo } from './trials/resources/shown-to.ts';
 import { statedRows } from './trials/resources/stated-rows.ts';
@@ -86,6 +88,7 @@ export const trials: readonly Trial[] = [
   uniqueChanged,
   uniqueRaced,
   shownTo,
+  shownLater,
   notWritable,
   references,
   derived,
@@ -112,6 +115,7 @@ export const trials: readonly Trial[] = [
   called,
   available,
   routes,
+  safeMethods,
   replies,
   computed,
   selected,

@@ -10,6 +10,7 @@ import { layEvents } from './events.ts';
 import { layFields } from './fields.ts';
 import { type Draft, laid, oneIn, operationsOf } from './layers.ts';
 import { layLimits } from './limits.ts';
+import { layLog, laySecondWave } from './second-wave.ts';
 import { layStates } from './states.ts';
 import { layVersions } from './versions.ts';
 
@@ -25,7 +26,9 @@ const layers: readonly ((draw: Draw, draft: Draft) => Draft)[] = [
   layFields,
   layStates,
   layAnswers,
+  laySecondWave,
   layEvents,
+  layLog,
   layErrors,
   layLimits,
   layVersions,

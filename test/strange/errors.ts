@@ -17,6 +17,9 @@ const more: Readonly<Record<string, JsonMap>> = {
   slow: { status: 429, when: 'limit.rate' },
   spent: { status: 429, when: 'limit.quota' },
   large: { status: 413, when: 'limit.size' },
+  left_out: { status: 422, when: 'request.invalid.missing', message: '{name} is missing' },
+  not_so: { status: 409, when: 'transition.illegal.condition' },
+  long_gone: { status: 410, when: 'resource.gone' },
 };
 
 const payloads: readonly (readonly [string, Json])[] = [
@@ -31,6 +34,17 @@ const payloads: readonly (readonly [string, Json])[] = [
         required: ['error'],
       },
       data: { error: "{'code': code, 'message': message}" },
+    },
+  ],
+  [
+    'payload with the row',
+    {
+      shape: {
+        type: 'object',
+        properties: { code: 'string', message: 'string', row: { type: 'object?' } },
+        required: ['message'],
+      },
+      data: { code: 'code', message: 'message', row: 'result' },
     },
   ],
   [
@@ -52,7 +66,10 @@ export function layErrors(draw: Draw, draft: Draft): Draft {
   const chosen = Object.fromEntries(Object.entries(more).filter(() => !oneIn(draw, 3)));
   const own = ownOf(draw, draft);
   const names = Object.keys(own);
-  return laid(draft, { errors: { payload, codes: { ...chosen, ...own } } }, told, ...names.map((name) => `own error ${name}`));
+  const paths = pick<JsonMap>(draw, [{}, {}, { paths: 'dotted' }, { paths: 'bracketed' }]);
+  const where = 'paths' in paths ? [`paths ${String(paths.paths)}`] : [];
+  const errors = { payload, ...paths, codes: { ...chosen, ...own } };
+  return laid(draft, { errors }, told, ...where, ...names.map((name) => `own error ${name}`));
 }
 
 function ownOf(draw: Draw, { document, resources }: Draft): JsonMap {

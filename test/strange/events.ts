@@ -113,10 +113,12 @@ function hooksOf(draw: Draw, kinds: readonly string[]) {
     { disable_after: '1h' },
     { order: 'any' },
   ]);
+  const confirm = pick<JsonMap>(draw, [{}, {}, {}, { confirm: 'challenge' }, { confirm: 'ping' }]);
   const webhook: JsonMap = {
     signature: signature ?? 'none',
     ...retry,
     ...(canBeTurned || !('disable_after' in more) ? more : {}),
+    ...confirm,
     subscribers: {
       resource: 'hook',
       url: 'url',
@@ -132,5 +134,10 @@ function hooksOf(draw: Draw, kinds: readonly string[]) {
     ...(oneIn(draw, 2) && { 'GET /hooks': { does: 'list hook' } }),
     ...(oneIn(draw, 2) && { 'PATCH /hooks/{id}': { does: 'update hook' } }),
   };
-  return { webhook, resource: { identifier: { field: 'id', generate: 'uuid' }, fields }, endpoints, told: [told, wanted] };
+  return {
+    webhook,
+    resource: { identifier: { field: 'id', generate: 'uuid' }, fields },
+    endpoints,
+    told: [told, wanted, ...('confirm' in confirm ? [`confirm ${String(confirm.confirm)}`] : [])],
+  };
 }

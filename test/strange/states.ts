@@ -1,5 +1,4 @@
 /** Part 3 of strange documents: what the clock and the service do by themselves, and conditions of what callers do. */
-import fc from 'fast-check';
 import type { Json, JsonMap } from '../../src/document/document.ts';
 import { type Draw, pick } from '../serving/generated-values.ts';
 import { type Draft, laid, mapAt, oneIn } from './layers.ts';
@@ -7,6 +6,7 @@ import { type Draft, laid, mapAt, oneIn } from './layers.ts';
 /** Adds transitions to the machines that are there. */
 export function layStates(draw: Draw, draft: Draft): Draft {
   const told = new Set<string>();
+  const flagged: string[] = [];
   const machines = draft.resources.flatMap(({ name, machine }): [string, Json][] => {
     if (!machine) return [];
     const [first = 'new', second = 'busy'] = machine.states;
@@ -20,12 +20,40 @@ export function layStates(draw: Draw, draft: Draft): Draft {
       more.settle = { from: second, to: last, by: 'service' };
       told.add('transition by service');
     }
-    const initial =
-      draw(fc.nat, { max: 4 }) === 4 ? [{ if: 'has(next.flag) && next.flag', state: second }, { state: first }] : undefined;
-    return [[name, { transitions: more, ...(initial && hasFlag(draft, name) && { initial }) }]];
+    const isByCondition = oneIn(draw, 3);
+    // What is made is there, and who made it is told of an error.
+    const answer = oneIn(draw, 2) ? { answer: keptCode } : {};
+    if (!isByCondition) return [[name, { transitions: more }]];
+    flagged.push(name);
+    told.add('answer' in answer ? 'creation kept and refused' : 'initial by condition');
+    const initial = [{ if: 'has(next.flag) && next.flag', state: second, ...answer }, { state: first }];
+    return [[name, { transitions: more, initial }]];
   });
   if (machines.length === 0) return draft;
-  return laySecondMachines(draw, laid(draft, { states: Object.fromEntries(machines) }, ...told));
+  const resources = Object.fromEntries(flagged.map((name) => [name, { fields: { flag: { type: 'boolean' } } }]));
+  return layKept(draw, laySecondMachines(draw, laid(draft, { states: Object.fromEntries(machines), resources }, ...told)));
+}
+
+const keptCode = 'kept_all_the_same';
+
+/** Adds a transition that is kept and answered with an error, where it leads to one of its states; and the error. */
+function layKept(draw: Draw, draft: Draft): Draft {
+  let next = draft;
+  for (const { name, path, machine } of draft.resources) {
+    if (!machine || !oneIn(draw, 3)) continue;
+    const [first = 'new', second = 'busy'] = machine.states;
+    const to = [
+      { if: 'resource.count > 0', state: second },
+      { state: machine.states.at(-1) ?? second, answer: keptCode },
+    ];
+    const change = {
+      states: { [name]: { transitions: { judge: { from: first, to } } } },
+      endpoints: { [`POST ${path}/{id}/judge`]: { does: `judge ${name}` } },
+    };
+    next = laid(next, change, 'change kept and refused');
+  }
+  if (!JSON.stringify(next.document.states).includes(keptCode)) return next;
+  return laid(next, { errors: { codes: { [keptCode]: { status: 402, message: 'It is there all the same.' } } } });
 }
 
 /** Adds a machine on a field of its own to some that have one; now and then it asks for a state of the other. */
@@ -51,8 +79,4 @@ function laySecondMachines(draw: Draw, draft: Draft): Draft {
     next = laid(next, { resources: { [name]: stated }, states: { [`${name}.pitch`]: second }, endpoints }, 'two machines');
   }
   return next;
-}
-
-function hasFlag({ document }: Draft, name: string): boolean {
-  return JSON.stringify((document.resources as JsonMap)[name]).includes('"flag"');
 }

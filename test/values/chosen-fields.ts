@@ -18,6 +18,7 @@ resources:
       tags: { type: array, items: { type: object, properties: { word: { type: string, maxLength: 9 }, weight: integer }, required: [word] } }
       more: { type: object, additionalProperties: integer }
       cost: { type: integer, visible: [clerk] }
+      door: { type: string, maxLength: 9, stored: false }
       token: { type: string, readOnly: true, generate: "{random:16}", reveal: once }
       lines: { children: line.order, order: position, envelope: { items: data, has_more: has_more, data: { object: list } } }
     required: [id, by, title, token]

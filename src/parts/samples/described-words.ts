@@ -13,6 +13,28 @@ export function describedWords(name: string, description: unknown): readonly str
   return [];
 }
 
+/**
+ * The one word that a description says a text always is: ``Always has the value `list` ``, `This is always "tasks#task".`; a bare word (`Always location.`) only of a
+ * member that says of which kind a thing is. What is always so in some case alone (``Always `null` if …``) is said of that case.
+ */
+export function describedAlways(name: string, description: unknown): string | undefined {
+  if (typeof description !== 'string') return undefined;
+  const text = description.slice(0, readMost);
+  const [, , marked] = alwaysMarked.exec(text) ?? [];
+  const word = marked ?? (ofKind.test(name) ? alwaysBare.exec(text)?.[1] : undefined);
+  return word === undefined || word === 'null' ? undefined : word;
+}
+
+const alwaysLeads = String.raw`\balways(?: (?:be|is|has|have|contains?|set to|equals?|equal to))?(?: the)?(?: (?:value|string|word|constant)(?: of)?)?:? `;
+/** The word in its marks, and after it no case in which it is so. */
+const alwaysMarked = new RegExp(
+  `${alwaysLeads}(["'\`]|_(?=[^_\\s]+_))([\\w.#:/-]{1,60})\\1(?!,? *(?:if|when|where|while|unless|until|for|in|on|or|and|but|once|except)\\b)`,
+  'i',
+);
+const alwaysBare = new RegExp(`${alwaysLeads}([A-Za-z][\\w.-]{1,40}?)\\.?\\s*$`, 'i');
+/** Members by which a thing says of which kind it is. */
+const ofKind = /^_?(?:[a-z]+_)?(?:type|kind)$|^object$/i;
+
 const readMost = 2000;
 const ofFewWords = /(?:^|_)(?:status|state|phase)$|[a-z](?:Status|State|Phase)$/;
 const asCode = /[`"']([A-Za-z][A-Za-z0-9_-]{2,30})[`"']/g;

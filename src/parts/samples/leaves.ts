@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
-import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
-import { lettersOf, secondsOf } from '../../kinds/formats/standard.ts';
+import { timeFormat } from '../../kinds/formats/all.ts';
+import { lettersOf } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
-import { describedWords } from './described-words.ts';
+import { describedAlways, describedWords } from './described-words.ts';
 import type { Fits } from './fit.ts';
 import { formatOf } from './formats.ts';
+import { momentOf } from './moments.ts';
 import { compilePatternSamples } from './pattern.ts';
 import { nothing } from './sampler.ts';
 import { smallestNumber, smallestText } from './smallest.ts';
@@ -21,6 +22,8 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
     return (chance) => (listed.length === 0 ? nothing : listed[chance.below(listed.length)]);
   }
   if (shape.default !== undefined && fits(shape.default)) return () => shape.default;
+  const always = type === 'string' ? describedAlways(name, shape.description) : undefined;
+  if (always !== undefined && fits(always)) return () => always;
   const examples = examplesIn(shape).filter((example) => typeof example !== 'object' && fits(example));
   if (examples.length > 0) return (chance) => examples[chance.below(examples.length)];
   if (type === 'boolean') return () => /^(?:ok|success|succeeded|acknowledged|result|valid)$/i.test(name);
@@ -80,10 +83,8 @@ function compileNumbers(shape: Shape, isWhole: boolean, name: string): (chance: 
   const least = Math.max(bound('minimum') ?? -Infinity, (bound('exclusiveMinimum') ?? -Infinity) + grain);
   const most = Math.min(bound('maximum') ?? Infinity, (bound('exclusiveMaximum') ?? Infinity) - grain);
   if (least > most) return () => undefined;
-  const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
-  if (format?.type === 'number' && formatNamed(shape.format)?.time && fits(secondsFrom, least, most)) return secondsOf;
-  // A moment in seconds, by its name alone, where it is within the bounds.
-  if (shape.format === undefined && isMoment(name) && isWhole && fits(secondsFrom, least, most)) return secondsOf;
+  const moment = momentOf(shape, name, isWhole, { least, most });
+  if (moment && grain <= 1) return moment;
   const from = Number.isFinite(least) ? least : Math.min(1, most);
   const to = Math.min(most, from + 1000 * grain);
   return (chance) => {
@@ -94,17 +95,6 @@ function compileNumbers(shape: Shape, isWhole: boolean, name: string): (chance: 
     const first = step === undefined ? from : Math.ceil(from / step) * step;
     return first <= most ? Number(first.toPrecision(12)) : undefined;
   };
-}
-
-const secondsFrom = [1_735_689_600, 1_767_225_600] as const;
-
-function fits([from, to]: readonly [number, number], least: number, most: number): boolean {
-  return least <= from && most >= to;
-}
-
-/** `created`, `expires_at`, `start_date`: in interfaces whose times are integers, these are seconds since 1970. */
-function isMoment(name: string): boolean {
-  return /(?:^|_)(?:created|updated|modified|expires|timestamp)$|_(?:at|date|time)$/.test(name);
 }
 
 /** Makes texts of a shape: by its pattern, its format, the name of the field, within its lengths; undefined where none is found. */
@@ -147,11 +137,11 @@ const nameRows: readonly { readonly named: RegExp; make(chance: Chance): string 
   { named: /(?:^|_)phone(?:_number)?$/i, make: (chance) => `+49309018${String(chance.below(100)).padStart(2, '0')}` },
   { named: /(?:^|_)country(?:_code)?$/i, make: () => 'DE' },
   { named: /(?:^|_)currency$/i, make: () => 'eur' },
-  { named: /(?:^|_)(?:created|updated|modified|expires)_?at$|[a-z](?:Created|Updated|Expires)At$/i, make: momentOf },
+  { named: /(?:^|_)(?:created|updated|modified|expires)_?at$|[a-z](?:Created|Updated|Expires)At$/i, make: timeOf },
   { named: /(?:^|_)uuid$/i, make: (chance) => chance.uuid() },
-  { named: /(?:^|_)ids?$|[a-z]Ids?$/, make: (chance) => lettersOf(chance, 16) },
+  { named: /(?:^|_)ids?$|[a-z]I[dD]s?$/, make: (chance) => lettersOf(chance, 16) },
 ];
 
-function momentOf(chance: Chance): string {
+function timeOf(chance: Chance): string {
   return String(formatOf(timeFormat)?.make(chance) ?? '');
 }

@@ -160,7 +160,7 @@ function compileDoor(sets: readonly SchemeSet[], engine: Means): Door {
   const missing: Identified = canBeShown
     ? { refusal: challenges.missing }
     : { refusal: refusalOfDoor([...names], accepted, engine) };
-  return { sets, accepted, read: compileCarriers(accepted, relaxesAuth), challenges, missing };
+  return { sets, accepted, read: compileCarriers(accepted, relaxesAuth, engine.takesCompanions), challenges, missing };
 }
 
 /** Why nobody can show what is accepted: a scheme that there are no means for, or of which it is open where its credential stands. */

@@ -16,7 +16,7 @@ type ReadCredentials = (call: Call) => readonly Presented[];
 
 const nothing: readonly Presented[] = Object.freeze([]);
 
-export function compileCarriers(accepted: readonly Accepted[], takesAny = false): ReadCredentials {
+export function compileCarriers(accepted: readonly Accepted[], takesAny = false, takesWords = false): ReadCredentials {
   const carriers = new Map<string, Accepted[]>();
   for (const scheme of accepted) {
     const name = scheme.in === 'header' ? scheme.carrier.toLowerCase() : scheme.carrier;
@@ -31,7 +31,7 @@ export function compileCarriers(accepted: readonly Accepted[], takesAny = false)
         ? (call: Call) => textsInQuery(call, name)
         : (call: Call) => textsInCookie(call, name);
   });
-  const assignments = [...carriers.values()].map((schemes) => compileAssignment(schemes, takesAny));
+  const assignments = [...carriers.values()].map((schemes) => compileAssignment(schemes, takesAny, takesWords));
   return (call) => {
     let presented: Presented[] | undefined;
     for (let at = 0; at < readers.length; at++) {
@@ -71,18 +71,23 @@ function textsInCookie({ headers }: Call, name: string): readonly string[] | und
   return texts.length === 0 ? undefined : texts;
 }
 
-/** Which schemes a text of one carrier is for: those with the longest prefix that it begins with, in any case (RFC 9110 section 11.1). */
-function compileAssignment(schemes: readonly Accepted[], takesAny: boolean): (text: string) => Presented {
+/**
+ * Which schemes a text of one carrier is for: those with the longest prefix that it begins with, in any case (RFC 9110 section 11.1). `takesWords`: a key that is
+ * described as the whole of `Authorization` may have a word before it, since that is how such descriptions mean `Bearer`.
+ */
+function compileAssignment(schemes: readonly Accepted[], takesAny: boolean, takesWords: boolean): (text: string) => Presented {
   const prefixes = [...new Set(schemes.map(({ prefix }) => prefix?.toLowerCase() ?? ''))].sort((a, b) => b.length - a.length);
   const choices = prefixes.map((prefix) => ({
     prefix,
     schemes: schemes.filter((scheme) => (scheme.prefix?.toLowerCase() ?? '') === prefix),
   }));
+  const isWordTaken = takesWords && schemes.every(({ in: place, carrier }) => isAuthorization(place, carrier));
   // Of a name with a password the form says who it is.
   const nameless = schemes.filter(({ kind }) => kind.proof?.by !== 'password');
   return (text) => {
     for (const { prefix, schemes: fitting } of choices) {
-      const rest = withoutPrefix(text, prefix);
+      const own = withoutPrefix(text, prefix);
+      const rest = own !== undefined && prefix === '' && isWordTaken ? withoutWord(own) : own;
       if (rest !== undefined) {
         return { text: rest, schemes: rest === '' || rest === ambiguous ? [] : fitting, around: schemes };
       }
@@ -98,4 +103,18 @@ function withoutPrefix(text: string, prefix: string): string | undefined {
   if (text.length < prefix.length || text.slice(0, prefix.length).toLowerCase() !== prefix) return undefined;
   const rest = text.slice(prefix.length);
   return /\w$/.test(prefix) && !/^[ \t]/.test(rest) ? undefined : rest.trim();
+}
+
+/** A key has no blanks: what stands before one is a word for its scheme. */
+function withoutWord(text: string): string {
+  return /^[A-Za-z][\w-]{0,39} +(\S+)$/.exec(text)?.[1] ?? text;
+}
+
+function isAuthorization(place: Accepted['in'], carrier: string): boolean {
+  return place === 'header' && carrier.toLowerCase() === 'authorization';
+}
+
+/** The word before a credential: the stated one, or that of a key in `Authorization` whose scheme is called a bearer's. */
+export function usualWord({ in: place, carrier, prefix, scheme }: Accepted): string | undefined {
+  return prefix ?? (isAuthorization(place, carrier) && /bearer/i.test(scheme.name) ? 'Bearer' : undefined);
 }

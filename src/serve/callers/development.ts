@@ -13,6 +13,7 @@ import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { madeUpAttributes, withAttributes } from './attributes.ts';
 import { compileCaller, usersOf } from './callers.ts';
+import { usualWord } from './carriers.ts';
 import { type Credentials, newKey, newRequestKey } from './credentials.ts';
 import { fixedKeys, type KeySet } from './key-set.ts';
 import { claimsFor } from './made-claims.ts';
@@ -130,7 +131,8 @@ export class Development {
     if (one.kind.proof?.by === 'signing') return this.#signerFor(one, caller, one.kind.proof);
     const text = await this.#textFor(one, caller, compilation);
     if (text === undefined) return undefined;
-    const value = `${one.prefix ?? ''}${one.prefix !== undefined && /\w$/.test(one.prefix) ? ' ' : ''}${text}`;
+    const word = this.signsAll ? usualWord(one) : one.prefix;
+    const value = `${word ?? ''}${word !== undefined && /\w$/.test(word) ? ' ' : ''}${text}`;
     const expires = one.kind.proof?.by === 'token' ? new Date(this.#clock.now() + tokenMs).toISOString() : undefined;
     return {
       user,

@@ -7,6 +7,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { type Evaluate, isFailed } from '../exchange/compilation.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
+import { getOrMake } from '../exchange/get-or-make.ts';
 import { compileUnseen, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStoredValue, toJson } from '../http/json.ts';
@@ -58,24 +59,21 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const { spec } = compilation;
   const kinds = isHeard ? entriesOf(spec.events.kinds).flatMap(([, kind]) => compileKind(kind, compilation)) : [];
   const operations = new Map<string, Operation>(operationsOf(spec).map((operation) => [operation.name, operation]));
-  const known = new Map<string, readonly RecordedKind[]>();
+  const ofModels = new Map<string, Map<string, Map<string, readonly RecordedKind[]>>>();
   return {
     isEmpty: kinds.length === 0,
     emittedBy({ operation, transitions, model, after }) {
-      const key = `${operation}\n${transitions.join(' ')}\n${model.name}\n${after === undefined}`;
-      const found = known.get(key);
-      if (found) return found;
-      const named = operations.get(operation) ?? { name: operation, resource: model.name };
-      const emitted = kinds
-        .filter(
-          ({ on }) =>
-            on.includes(operation) ||
-            transitions.some((transition) => on.includes(`${transition} ${model.name}`)) ||
-            (after !== undefined && namesOperation(on, named, 'event')),
-        )
-        .map(({ kind }) => kind);
-      known.set(key, emitted);
-      return emitted;
+      const ofModel = getOrMake(ofModels, model.name, () => new Map<string, Map<string, readonly RecordedKind[]>>());
+      const known = getOrMake(ofModel, operation, () => new Map<string, readonly RecordedKind[]>());
+      const how = transitions.length === 0 ? '' : transitions.join(' ');
+      return getOrMake(known, after === undefined ? `deleted ${how}` : how, () => {
+        const named = operations.get(operation) ?? { name: operation, resource: model.name };
+        const isEmitted = ({ on }: { readonly on: readonly string[] }) =>
+          on.includes(operation) ||
+          transitions.some((transition) => on.includes(`${transition} ${model.name}`)) ||
+          (after !== undefined && namesOperation(on, named, 'event'));
+        return kinds.filter(isEmitted).map(({ kind }) => kind);
+      });
     },
     named: (name) => kinds.find(({ kind }) => kind.name === name)?.kind,
     isKnown: (word) => spec.events.others !== undefined || kinds.some(({ kind }) => kind.isMeantBy(word)),

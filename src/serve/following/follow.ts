@@ -4,6 +4,7 @@ import { type Following, followingBounds } from '../../parts/following.ts';
 import type { Scalar } from '../../store/store.ts';
 import { type Evaluate, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
+import { getOrMake } from '../exchange/get-or-make.ts';
 import { unfit } from '../exchange/unfit.ts';
 import { Bare } from '../http/json.ts';
 import type { Models, Names, StoredChange, Work } from '../resources/act.ts';
@@ -57,14 +58,6 @@ function compileFollow(
     }
     work.following.depth -= 1;
   };
-}
-
-function getOrMake<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  known.set(key, made);
-  return made;
 }
 
 const created: readonly string[] = ['created'];
@@ -134,7 +127,7 @@ function compileAct(
     const id = target && identifierText(target(names));
     // Without a row there is nothing to be done.
     if (target && id === undefined) return;
-    attempt(work, act, doing, id, applySetters(given, names, new Bare()));
+    attempt(work, act, doing, id, applySetters(given, names, new Bare(), true));
   }
 
   return (work, change) => {

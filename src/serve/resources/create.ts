@@ -66,7 +66,7 @@ export function compileMaker(
         const whole = known === undefined || !isRead ? hooked : identified(model, hooked, known);
         const made = model.madeLast.length === 0 ? whole : withMadeLast(work, model, whole);
         const scope = made === hooked ? names : { ...names, next: made };
-        const next = applySetters(setters, scope, made);
+        const next = applySetters(setters, scope, made, made !== hooked);
         const identifier = known ?? givenIdentifier(work, model, standIn, next);
         if (identifier === undefined) throw new Refused({ when: 'request.invalid', violations: [noIdentifier(model, next)] });
         next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);

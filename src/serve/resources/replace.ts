@@ -29,16 +29,17 @@ export function compileReplace(
   const fit = compileFit(model, compilation);
   const maker = compileMaker(operation, model, compilation);
   const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
-  const isKept = keptOnReplace(model, compilation);
+  const { isKept, isHiddenHere } = keptOnReplace(model, compilation);
   const shown = compilation.access.fieldsShown(model.name, compilation.user);
 
-  /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
-  function replacement(work: Work, fields: Fields, before: Fields): Fields {
+  /** What the row becomes: what was sent, and of what is there what its caller could not have sent, or did not send since nobody had shown it. */
+  function replacement(work: Work, request: Value, fields: Fields, before: Fields): Fields {
     const next = withoutPrototype(fields);
     const seen = shown?.(work.scope, before);
-    for (const name of Object.keys(before))
-      if (isKept(name) || seen?.has(name) === false || (model.immutable.includes(name) && next[name] === undefined))
-        next[name] = before[name];
+    // A default is for what a caller leaves out, and this one may have been set by a caller before.
+    const isUnsent = (name: string) => next[name] === undefined || (isFields(request) && !Object.hasOwn(request, name));
+    const staysUnsent = (name: string) => isHiddenHere(name) || seen?.has(name) === false || model.immutable.includes(name);
+    for (const name of Object.keys(before)) if (isKept(name) || (staysUnsent(name) && isUnsent(name))) next[name] = before[name];
     return next;
   }
 
@@ -62,7 +63,9 @@ export function compileReplace(
       if (endpoint.takes) taken.fields[model.identifier.field] ??= identifierValue(id, model.identifier.isInteger);
       if (!row || !before) return maker.take(work, taken.fields);
       const wrong = changedImmutables(model, taken.fields, before);
-      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(work, taken.fields, before));
+      return wrong.length > 0
+        ? invalid(wrong)
+        : fit(work, row, before, replacement(work, takenOf(endpoint, exchange.request), taken.fields, before));
     },
     change,
   });
@@ -86,13 +89,13 @@ function orMaking(replacing: Act, maker: RowMaking, locator: Locator): Act {
   };
 }
 
-/** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. */
-function keptOnReplace(model: RowModel, compilation: ViewCompilation): (name: string) => boolean {
+/** Replace keeps what its caller could not have sent: read-only and state fields, and those it may not write. What it is not shown it may send all the same. */
+function keptOnReplace(model: RowModel, compilation: ViewCompilation) {
   const { user } = compilation;
-  const dropped = droppedFor(model, compilation);
   const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);
-  const kept = new Set([...dropped, ...hidden, model.identifier.field]);
-  return (name) => kept.has(name);
+  const kept = new Set([...droppedFor(model, compilation), model.identifier.field]);
+  const unshown = new Set(hidden);
+  return { isKept: (name: string) => kept.has(name), isHiddenHere: (name: string) => unshown.has(name) };
 }
 
 /** A body may repeat the identifier that the path names, and name no other. */

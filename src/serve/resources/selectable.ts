@@ -4,6 +4,7 @@ import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { neverShownTo } from '../../parts/left-out.ts';
+import { isEverShown } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -76,7 +77,7 @@ class Selectables {
     const { spec, user, version } = this.#compilation;
     const newest = version?.carries.resource(resource)?.older(field.name)?.newer ?? field.name;
     const stated = entryOf(entryOf(spec.resources.all, resource)?.fields ?? unknownFields, newest) ?? field;
-    return isHidden(stated, { user, reveals, leftOut: neverShownTo(spec, { user }) });
+    return !isEverShown(stated) || isHidden(stated, { user, reveals, leftOut: neverShownTo(spec, { user }) });
   }
 
   #ofField({ children, ref, show, shape }: Field): Selectable {

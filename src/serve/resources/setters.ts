@@ -120,8 +120,16 @@ function compileDangling(resource: Resource, { name, shape }: Field, spec: Spec)
   );
 }
 
-/** What is set on a change, all of it over the same scope. @throws {Refused} where it fails or does not fit its field. */
-export function applySetters(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
+/**
+ * What is set on a change, all of it over the same scope. It is set on a copy, or, where nobody else needs `fields` as they were, on them.
+ * @throws {Refused} where it fails or does not fit its field.
+ */
+export function applySetters(
+  setters: readonly Setter[],
+  scope: Readonly<Record<string, Value>>,
+  fields: Fields,
+  isOwn = false,
+): Fields {
   if (setters.length === 0) return fields;
   const values: Value[] = [];
   for (const { field, expression, evaluate, validate, refuse } of setters) {
@@ -134,7 +142,7 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
       );
     values.push(value);
   }
-  const next = withoutPrototype(fields);
+  const next = isOwn ? fields : withoutPrototype(fields);
   let refers = false;
   for (let at = 0; at < setters.length; at++) {
     // The cast holds: `at` is below the length.

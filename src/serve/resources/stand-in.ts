@@ -4,6 +4,7 @@ import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
 import type { Named } from '../../parts/fact.ts';
+import type { Pagination } from '../../parts/limits.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Reader, Row, Transaction } from '../../store/store.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
@@ -85,6 +86,8 @@ export interface StandIn {
   compileKept(endpoint: Endpoint): KeptAnswer | undefined;
   /** Compiles how a list of which only the shapes are known is narrowed and cut into pages; nothing where it is no one list. */
   compileOpenPages(endpoint: Endpoint): CutOpenly | undefined;
+  /** Compiles how a list that is asked for by POST is cut into pages by members of its body; nothing where none says so. */
+  compileBodyPages(endpoint: Endpoint): BodyPages | undefined;
   /** Compiles what a creation says of the new row beside its body. */
   compileAskedFields(endpoint: Endpoint, model: RowModel): AskedFields;
   /** Compiles what a creation copies whose path names a thing of the same kind; nothing where it names none. */
@@ -140,6 +143,15 @@ export interface PageTold {
 
 /** The page that a request asks for of what is listed, as the answer holds it; nothing where that is no list. */
 export type CutOpenly = (listed: Value, exchange: Exchange) => { readonly value: Value; readonly page: PageTold } | undefined;
+
+/** Pages that are asked for in a body. */
+export interface BodyPages {
+  readonly pagination: Pagination;
+  /** The members that hold what asks for them. */
+  readonly holders: readonly string[];
+  /** What is sent, by the names of what asks for pages. */
+  readonly sent: (exchange: Exchange) => Readonly<Record<string, Value>>;
+}
 
 /** What was sent to a path, and is there when it is read. */
 export interface KeptAnswer {

@@ -14,7 +14,7 @@ import type {
   Timer,
   Transaction,
 } from '../store.ts';
-import { Delayed } from './delayed.ts';
+import { type Delayed, DelayedByBody } from './delayed.ts';
 import { insertEvent, OutboxChange } from './outbox.ts';
 import { type Contents, SqliteReader } from './reader.ts';
 import type { Savepoints } from './savepoints.ts';
@@ -35,8 +35,8 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   declare protected readonly contents: Contents;
   readonly #means: SharedByBodies;
   /** Rows that this body has read or written, as they are now: what is done for a row reads it, and what it refers to, several times. */
-  readonly #known = new Map<string, Row>();
-  readonly #delayed = new Delayed();
+  readonly #known: KnownRow[] = [];
+  readonly #delayed = new DelayedByBody();
   #ended = false;
   #outbox: Outbox | undefined;
 
@@ -59,11 +59,12 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   }
 
   override get(table: string, id: string): Row | undefined {
-    const key = rowKey(table, id);
-    const known = this.#known.get(key) ?? this.#delayed.row(key) ?? this.#means.delayed.row(key);
+    const at = this.#knownAt(table, id);
+    if (at >= 0) return this.#known[at]?.row;
+    const known = this.#delayed.row(table, id) ?? this.#means.delayed.row(table, id);
     if (known) return known;
     const found = super.get(table, id);
-    return found && this.#know(key, found);
+    return found && this.#know(table, found);
   }
 
   override text(table: string, id: string): Pick<Row, 'doc' | 'rev'> | undefined {
@@ -117,30 +118,30 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
     this.#checkOpen();
     this.#means.savepoints.open(() => rows.takeBack(rev));
     return this.#know(
-      rowKey(table, row.id),
+      table,
       this.#guarded(() => rows.insert(row, rev)),
     );
   }
 
   update(table: string, row: NewRow): Row {
     const rows = this.contents.tables.rows(table);
-    const key = rowKey(table, row.id);
     const rev = this.contents.revisions.next();
     const before = this.#mayDelay && !rows.hasUnique ? this.get(table, row.id) : undefined;
     if (!before)
       return this.#know(
-        key,
+        table,
         this.#write(() => rows.update(row, rev)),
       );
     rows.checkWidth(row);
     const stored = { id: row.id, seq: before.seq, rev, entered: row.entered, doc: row.doc };
-    this.#delayed.update(key, { table, row, stored });
-    return this.#know(key, stored);
+    this.#delayed.update({ table, row, stored });
+    return this.#know(table, stored);
   }
 
   remove(table: string, id: string): void {
     const { tables, timers } = this.contents;
-    this.#known.delete(rowKey(table, id));
+    const at = this.#knownAt(table, id);
+    if (at >= 0) this.#known.splice(at, 1);
     this.#write(() => {
       tables.rows(table).remove(id);
       timers.forget(table, id);
@@ -182,7 +183,7 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   clear(): void {
     this.#write(() => this.contents.clear());
-    this.#known.clear();
+    this.#known.length = 0;
   }
 
   erase(erasure: Erasure): Erased {
@@ -237,22 +238,37 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
     if (this.#ended) throw new Error('the change that this transaction was given to has ended; start another');
   }
 
-  #know(key: string, row: Row): Row {
-    if (this.#known.size >= KNOWN_MOST) this.#known.clear();
-    this.#known.set(key, row);
+  #know(table: string, row: Row): Row {
+    const at = this.#knownAt(table, row.id);
+    if (at >= 0) this.#known[at] = { table, row };
+    else {
+      if (this.#known.length >= KNOWN_MOST) this.#known.length = 0;
+      this.#known.push({ table, row });
+    }
     return row;
   }
+
+  /** They are few: looking through them costs less than a key that is made of both. */
+  #knownAt(table: string, id: string): number {
+    for (let at = 0; at < this.#known.length; at++) {
+      // The cast holds: `at` is below the length.
+      const known = this.#known[at] as KnownRow;
+      if (known.row.id === id && known.table === table) return at;
+    }
+    return -1;
+  }
+}
+
+interface KnownRow {
+  readonly table: string;
+  readonly row: Row;
 }
 
 /** A body that goes through very many rows keeps few of them, and delays few. */
 const KNOWN_MOST = 64;
 const DELAYED_MOST = 256;
 
-function rowKey(table: string, id: string): string {
-  return `${table}\n${id}`;
-}
-
-export function carryOutDelayed(delayed: Delayed, contents: Contents): void {
+export function carryOutDelayed(delayed: Delayed | DelayedByBody, contents: Contents): void {
   delayed.carryOut({
     update: (table, row, { rev, seq }) => contents.tables.rows(table).replace(row, rev, seq),
     keep: (key, record) => contents.records.keep(key, record),

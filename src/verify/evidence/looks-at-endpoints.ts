@@ -6,12 +6,18 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import { paginationOf } from '../make/pages.ts';
 import { tagApart } from '../make/tag-apart.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
+import { keyLooks } from '../trials/endpoints/idempotency.ts';
 import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
+import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
+import { pageAfterPage, sortedBy, sortWords } from '../trials/endpoints/sorted.ts';
+import { looksAtBounds } from './looks-at-bounds.ts';
+import { looksAtWhole } from './looks-at-changes.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** An answer with a status of 4xx among those of a claim. */
@@ -24,12 +30,17 @@ function looksAtDone(name: string, isMeant: (exchange: TrialExchange) => boolean
 }
 
 /** Each stated endpoint, and something that is not stated. */
-export function looksAtRoutes({ endpoints, spec }: Model, { kind }: LedgerFact): Obligation[] {
+export function looksAtRoutes(model: Model, { kind }: LedgerFact): Obligation[] {
+  const { endpoints, spec } = model;
   // Only of what needs neither a parameter nor a body it can be told that it is the path that is not there.
   const told = endpoints.filter(({ method, path }) => kind === 'methods' || (method === 'GET' && !path.includes('{')));
   const stated = told.map(({ key }) => looksAtDone(key, ({ endpoint }) => endpoint?.key === key));
   if (spec.endpoints.others) return stated;
-  return [looksAtRefused('one that is not stated, refused', ({ endpoint }) => endpoint === undefined), ...stated];
+  const safe =
+    kind === 'methods' && hasSafeMethods(model) && endpointsWithHead(model).length > 0
+      ? [looksAtClaim(goesWith.head, (reason) => reason === goesWith.head)]
+      : [];
+  return [looksAtRefused('one that is not stated, refused', ({ endpoint }) => endpoint === undefined), ...safe, ...stated];
 }
 
 /** Each stated parameter, in a request that was accepted. */
@@ -42,7 +53,24 @@ export function looksAtParameters(model: Model, { subject }: LedgerFact): Obliga
       ),
     ),
   );
-  return [...stated, ...looksAtChoice(model, endpoint)];
+  return [...stated, ...looksAtChoice(model, endpoint), ...(endpoint ? looksAtNarrowing(model, endpoint) : [])];
+}
+
+/** What a list lets through by each filter, and each order that may be asked for, over several pages where there are such. */
+function looksAtNarrowing(model: Model, endpoint: Endpoint): Obligation[] {
+  if (statedValue(endpoint.does)?.verb !== 'list' || endpoint.response.standing !== 'open') return [];
+  const isCutSmall = paginationOf(model, endpoint)?.size !== undefined;
+  return entriesOf(endpoint.parameters).flatMap(([name, stated]): Obligation[] => {
+    if (stated.in !== 'query') return [];
+    if (stated.sorts)
+      return [...sortWords({ model }, endpoint, stated).values()]
+        .flat()
+        .map(sortedBy)
+        .flatMap((sorted) => (isCutSmall ? [sorted, sorted + pageAfterPage] : [sorted]))
+        .map((reason) => looksAtClaim(reason, (told) => told === reason));
+    if (stated.chooses || stated.filters === undefined) return [];
+    return [`filter ${name}`, `filter ${name} shows`].map((reason) => looksAtClaim(reason, (told) => told === reason));
+  });
 }
 
 /** A name that there is not, refused where fields are chosen. */
@@ -58,7 +86,8 @@ function looksAtClaim(name: string, isMeant: (reason: string) => boolean): Oblig
 }
 
 /** A body that is taken, and one that is not. */
-export function looksAtBody(model: Model, { subject }: LedgerFact): Obligation[] {
+export function looksAtBody(model: Model, fact: LedgerFact): Obligation[] {
+  const { subject } = fact;
   const endpoint = endpointOf(model, subject);
   const shape = endpoint && statedValue(model.requestShape(endpoint));
   if (!shape) return [];
@@ -67,6 +96,9 @@ export function looksAtBody(model: Model, { subject }: LedgerFact): Obligation[]
     looksAtDone('a body that is taken'),
     ...(isNarrow ? [looksAtRefused('one that is refused')] : []),
     ...(isTagRaced(model, subject) ? [looksAtClaim('a weak tag, refused', (reason) => reason === weakTag)] : []),
+    ...looksAtBounds(model, fact),
+    ...looksAtWhole(model, endpoint),
+    ...keyLooks(model, endpoint).map((name) => looksAtClaim(name, (reason) => reason === name)),
   ];
 }
 

@@ -8,19 +8,34 @@ import { type Machine, machineAt, type Transition } from '../../parts/states.ts'
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import { restrictedAt } from '../trials/states/in-states.ts';
+import { isRefusedByUpdate } from '../trials/states/moved.ts';
 import { begunAnew, waysBack } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
-import type { Obligation } from './obligation.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** Each state, in a row that was shown. */
 export function looksAtStates(model: Model, { subject }: LedgerFact): Obligation[] {
   const machine = machineAt(model.spec.states, subject);
   const states = (machine && statedValue(machine.states)) ?? [];
-  return states.map((state) => ({
+  const shown = states.map((state) => ({
     name: state,
-    isMetBy: ({ exchanges }) =>
+    isMetBy: ({ exchanges }: HeldClaim) =>
       exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => row[machine?.field ?? ''] === state)),
   }));
+  return machine ? [...shown, ...looksAtElsewhere(model, machine)] : shown;
+}
+
+/** What may be done in some states alone, refused in each of the others. */
+function looksAtElsewhere(model: Model, machine: Machine): Obligation[] {
+  return restrictedAt(model, machine).flatMap(({ endpoint, states }) =>
+    states.map((state) => ({
+      name: `${endpoint.key}, refused in ${state}`,
+      isMetBy: ({ claim, exchanges }: HeldClaim) =>
+        claim.reason === `${endpoint.key} refused` &&
+        exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => row[machine.field] === state)),
+    })),
+  );
 }
 
 /** Each transition from each of its states, and one refused elsewhere. */
@@ -30,6 +45,8 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
   return entriesOf(machine.transitions).flatMap(([, transition]) => {
     const endpoint = model.endpointOfTransition(machine.resource, transition.name);
     if (endpoint) return [...looksAtFiring(model, machine, transition), ...looksAtFollowing(transition, endpoint)];
+    const updates = model.updatesOf(machine.resource, transition);
+    if (updates.length > 0) return updates.flatMap((update) => looksAtMoving(model, machine, transition, update));
     // What nobody fires, and follows from changes alone, is seen with them.
     const isFollowing = followedOf(model.spec).some(({ acts }) =>
       acts.some(({ does }) => isFiredBy(does, machine.resource, transition)),
@@ -83,6 +100,23 @@ function looksAtFiring(model: Model, machine: Machine, transition: Transition): 
     isMetBy: ({ exchanges }) => exchanges.some((one) => one.status >= 400 && one.status < 500 && isFiring(one, transition)),
   };
   return [...fired, elsewhere];
+}
+
+/** What an update that sends a state is: the transition from each of its states, and refused in one of the others. */
+function looksAtMoving(model: Model, machine: Machine, transition: Transition, { key }: Endpoint): Obligation[] {
+  const from = transition.from === '*' ? [] : transition.from;
+  const isAt = (one: TrialExchange) => one.endpoint?.key === key;
+  const moved = from.map(
+    (state): Obligation => ({
+      name: `${transition.name} from ${state} by ${key}`,
+      isMetBy: ({ claim, exchanges }) => claim.reason === `${transition.name} from ${state}` && exchanges.some(isAt),
+    }),
+  );
+  const elsewhere: Obligation = {
+    name: `${transition.name} refused in a wrong state by ${key}`,
+    isMetBy: ({ claim, exchanges }) => claim.reason.startsWith(`${transition.name} refused from `) && exchanges.some(isAt),
+  };
+  return isRefusedByUpdate(model, machine, transition) ? [...moved, elsewhere] : moved;
 }
 
 function isLast(machine: Machine, state: string): boolean {

@@ -11,20 +11,27 @@ import type { Shape } from '../../parts/shape.ts';
 import { machineOn } from '../../parts/states.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { changingEndpoints, takingEndpoint } from '../make/children.ts';
+import { bodyMedia } from '../model/body-media.ts';
 import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import { isNeverNull } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/choices.ts';
+import { otherNotTaken } from '../trials/resources/fixed.ts';
 import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.ts';
 import { firedStates, statesCounted, wordsRead } from '../trials/resources/rows-counted.ts';
+import { hiddenLater, pagedLists } from '../trials/resources/shown-later.ts';
 import { hiddenAt, hidingEndpoints } from '../trials/resources/shown-to.ts';
 import { closedPlaces, unstatedRefused } from '../trials/resources/unstated.ts';
+import { saidInForms } from '../values/forms.ts';
 import { breaksOf } from '../values/variants.ts';
+import { looksAtBounds } from './looks-at-bounds.ts';
+import { looksAtChanges } from './looks-at-changes.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 
 /** A value that is shown or taken, each member of an enumeration among them, and one beyond the shape that is refused. */
-export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obligation[] {
+export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
+  const { kind, subject } = fact;
   const at = subject.lastIndexOf('.');
   const resource = model.resource(subject.slice(0, at));
   const field = resource && entryOf(resource.fields, subject.slice(at + 1));
@@ -38,16 +45,17 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
       ...ruleLooks(model, resource, field),
       ...childrenLooks(model, resource, field),
       ...broughtBackLooks(model, resource, field),
+      ...looksAtChanges(model, resource, field),
+      ...fixedLooks(model, resource, field),
     );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
-  const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
-  if (isBroken && isTaken(model, resource, field))
+  if (isBreakable(model, resource, field, shape, kind))
     looks.push({
       name: 'a wrong value, refused',
       isMetBy: ({ exchanges }) => exchanges.some((one) => isRefusalOf(one, field.name)),
     });
-  return looks;
+  return [...looks, ...looksAtBounds(model, fact)];
 }
 
 /** A row or a value as it is shown, and one with a member that is not stated, refused. */
@@ -59,12 +67,18 @@ export function looksAtNames(model: Model, { subject }: LedgerFact): Obligation[
 }
 
 /** A value that has to be there was left out wherever rows are made, and taken away wherever they are patched. */
-export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligation[] {
+export function looksAtRequired(model: Model, fact: LedgerFact): Obligation[] {
+  const { subject } = fact;
   const at = subject.lastIndexOf('.');
   const resource = model.resource(subject.slice(0, at));
   const field = resource && entryOf(resource.fields, subject.slice(at + 1));
   if (!resource || !field) return [];
-  const hidden = hidingEndpoints(model, resource, field).map(({ key }) => looksFor(hiddenAt(key)));
+  const hiding = hidingEndpoints(model, resource, field);
+  const paged = pagedLists(model, resource.name);
+  const hidden = hiding.flatMap((endpoint) => [
+    looksFor(hiddenAt(endpoint.key)),
+    ...(paged.includes(endpoint) ? [looksFor(hiddenLater(endpoint.key))] : []),
+  ]);
   if (!isTaken(model, resource, field)) return hidden;
   const choices = resource.choices.filter(({ fields }) => fields.includes(field.name));
   const chosen = choices.flatMap(({ fields }) => choosingEndpoints(model, resource.name, fields));
@@ -81,7 +95,8 @@ export function looksAtRequired(model: Model, { subject }: LedgerFact): Obligati
         ]
       : [],
   );
-  return [...hidden, ...taken, ...chosen.map(({ key }) => looksFor(leftNone(key)))];
+  const leftOut = looksAtBounds(model, fact);
+  return [...hidden, ...taken, ...leftOut, ...chosen.map(({ key }) => looksFor(leftNone(key)))];
 }
 
 function isWritableIn(model: Model, endpoint: Endpoint, { name }: Field): boolean {
@@ -181,6 +196,19 @@ function broughtBackLooks(model: Model, resource: Resource, field: Field): Oblig
   return bringing && fieldsBroughtBack(model, resource, bringing).includes(field.name) ? [looksFor(broughtBackAsItWas)] : [];
 }
 
+/** Another value for what is set once was sent, wherever a row is changed. */
+function fixedLooks(model: Model, resource: Resource, field: Field): Obligation[] {
+  if (!field.immutable || !isWritable(model.spec, resource, field) || !isEverShown(field)) return [];
+  return ['update', 'replace']
+    .flatMap((verb) => model.endpointsThat(verb, resource.name))
+    .filter((endpoint) => isWritableIn(model, endpoint, field) && !boundByPath(model.spec, endpoint).includes(field.name))
+    .map(({ key }) => ({
+      name: `another value, not taken at ${key}`,
+      isMetBy: ({ claim, exchanges }) =>
+        claim.reason === otherNotTaken && exchanges.some(({ endpoint }) => endpoint?.key === key),
+    }));
+}
+
 const depthMax = 6;
 
 /** Whether a member of that name has a value, or a list with it, anywhere in JSON. */
@@ -192,15 +220,28 @@ function hasValue(json: Json | undefined, name: string, value: Json, depth: numb
   );
 }
 
+/** Whether a body that its resource shapes can say a value of the field that is wrong by a kind of fact. */
+function isBreakable(model: Model, resource: Resource, field: Field, shape: Shape, kind: string): boolean {
+  const breaks = [...breaksOf(shape)];
+  const taking = takersOf(model, resource, field);
+  return taking.some((endpoint) =>
+    (bodyMedia(endpoint) === 'form' ? saidInForms(shape, breaks) : breaks).some((variant) => variant.kind === kind),
+  );
+}
+
 /** Whether some operation takes the field in a body that its resource shapes. */
 function isTaken(model: Model, resource: Resource, field: Field): boolean {
-  if (!isWritable(model.spec, resource, field)) return false;
+  return takersOf(model, resource, field).length > 0;
+}
+
+function takersOf(model: Model, resource: Resource, field: Field): Endpoint[] {
+  if (!isWritable(model.spec, resource, field)) return [];
   return ['create', 'upsert', 'update', 'replace']
     .flatMap((verb) => model.endpointsThat(verb, resource.name))
-    .some(
+    .filter(
       (endpoint) =>
         endpoint.request.standing === 'open' &&
-        (endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json') &&
+        bodyMedia(endpoint) !== undefined &&
         !boundByPath(model.spec, endpoint).includes(field.name),
     );
 }

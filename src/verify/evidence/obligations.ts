@@ -18,7 +18,7 @@ import { looksAtDeprecation, looksAtVersions } from './looks-at-versions.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** So many looks are asked for of one fact; what is cut is told. */
-export const looksMost = 24;
+export const looksMost = 240;
 
 /** What has to have been looked at before a fact is held, as the document and the callers that were given have it. */
 export function obligationsOf(model: Model, fact: LedgerFact): readonly Obligation[] {

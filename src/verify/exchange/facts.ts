@@ -13,23 +13,26 @@ export interface FactName {
 /** The kind of what is no fact of the ledger: that no request makes the service fail. It is always held. */
 export const crashKind = 'crash';
 
+const none: readonly LedgerFact[] = [];
+
 /** The facts that a service can be held to: what is stated or promised absent and, where conventions are asked for, what a tool read off. */
 export class Facts {
   readonly all: readonly LedgerFact[];
-  readonly #promised = new Map<string, LedgerFact[]>();
+  readonly #promised = new Map<string, Map<string, LedgerFact[]>>();
 
   constructor(ledger: Ledger, spec: Spec, conventions = false) {
     this.all = ledger.facts.map((fact) => withStatedAnswer(spec, fact));
     for (const fact of this.all) {
       if (!isPromise(fact) || (fact.standing === 'inferred' && !conventions)) continue;
-      const key = factKey(fact);
-      this.#promised.set(key, [...(this.#promised.get(key) ?? []), fact]);
+      const subjects = this.#promised.get(fact.kind) ?? new Map<string, LedgerFact[]>();
+      this.#promised.set(fact.kind, subjects);
+      subjects.set(fact.subject, [...(subjects.get(fact.subject) ?? []), fact]);
     }
   }
 
   /** The facts of this name that are promises. */
   promised(name: FactName): readonly LedgerFact[] {
-    const promised = this.#promised.get(factKey(name)) ?? [];
+    const promised = this.#promised.get(name.kind)?.get(name.subject) ?? none;
     return name.at === undefined ? promised : promised.filter(({ at }) => at === name.at);
   }
 

@@ -68,7 +68,7 @@ export function writeBody(
   const { type } = body;
   if (type === 'application/x-www-form-urlencoded') {
     const text = formPairs('', json ?? {}).join('&');
-    return { bytes: Buffer.from(text), text, type };
+    return { bytes: Buffer.from(text), text, type: body.isUntold ? undefined : type };
   }
   if (type.startsWith('multipart/form-data')) return writeMultipart(json ?? {});
   const text = type.startsWith('text/') || type === 'application/octet-stream' ? textOf(json ?? '') : JSON.stringify(json);

@@ -9,7 +9,8 @@ import { contextOfRow } from './row-context.ts';
 export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow): TrialCaller[] {
   const { model } = session;
   const operation = model.operationOf(endpoint);
-  const known = row && contextOfRow(session, row);
+  const isDecidedByRow = model.callers.some((caller) => model.access.rules(operation, caller)?.some((rule) => rule.if));
+  const known = row && isDecidedByRow ? contextOfRow(session, row) : undefined;
   const ranked = model.callers.flatMap((caller) => {
     const allowed = model.access.allows(operation, caller, known);
     if (allowed === 'no') return [];

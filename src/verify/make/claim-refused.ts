@@ -49,6 +49,7 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
     if (exchange.status >= 500 && isRefusal) return moot('the service failed');
     return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
   };
+  const stated = statedRefusals(model, refusing, done.value.endpoint);
   const refused = session.claim({
     fact,
     reason,
@@ -62,12 +63,23 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
             promised: `${what} is refused`,
             seen: `${exchange.status}${briefly(exchange)}`,
           })
-        : undefined),
+        : forAnother(model, exchange, refusing.by, stated)),
   });
-  const stated = statedRefusals(model, refusing, done.value.endpoint);
   if (refused) claimCode(session, of, stated, refusing, meant);
   return refused;
 }
+
+/** What was refused for something else shows nothing of what it was to be refused for: whether its code is right is claimed by itself. */
+function forAnother(model: Model, exchange: TrialExchange, by: Refusing['by'], stated: readonly StatedRefusal[]): Judgement {
+  const isOfBody = 'when' in by && ofWhatIsSent.some((sort) => by.when.startsWith(sort));
+  const code = isOfBody ? model.refusals.codeIn(exchange) : undefined;
+  // A code that nobody stated is the payload's business.
+  const isOther = code !== undefined && stated.length > 0 && stated.every((one) => one.code.name !== code);
+  return isOther && model.refusals.named(code, undefined) ? moot(`it was refused for something else: ${code}`) : undefined;
+}
+
+/** The conditions of what is sent: who is not allowed, or asks for what is not there, may be told the one or the other. */
+const ofWhatIsSent = ['request.', 'reference.', 'resource.exists', 'precondition.', 'transition.'];
 
 function unlessOvertaken(
   { isOvertaken }: Pick<Refusing, 'isOvertaken'>,

@@ -72,7 +72,8 @@ function ofResource(model: Model, name: string, walk: Walk): SentMember[] {
             isUpdate: walk.isUpdate,
             depth: walk.seen.length + 1,
           });
-    return [member, ...inner];
+    // What is inside of a value that stays as it was does, too.
+    return [member, ...(member.isImmutable ? inner.map((one) => ({ ...one, isImmutable: true })) : inner)];
   });
 }
 

@@ -1,6 +1,6 @@
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineIn } from '../../parts/states.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
@@ -13,6 +13,7 @@ import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { paginationOf, widest } from './pages.ts';
+import { keyValues } from './path-keys.ts';
 
 /** Rows below others that are below others are not looked for any deeper. */
 const depthMax = 3;
@@ -28,8 +29,9 @@ export async function findRow(session: Session, resource: string, wanted: Wanted
     for (const caller of wanted.caller ? [wanted.caller] : callersOrNobody(session, endpoint)) {
       if (left-- <= 0) break;
       const path = await pathOfList(session, endpoint, wanted, depth);
-      if (!path) continue;
-      const done = await session.send(model.request(endpoint, { path, query: widest(model, endpoint), caller }));
+      const query = path && (await queryOfList(session, endpoint, wanted, depth));
+      if (!path || !query) continue;
+      const done = await session.send(model.request(endpoint, { path, query: { ...widest(model, endpoint), ...query }, caller }));
       if (!isDone(done.value)) continue;
       const rows = rowsIn(session, done).filter(({ fields }) => fits(session, resource, fields, wanted));
       why = `${endpoint.key} shows no such ${resource}`;
@@ -37,7 +39,7 @@ export async function findRow(session: Session, resource: string, wanted: Wanted
       if (row) return { ...row, resource, caller, shown: done };
     }
   }
-  throw new Untestable(`${why}, and none is made with --read-only`);
+  throw new Untestable(session.run.isReadOnly ? `${why}, and none is made with --read-only` : why);
 }
 
 function callersOrNobody(session: Session, endpoint: Endpoint) {
@@ -52,13 +54,33 @@ async function pathOfList(
   wanted: WantedRow,
   depth: number,
 ): Promise<Readonly<Record<string, Symbolic>> | undefined> {
-  const path: Record<string, Symbolic> = bareMap({});
+  // What names rows by their keys is known of those that it is wanted below.
+  const path: Record<string, Symbolic> = bareMap(keyValues(session.model, endpoint, wanted.parents ?? {}));
   for (const name of pathParameters(endpoint.path)) {
+    if (path[name] !== undefined) continue;
     const parent = session.model.parentOf(endpoint, name);
     if (parent === undefined || depth >= depthMax) return undefined;
     path[name] = (wanted.parents?.[name] ?? (await findRow(session, parent, {}, depth + 1))).id;
   }
   return path;
+}
+
+/** The parameters without which a list shows nothing, where they are rows that it is below; nothing where one of them cannot be known. */
+async function queryOfList(
+  session: Session,
+  endpoint: Endpoint,
+  wanted: WantedRow,
+  depth: number,
+): Promise<Readonly<Record<string, Symbolic>> | undefined> {
+  const query: Record<string, Symbolic> = bareMap({});
+  for (const [name, stated] of entriesOf(endpoint.parameters)) {
+    if (stated.in !== 'query' || !stated.required || stated.default) continue;
+    const parent = session.model.parentOf(endpoint, name);
+    const known = wanted.parents?.[name];
+    if (!known && (parent === undefined || depth >= depthMax)) return undefined;
+    query[name] = (known ?? (await findRow(session, parent ?? '', {}, depth + 1))).id;
+  }
+  return query;
 }
 
 /** The rows of a list, each value of which can be taken for later requests. */

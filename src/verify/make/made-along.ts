@@ -36,7 +36,7 @@ export async function madeAlong(
     findRow(session, resource, { parents: { ...wanted.parents, ...parents }, ...(first && { state: first.state }) });
   for (const { resource: other, change, acts } of followedOf(model.spec)) {
     if (change === 'updated' || change === 'deleted' || other === resource || !stated) continue;
-    for (const { does, set } of acts) {
+    for (const { does, set, each } of acts) {
       if (does?.verb !== 'create' || does.resource !== resource) continue;
       const handed = handedOn(model, other, stated, set);
       const tie = handed.find(([, from]) => from === model.identifierField(other))?.[0];
@@ -48,7 +48,9 @@ export async function madeAlong(
       );
       if (change === 'created') {
         const body = begun ? {} : await sentAlong(session, other, tie, stated, wanted);
-        return find(begun ?? (await make(other, { parents, body, for: wanted.for })));
+        // One for each item of what is sent: who sends nothing of it has none made.
+        const style = each === undefined ? {} : ({ style: 'whole' } as const);
+        return find(begun ?? (await make(other, { parents, body, for: wanted.for, ...style })));
       }
       for (const { state } of change.transition.to.slice(0, targetsMost)) {
         const moved = await ifTestable(begun ? moving(session, begun, state) : make(other, { parents, state, for: wanted.for }));

@@ -17,6 +17,7 @@ import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
+import { aimedAt } from './beginning.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './for-children.ts';
@@ -28,7 +29,7 @@ import { preconditions } from './preconditions.ts';
 import { referredFor, tiedThrough } from './referred.ts';
 import { remove } from './remove.ts';
 import { rowMade } from './row-made.ts';
-import { walkTo } from './walk.ts';
+import { leadsTo, walkTo } from './walk.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
@@ -154,7 +155,8 @@ export class Maker implements RowMaker {
       if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
       // A service may refuse to send anything to this machine.
       const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
-      const { path, json, parents } = await this.parts(endpoint, drawn, depth);
+      const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
+      const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
       if (isDone(done.value)) return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
@@ -162,6 +164,16 @@ export class Maker implements RowMaker {
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
     return this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
+  }
+
+  /** A body with which the row begins where it is wanted, or on the way there, where several states are begun in. */
+  #aimed(endpoint: Endpoint, base: Symbolic, { state, machine: stated, byClock, body, caller }: WantedRow): Symbolic {
+    const session = this.#session;
+    const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+    const machine = stated ?? machineIn(session.model.spec.states, resource, state);
+    if (state === undefined || !machine || endpoint.takes) return base;
+    const leads = (from: string) => leadsTo(session, machine, from, state, byClock);
+    return aimedAt(session, { machine, endpoint, caller, base }, { state, leads, kept: new Set(Object.keys(body ?? {})) });
   }
 
   /** A row that somebody gave, where none can be made. @throws {Untestable} */

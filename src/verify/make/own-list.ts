@@ -88,8 +88,9 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   };
   // A row that was given, and not made, need not be among those that the filter leaves.
   const isNarrowed = narrowing !== undefined && rows.every(({ made }) => made !== undefined);
+  const asked = askedFor(endpoint, row);
   const plan = (query: Query) => ({
-    ...model.request(endpoint, { path, caller, query: { ...(isNarrowed && narrowing.query), ...query } }),
+    ...model.request(endpoint, { path, caller, query: { ...asked, ...(isNarrowed && narrowing.query), ...query } }),
     isWhole: true,
   });
   const ask = (query: Query) => session.send(plan(query));
@@ -100,6 +101,16 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   };
   const isOwn = isNarrowed || Object.keys(parents).length > 0;
   return { resource, rows, row, caller, isOwn, wanted, plan, ask, all };
+}
+
+/** The parameters without which a list shows nothing, such that it shows a row. */
+function askedFor(endpoint: Endpoint, row: TrialRow): Query {
+  return Object.fromEntries(
+    entriesOf(endpoint.parameters).flatMap(([name, { in: place, required, default: usual, filters: field = name, op }]) => {
+      const value = place === 'query' && required && !usual && (op ?? '=') === '=' ? row.known[field] : undefined;
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
 }
 
 /** Whether some creation says what a row refers to: in its body, by its path, or by what it sets. */

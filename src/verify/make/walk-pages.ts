@@ -11,8 +11,13 @@ import { nextPage } from './pages.ts';
 
 const pagesMax = 60;
 
-/** The step that goes through all pages of a list, however many there are in that run; after the first one, something else may be sent. */
-export function walkingPages(model: Model, first: RequestPlan, between?: RequestPlan): Step<readonly TrialExchange[]> {
+/** The step that goes through all pages of a list, or the first of them, however many there are in that run; after the first one, something else may be sent. */
+export function walkingPages(
+  model: Model,
+  first: RequestPlan,
+  between?: RequestPlan,
+  most: number = pagesMax,
+): Step<readonly TrialExchange[]> {
   const firstStep = sending(first);
   const other = between && sending(between);
   return {
@@ -21,7 +26,7 @@ export function walkingPages(model: Model, first: RequestPlan, between?: Request
     async act(run) {
       const pages: TrialExchange[] = [];
       let plan: RequestPlan | undefined = first;
-      while (plan && pages.length < pagesMax) {
+      while (plan && pages.length < most) {
         const page: TrialExchange = await sending(plan).act(run);
         pages.push(page);
         if (other && pages.length === 1) await other.act(run);
@@ -37,6 +42,11 @@ export function walkingPages(model: Model, first: RequestPlan, between?: Request
       '# and so on, page after page, each asked for as the one before says',
     ],
   };
+}
+
+/** Whether as many pages were read as are read at the most, so that there may be more. */
+export function mayGoOn(pages: readonly TrialExchange[]): boolean {
+  return pages.length >= pagesMax;
 }
 
 /** The query of the next page with the values of this one in it. */

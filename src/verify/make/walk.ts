@@ -152,6 +152,11 @@ function wayTo(
   return [];
 }
 
+/** Whether callers, or the clock where it may help, may bring a row from one state to another. */
+export function leadsTo(session: Session, machine: Machine, from: string, to: string, byClock = false): boolean {
+  return from === to || wayTo(session, machine, from, to, { tried: new Set(), byClock }).length > 0;
+}
+
 function legsFrom(session: Session, machine: Machine, state: string, byClock: boolean): Leg[] {
   return entriesOf(machine.transitions).flatMap(([name, transition]): Leg[] => {
     if (transition.from !== '*' && !transition.from.includes(state)) return [];

@@ -8,10 +8,14 @@ import type { Expressions, Known } from './expressions.ts';
 /** Whether somebody may do something: yes, no, or not to be known from outside. */
 export type Allowed = 'yes' | 'no' | 'unknown';
 
+const nobody = {};
+
 /** The permission rules of a document, as far as they can be decided here. */
 export class ExpectedAccess {
   readonly #spec: Spec;
   readonly #expressions: Expressions;
+  /** The rules that stand for each caller, by operation: they are asked for with every request. */
+  readonly #rules = new WeakMap<object, Map<string, readonly Permission[]>>();
 
   constructor(spec: Spec, expressions: Expressions) {
     this.#spec = spec;
@@ -28,8 +32,17 @@ export class ExpectedAccess {
   rules(operation: Operation, caller: TrialCaller | undefined): readonly Permission[] | undefined {
     const { permissions, schemes } = this.#spec.authentication;
     if (!isStated(permissions) || !isStated(schemes)) return undefined;
+    const known = this.#rules.get(caller ?? nobody) ?? new Map<string, readonly Permission[]>();
+    this.#rules.set(caller ?? nobody, known);
+    const key = `${operation.name}\n${operation.endpoint?.key}`;
+    const rules = known.get(key) ?? this.#rulesOf(permissions.value, operation, caller);
+    known.set(key, rules);
+    return rules;
+  }
+
+  #rulesOf(permissions: readonly Permission[], operation: Operation, caller: TrialCaller | undefined): readonly Permission[] {
     const meant = [operation, ...this.#insteadOf(operation)];
-    return permissions.value.filter((rule) => {
+    return permissions.filter((rule) => {
       if (!meant.some((one) => namesOperation(rule.allow, one))) return false;
       if (rule.to === 'anyone') return true;
       if (!caller || !rule.to.includes(caller.user)) return false;

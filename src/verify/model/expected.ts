@@ -1,9 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
-import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Effect } from '../../parts/effects.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { actsAfter, comingOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundRows } from '../../parts/path-keys.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -13,6 +11,7 @@ import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { boundValues } from './bound-values.ts';
+import { changedAgain } from './changed-again.ts';
 import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import { everyMember } from './expressions.ts';
@@ -36,7 +35,6 @@ export function expectedAfter(
   const effect = change.endpoint && statedValue(change.endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   if (!effect || !resource || !change.endpoint) return new Map();
-  if (isChangedAgain(model, resource, effect, change.endpoint.operation)) return new Map();
   const plain = withDerivedFields(
     model.spec,
     resource.name,
@@ -82,28 +80,18 @@ export function expectedAfter(
     }
     out.set(name, fromExpression(model, expression, change, { before, next, unseenNext, followed }, field));
   }
-  leaveOpen(model, resource, out);
-  return withDerivedFields(model.spec, resource.name, out, before === undefined);
+  leaveOpen(resource, out, toldMeanwhile(model.spec, resource.name));
+  const all = withDerivedFields(model.spec, resource.name, out, before === undefined);
+  leaveOpen(resource, all, changedAgain(model, resource.name, effect, change.endpoint.operation));
+  return all;
 }
 
-/** What the service tells at a moment of its own may be one or the other. */
-function leaveOpen({ spec }: Model, { name: resource, fields }: Resource, out: Map<string, Expectation>): void {
-  for (const name of toldMeanwhile(spec, resource)) {
+/** What the service tells at a moment of its own, or what follows from the change changes once more, may be one or the other. */
+function leaveOpen({ fields }: Resource, out: Map<string, Expectation>, names: Iterable<string>): void {
+  for (const name of names) {
     const field = entryOf(fields, name);
-    if (field) out.set(name, { is: 'unknown', because: 'kept', at: field.at });
+    if (field) out.set(name, { is: 'unknown', because: out.get(name)?.because ?? 'kept', at: field.at });
   }
-}
-
-/** Whether what follows from the change may change the row itself once more, or what is derived in it. */
-function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect, operation: string): boolean {
-  const counted = new Set(
-    derivationsOf(spec)
-      .of(name)
-      .flatMap(({ aggregates }) => aggregates.map(({ from }) => from)),
-  );
-  return comingOf(spec, actsAfter(spec, effect, operation)).some(
-    ({ does }) => does !== undefined && (counted.has(does.resource) || (does.verb !== 'create' && does.resource === name)),
-  );
 }
 
 /** The narrowest word wins: the operation or transition before the verb, the verb before `write`. */

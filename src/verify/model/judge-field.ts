@@ -1,5 +1,6 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
+import type { Children } from '../../parts/children.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Flaw, type Moot, moot } from '../exchange/claim.ts';
 import { oneLine } from '../values/difference.ts';
@@ -85,4 +86,18 @@ const dateTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d/;
 
 function isSameInstant(one: string, other: string): boolean {
   return dateTime.test(one) && dateTime.test(other) && Date.parse(one) === Date.parse(other);
+}
+
+/** Whether all children that were sent are shown, in whatever order and with those that follow from the creation; more than are shown may be there. */
+export function areChildrenThere(
+  { envelope, page }: Children,
+  wanted: Json | undefined,
+  seen: Json | undefined,
+  slack: Slack,
+): boolean {
+  // What is looked at has members where it is a map.
+  const there = envelope && isMap(seen ?? null) ? (seen as JsonMap)[envelope.items] : seen;
+  if (!Array.isArray(wanted) || !Array.isArray(there)) return isPromisedThere(wanted ?? null, there, slack);
+  const shown: readonly Json[] = there;
+  return shown.length >= page || wanted.every((one: Json) => shown.some((other) => isPromisedThere(one, other, slack)));
 }

@@ -1,6 +1,3 @@
-import * as fc from 'fast-check';
-import type { Json } from '../../document/document.ts';
-import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, statedValue } from '../../parts/fact.ts';
 import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
@@ -15,9 +12,8 @@ import type { TrialCaller } from '../exchange/callers.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { Facts } from '../exchange/facts.ts';
 import type { RequestPlan, SentBody } from '../exchange/plan.ts';
-import { Fresh, freshText, type Symbolic } from '../exchange/symbol.ts';
-import { NoValue } from '../values/no-value.ts';
-import { arbitraryValuesOf } from '../values/values.ts';
+import { type Fresh, freshText, type Symbolic } from '../exchange/symbol.ts';
+import { freshOf } from '../values/fresh.ts';
 import { ExpectedAccess } from './access.ts';
 import { byRule } from './by-rule.ts';
 import { withoutNamedChildren } from './children-drawn.ts';
@@ -67,6 +63,10 @@ export class Model {
   readonly prefix: string;
   /** The prefix of the base address alone. */
   readonly basePath: string;
+  /** What is asked for with every request is gathered once. */
+  #endpoints: readonly Endpoint[] | undefined;
+  #endpointsBy: ReadonlyMap<string, readonly Endpoint[]> | undefined;
+  readonly #operationOf = new WeakMap<Endpoint, Operation>();
   readonly #needed = new WeakMap<Endpoint, NeededParameters>();
   readonly #requestShapes = new WeakMap<Endpoint, Fact<Shape>>();
   readonly #rowShapes = new WeakMap<Endpoint, Fact<Shape>>();
@@ -91,7 +91,8 @@ export class Model {
   }
 
   get endpoints(): readonly Endpoint[] {
-    return entriesOf(this.spec.endpoints.all).map(([, endpoint]) => endpoint);
+    this.#endpoints ??= entriesOf(this.spec.endpoints.all).map(([, endpoint]) => endpoint);
+    return this.#endpoints;
   }
 
   /** Whether the service is held to a rule, at an endpoint or as a whole: it is promised there, or conventions are asked for. */
@@ -130,16 +131,21 @@ export class Model {
 
   /** The operation that an endpoint is. */
   operationOf(endpoint: Endpoint): Operation {
-    const known = this.operations.find((operation) => operation.endpoint?.key === endpoint.key);
-    return known ?? { name: endpoint.operation, endpoint };
+    const known = this.#operationOf.get(endpoint);
+    if (known) return known;
+    const found = this.operations.find((operation) => operation.endpoint?.key === endpoint.key);
+    const operation = found ?? { name: endpoint.operation, endpoint };
+    this.#operationOf.set(endpoint, operation);
+    return operation;
   }
 
   /** The endpoints that do this to a resource. */
   endpointsThat(verb: string, resource: string): readonly Endpoint[] {
-    return this.endpoints.filter((endpoint) => {
-      const effect = statedValue(endpoint.does);
-      return effect?.verb === verb && resourceOfEffect(effect) === resource;
+    this.#endpointsBy ??= Map.groupBy(this.endpoints, ({ does }) => {
+      const effect = statedValue(does);
+      return effectKey(effect?.verb, resourceOfEffect(effect));
     });
+    return this.#endpointsBy.get(effectKey(verb, resource)) ?? [];
   }
 
   /** The endpoint that fires a transition. */
@@ -262,34 +268,6 @@ function versionPath(spec: Spec): string {
   return carrier.replaceAll(/\{[^{}]+\}/g, currentVersion(spec.versioning) ?? '');
 }
 
-/** A value of a shape that no other row has, as far as chance can see to it; nothing where the shape is beyond us. */
-/** Of few values there are, one that this run has not had yet is drawn for so often. */
-const anewMost = 30;
-
-function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
-  const isText = shape.type === 'string' && shape.enum === undefined && shape.const === undefined && shape.pattern === undefined;
-  if (isText && (shape.format === undefined || (formatNamed(shape.format)?.covers ?? shape.format) === 'email')) {
-    const most = typeof shape.maxLength === 'number' ? shape.maxLength : 64;
-    const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
-    if (shape.format !== undefined) {
-      if (most >= 30) return new Fresh((draw) => `nf-${Buffer.from(draw.bytes(6)).toString('hex')}@example.com`);
-    } else if (most >= 14) return freshText(`nf-${'x'.repeat(Math.max(0, least - 14))}`);
-  }
-  try {
-    // What is drawn with a bias towards bounds comes twice before long.
-    const values = fc.noBias(arbitraryValuesOf(spec, shape, 'full'));
-    return new Fresh((draw, { fresh }) => {
-      const known = new Set(fresh.values());
-      const one = (): Json => {
-        const [value] = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: 1 });
-        return (value ?? null) as Json;
-      };
-      let value = one();
-      for (let again = 0; again < anewMost && known.has(value); again++) value = one();
-      return value;
-    });
-  } catch (error) {
-    if (error instanceof NoValue) return undefined;
-    throw error;
-  }
+function effectKey(verb: string | undefined, resource: string | undefined): string {
+  return `${verb} ${resource}`;
 }

@@ -124,7 +124,7 @@ export const wholes: readonly ClassRow[] = [
     },
   ),
   ...rowsOf(
-    'resources/unique, resources/unique changed, resources/unique raced, resources/unique raced later, resources/missing, resources/moved, resources/from the start, resources/references, resources/identifiers, resources/shown to',
+    'resources/unique, resources/unique changed, resources/unique raced, resources/unique raced later, resources/missing, resources/moved, resources/from the start, resources/references, resources/identifiers, resources/shown to, resources/shown on later pages',
     {
       readOff: 'convention',
       because: 'facts that OpenAPI has no word for: what is known of them was inferred',
@@ -153,7 +153,7 @@ export const wholes: readonly ClassRow[] = [
   }),
   ...rowsOf('endpoints/accepts', { readOff: 'convention', because: 'entity tags are a word of the language' }),
   ...rowsOf(
-    'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
+    'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages, endpoints/safe methods',
     { readOff: 'convention', because: 'meanings of verbs, tags, keys and pages, which a document of others does not state' },
   ),
   ...rowsOf('endpoints/selected, endpoints/expanded', {

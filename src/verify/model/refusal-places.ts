@@ -51,7 +51,8 @@ export function placeInRefusals(
 ): readonly string[] | undefined {
   const { payload } = errors;
   if (!isStated(payload)) return undefined;
-  if (payload.value === 'problem') return [what];
+  // A problem tells nothing of the row that was made.
+  if (payload.value === 'problem') return what === 'result' ? undefined : [what];
   const { data } = payload.value;
   const codes = entriesOf(errors.codes).map(([, { constants }]) => constants);
   // A member that every code states may be needed: what a refusal looks like is shown by one that there is.

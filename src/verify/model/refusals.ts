@@ -23,6 +23,9 @@ export interface StatedRefusal {
 export class Refusals {
   readonly #spec: Spec;
   readonly #expressions: Expressions;
+  /** What conditions are answered with, by condition and operation: it is asked for with every answer. */
+  readonly #of = new Map<string, StatedRefusal | undefined>();
+  #all: readonly StatedRefusal[] | undefined;
   readonly #codeAt: readonly string[] | undefined;
   /** Where refusals show no code, what tells of one: the members on the way to the message, and the code that alone says so. */
   readonly #messages: ToldByMessage | undefined;
@@ -51,8 +54,13 @@ export class Refusals {
 
   /** The refusal of a condition at an operation: a rule that names the operation before one for all. */
   of(condition: ErrorCondition, operation: Operation | undefined): StatedRefusal | undefined {
+    const key = `${condition} ${operation?.name} ${operation?.endpoint?.key}`;
+    const known = this.#of.get(key);
+    if (known || this.#of.has(key)) return known;
     const found = ruleFor(this.#spec.errors, condition, operation);
-    return found && { ...found, status: statedValue(found.rule.status) };
+    const refusal = found && { ...found, status: statedValue(found.rule.status) };
+    this.#of.set(key, refusal);
+    return refusal;
   }
 
   /** What a condition may be answered with: its own code, and those of the narrower ones that it comes apart into. */
@@ -158,10 +166,11 @@ export class Refusals {
     );
   }
 
-  #rules(): StatedRefusal[] {
-    return entriesOf(this.#spec.errors.codes).flatMap(([, code]) =>
+  #rules(): readonly StatedRefusal[] {
+    this.#all ??= entriesOf(this.#spec.errors.codes).flatMap(([, code]) =>
       code.rules.map((rule) => ({ code, rule, status: statedValue(rule.status) })),
     );
+    return this.#all;
   }
 }
 

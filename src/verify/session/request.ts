@@ -12,6 +12,7 @@ import { curlOf } from '../exchange/shell.ts';
 import type { Step } from '../exchange/step.ts';
 import { type Captured, capturesIn, resolve, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
+import { isForm, withoutHollow } from '../values/forms.ts';
 import { signedFields } from './signed.ts';
 
 /** The step that sends a request. */
@@ -112,12 +113,14 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
   };
 }
 
-/** What a form can say of a value, where an empty text takes its member away: null and the empty text are null in an update, and go unsaid in anything else. */
+/**
+ * What a form can say of a value: nothing of lists and maps without anything in them. Where an empty text takes its member away, null and the
+ * empty text are null in an update, and go unsaid in anything else.
+ */
 function saidInForm(value: Json | undefined, { body, endpoint }: RequestPlan): Json | undefined {
-  const isForm =
-    body !== undefined && 'value' in body && /^(?:multipart\/form-data|application\/x-www-form-urlencoded)/.test(body.type);
-  if (!isForm || endpoint?.emptySent === undefined || value === undefined) return value;
-  return withEmpties(value, statedValue(endpoint.does)?.verb === 'update');
+  if (value === undefined || !isForm(body?.type)) return value;
+  const said = withoutHollow(value) ?? {};
+  return endpoint?.emptySent === undefined ? said : withEmpties(said, statedValue(endpoint.does)?.verb === 'update');
 }
 
 function withEmpties(value: Json, isUpdate: boolean): Json {

@@ -204,9 +204,18 @@ export class Session {
 
   #look(done: Done<TrialExchange>): void {
     const exchange = done.value;
+    const { facts } = this.model;
     for (const observer of this.#observers) {
+      // A page says the same of each of its rows: once is enough where it holds.
+      const held = new Map<readonly unknown[], Set<string>>();
       for (const { fact, reason, judgement } of observer.observe(exchange, this.model)) {
-        if (!this.model.facts.isPromised(fact)) continue;
+        if (!facts.isPromised(fact)) continue;
+        if (judgement === undefined) {
+          const promised = facts.promised(fact);
+          const reasons = held.get(promised) ?? new Set<string>();
+          if (reasons.has(reason)) continue;
+          held.set(promised, reasons.add(reason));
+        }
         const claim: Claim<readonly [TrialExchange]> = {
           fact,
           reason,

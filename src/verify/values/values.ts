@@ -29,6 +29,20 @@ const depthMax = 5;
  * fast-check's bias towards edges and its way of making what fails smaller. @throws {NoValue} where the shape is beyond us.
  */
 export function arbitraryValuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle, depth = 0): fc.Arbitrary<Draft> {
+  if (depth > 0) return valuesOf(spec, shape, style, depth);
+  const byShape = made.get(spec) ?? new WeakMap<object, Map<SampleStyle, fc.Arbitrary<Draft>>>();
+  made.set(spec, byShape);
+  const byStyle = byShape.get(shape) ?? new Map<SampleStyle, fc.Arbitrary<Draft>>();
+  byShape.set(shape, byStyle);
+  const values = byStyle.get(style) ?? valuesOf(spec, shape, style, depth);
+  byStyle.set(style, values);
+  return values;
+}
+
+/** What draws the values of a shape is made once: those of one shape are drawn again and again. */
+const made = new WeakMap<Spec, WeakMap<object, Map<SampleStyle, fc.Arbitrary<Draft>>>>();
+
+function valuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   if (typeof shape.ref === 'string') return fc.constant(new Reference(shape.ref));
   if ('const' in shape) return fc.constant(shape.const as Json);
   if (Array.isArray(shape.enum)) return fc.constantFrom(...(style === 'plain' ? shape.enum.slice(0, 1) : shape.enum));

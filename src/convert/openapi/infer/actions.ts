@@ -6,6 +6,7 @@ import { readEffect } from '../../../parts/effects.ts';
 import { describedWords } from '../../../parts/samples/described-words.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
+import { wordShownAfter } from './act-examples.ts';
 import { actSegments, formsOf, opposite, participles, plainOf } from './act-words.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { collectionAt, infer } from './effects.ts';
@@ -186,7 +187,9 @@ function setWord(context: InferenceContext, operation: SourceOperation, resource
   if (isMap(context.tree.states) && context.tree.states[resource] !== undefined) return;
   const fields = documentFields(context.resources, resource);
   for (const name of stateNames) {
-    const word = wordAfter(context, fields[name], name, verb);
+    const known = wordAfter(context, fields[name], name, verb);
+    const isFree = known !== undefined && context.written.listedOf(fields[name]) === undefined;
+    const word = (isFree ? wordShownAfter(context, operation, name, verb) : undefined) ?? known;
     if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
     setField(context, operation, resource, name, `'${word}'`);
     return;

@@ -12,6 +12,7 @@ import { generatedIdentifier, identifier, valueWithoutIdentifier } from './ident
 import { innerFields } from './inner-fields.ts';
 import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
+import { namedConflicts } from './named-conflicts.ts';
 import { nestedCollection } from './nested-collections.ts';
 import { pageParameters } from './page-parameters.ts';
 import { renamedMembers } from './renamed-members.ts';
@@ -57,6 +58,7 @@ export const otherRules: readonly InferenceRule[] = [
   filtersByField,
   rowEnvelope,
   generatedIdentifier,
+  namedConflicts,
   statusStates,
   actionMovesState,
   expandableFieldsRule,

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { jsonTypes } from '../../../document/json-type.ts';
 import { isMap } from '../../../document/values.ts';
+import { describedAlways } from '../../../parts/samples/described-words.ts';
 import { conjunctionOf, hasMeaning, unionOf } from '../../../parts/shapes/branches.ts';
 import { keywordsThatMean } from '../../../parts/shapes/keywords.ts';
 
@@ -103,9 +104,11 @@ export class Written {
 
   /** The one value that a shape allows, wrapped. */
   constantOf(shape: Json | undefined): { readonly value: Json } | undefined {
-    const { const: only, enum: allowed } = this.expand(shape);
+    const { const: only, enum: allowed, type, description, pattern } = this.expand(shape);
     if (only !== undefined) return { value: only };
-    return Array.isArray(allowed) && allowed.length === 1 ? { value: allowed[0] as Json } : undefined;
+    if (Array.isArray(allowed)) return allowed.length === 1 ? { value: allowed[0] as Json } : undefined;
+    const always = type === 'string' && pattern === undefined ? describedAlways('', description) : undefined;
+    return always === undefined ? undefined : { value: always };
   }
 
   /** The only type of JSON that a shape has, null aside. Each resource on the way is looked at once. */

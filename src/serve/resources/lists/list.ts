@@ -22,7 +22,16 @@ import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
 import { findNarrowed } from './narrowed.ts';
 import { hiddenFields, orderOf, type Sorting, unseenFilter } from './order.ts';
-import { atOnceMost, compilePaging, type PageAsked, type Paging, refusePage, unpagedMost, wholeMost } from './paging.ts';
+import {
+  atOnceMost,
+  compilePaging,
+  type PageAsked,
+  type Paging,
+  pagingOf,
+  refusePage,
+  unpagedMost,
+  wholeMost,
+} from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
 
 /**
@@ -52,7 +61,7 @@ export function compileList(
 ): CompiledList {
   const locator = compileLocator(endpoint, model, models, compilation);
   const isLenient = compilation.standIn?.isLenient === true;
-  const paging = compilePaging(endpoint, compilation.spec.limits.pagination, cursors, acceptsOpen, isLenient);
+  const { stated, paging, named } = compilePages(endpoint, cursors, acceptsOpen, compilation);
   const { filters, sorting, sortable, fixedOrder } = statedList(endpoint, model);
   const style: PageStyle = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
   const questions = new Questions(model.name, fixedOrder, toldBy[style.tells], endpoint.ties === 'newest');
@@ -63,7 +72,7 @@ export function compileList(
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const chosen = compileChosen(operationAt(endpoint).name, models, compilation);
   const { wantsTotal, isBounded, isPreviousTold } = wantedOf(paging, compilation.standIn !== undefined);
-  const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
+  const narrow = compilation.standIn?.compileNarrowing(endpoint, model, named);
 
   function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
     const unseen = unseenFilter(exchange, unseenFilters) ?? unseenFilter(exchange, chosen.unseen);
@@ -100,7 +109,16 @@ export function compileList(
     const page = pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
     return { ...page, ...placeOf(asked, start, style, isBounded || asked.size < read.size) };
   }
-  return { paging, run };
+  return { paging: stated, run };
+}
+
+/** The pages that are stated; those that are asked for, of a stand-in by its body too; and the names of what asks for them. */
+function compilePages(endpoint: Endpoint, cursors: Cursors, acceptsOpen: boolean, { spec, standIn }: ViewCompilation) {
+  const isLenient = standIn?.isLenient === true;
+  const stated = compilePaging(endpoint, spec.limits.pagination, cursors, acceptsOpen, isLenient);
+  const inBody = isCut(stated.pagination) ? undefined : standIn?.compileBodyPages(endpoint);
+  const paging = inBody ? pagingOf(inBody.pagination, cursors, isLenient, inBody.sent) : stated;
+  return { stated, paging, named: [...paging.names, ...(inBody?.holders ?? [])] };
 }
 
 /** What is looked at beside the rows of a page; a stand-in says around them whatever its answer has members for. */

@@ -63,19 +63,30 @@ export function compilePaging(
     const size = acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
     return { pagination: statedValue(fact), isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
   }
+  // A default that is no number of rows, such as -1, stands for as many as are usual.
+  const unsaid = entriesOf(endpoint.parameters).find(([name]) => name === pagination.size)?.[1].default?.value;
+  const isUnsaid = (size: Value) => size !== undefined && size === unsaid && Number(size) < 1;
+  return pagingOf(pagination, cursors, takesRows, ({ params }) => params, isUnsaid);
+}
+
+/** Compiles the reading of pages that are told somewhere in a request. */
+export function pagingOf(
+  pagination: Pagination,
+  cursors: Cursors,
+  takesRows: boolean,
+  rawOf: (exchange: Exchange) => Raw,
+  isUnsaid: (size: Value) => boolean = () => false,
+): Paging {
   const style = pageStyle(pagination.style);
   const own = parametersOf(style, pagination);
   const readPlace = compilePlace(style, own, cursors, takesRows);
   const { size: sizeName } = pagination;
-  // A default that is no number of rows, such as -1, stands for as many as are usual.
-  const unsaid = entriesOf(endpoint.parameters).find(([name]) => name === sizeName)?.[1].default?.value;
-  const isUnsaid = (size: Value) => size !== undefined && size === unsaid && Number(size) < 1;
   return {
     pagination,
     isOpen: false,
     names: [...own.map(({ name }) => name), ...(sizeName === undefined ? [] : [sizeName])],
     read(exchange, query) {
-      const raw = exchange.params;
+      const raw = rawOf(exchange);
       const size = readSize(pagination, sizeName === undefined || isUnsaid(raw[sizeName]) ? undefined : raw[sizeName]);
       return typeof size === 'number' ? readPlace(raw, size, query) : size;
     },

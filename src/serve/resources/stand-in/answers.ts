@@ -13,8 +13,10 @@ import { after, type PromiseOrValue } from '../../exchange/after.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { warn } from '../../exchange/warn.ts';
 import type { Call } from '../../http/call.ts';
+import { toJson } from '../../http/json.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileForEach } from './answers-for-each.ts';
 import { compileMembers } from './asked-members.ts';
 import { compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
@@ -58,16 +60,16 @@ export function compileCompletion(
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
-  const answerOpenly = compileOpenAnswer(shape, examples, samples);
   const isOpen = does === undefined;
+  const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
   const tellPage = compilePageMembers(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent, page) => {
     const value = tellPage(asGiven(given), page, exchange.call);
     const told: string[] = [];
-    const ground = groundOf(sampling, work, placeOfCall(exchange.call, isOpen), (path) => told.push(path));
+    const ground = groundOf(sampling, work, placeOfCall(exchange, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
-    const whole = openly ? answerOpenly(openly, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
+    const whole = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
       // What was sent and has no place in the shape is not answered.
@@ -83,6 +85,8 @@ export function compileCompletion(
     return whole;
   };
 }
+
+const fullOf = (ground: Ground): Ground => ({ ...ground, isFull: true });
 
 /**
  * The one member that says which row is meant, where the answer says it within an envelope and shows nothing else of it: `data: { id }`. What
@@ -158,10 +162,18 @@ function isStatus(value: Json | undefined): boolean {
   return typeof value === 'number' && value >= 100 && value < 600;
 }
 
-/** Where an answer stands, of which what is made up in it follows: changing a thing of which nothing else is known shows what reading it shows. */
-function placeOfCall({ method, path }: Call, isOpen: boolean): string {
+/**
+ * Where an answer stands, of which what is made up in it follows: changing a thing of which nothing else is known shows what reading it shows, and two acts that are sent
+ * otherwise are two, with identifiers of their own.
+ */
+function placeOfCall({ call: { method, path }, request }: Exchange, isOpen: boolean): string {
+  if (isOpen && method === 'POST' && (isFields(request) || Array.isArray(request)))
+    return `${method} ${path}\n${toJson(request).slice(0, sentMost)}`;
   return isOpen && (method === 'PUT' || method === 'PATCH') ? `GET ${path}` : `${method} ${path}`;
 }
+
+/** So much of what was sent tells one act from another. */
+const sentMost = 4096;
 
 /** Whether a request asks for a page after the first, by one of the usual parameters. */
 function asksFurther({ call, params, request }: Exchange): boolean {

@@ -1,3 +1,4 @@
+import { describedAlways } from '../../../parts/samples/described-words.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Value } from '../../exchange/exchange.ts';
@@ -5,9 +6,11 @@ import { copy } from '../../http/json.ts';
 
 /** What a thing has where nothing was sent: no list has an item, no flag is set, and what else may be null is. Of the rest nothing is known. */
 export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
-  const { type, enum: listed, const: constant, default: usual, example } = samples.whole(shape);
+  const { type, enum: listed, const: constant, default: usual, example, description } = samples.whole(shape);
   const only = constant ?? (Array.isArray(listed) && listed.length === 1 ? listed[0] : undefined);
   const fits = (value: Value) => samples.of(shape, name).fits(value);
+  const always = type === 'string' && only === undefined ? describedAlways(name, description) : undefined;
+  if (always !== undefined && fits(always)) return always;
   if (usual !== undefined && fits(usual)) return copy(usual);
   if (only !== undefined) return only;
   if (isStateName(name) && Array.isArray(listed)) return listed.find((one) => typeof one === 'string');
@@ -22,6 +25,14 @@ export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
 /** Flags that say that a thing is there to be used. */
 const setFlags = /^(?:is_?)?(?:active|enabled|visible|available|open|public)$/i;
 const madeNames = /^(?:created|updated|modified)(?:_?(?:at|on|date|time))?$/i;
+
+/** The moments at which something was over or was last done, of which nothing that was just made has one: `archived_at`, `completedAt`, `lastUsedOn`. */
+export function isOfItsEnd(name: string): boolean {
+  return ends.test(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase());
+}
+
+const ends =
+  /^(?:archived|deleted|cancell?ed|completed|closed|resolved|revoked|suspended|paused|ended|finished|failed|disabled|deactivated|trashed|removed|redeemed|refunded|voided|merged|rejected|last(?:used|login|loggedin|seen|signin|active|accessed))(?:at|on|date|time|datetime|timestamp)$/;
 
 /** `status`, `State`, `verification_status`, `reviewState`. */
 export function isStateName(name: string): boolean {

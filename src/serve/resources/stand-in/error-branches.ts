@@ -14,8 +14,8 @@ export function branchFor(
   told: { readonly status: number; readonly condition: ErrorCondition | undefined },
   samples: Samples,
 ): Shape {
-  const branches = branchesOf(samples.whole(shape), samples, branchesMost);
-  if (branches.length < 2) return shape;
+  const branches = formsOf(shape, samples);
+  if (branches.length < 2) return branches[0] ?? shape;
   const said = branches.map((branch) => ({ branch, ...saidBy(branch, samples) }));
   const own = said.filter(({ status }) => status === String(told.status));
   const fitting = own.length > 0 ? own : said.filter(({ status }) => status === undefined);
@@ -24,8 +24,28 @@ export function branchFor(
     told,
   );
   const chosen = fitting.find((one) => word !== undefined && one.word === word) ?? own[0];
-  return chosen?.branch ?? shape;
+  return chosen?.branch ?? branches.find((branch) => saysWhy(branch, samples)) ?? shape;
 }
+
+/** Of an error that may be null, or comes in several forms, the one that says what is wrong; the shape itself where that is not one of several. */
+export function tellingForm(shape: Shape, samples: Samples): Shape {
+  const forms = formsOf(shape, samples);
+  return forms.length < 2 ? (forms[0] ?? shape) : (forms.find((form) => saysWhy(form, samples)) ?? shape);
+}
+
+/** The forms of an error: null is none. */
+function formsOf(shape: Shape, samples: Samples): readonly Shape[] {
+  const branches = branchesOf(samples.whole(shape), samples, branchesMost);
+  return branches.length < 2 ? [] : branches.filter((branch) => samples.whole(branch).type !== 'null');
+}
+
+function saysWhy(shape: Shape, samples: Samples): boolean {
+  return Object.keys(samples.membersOf(shape)).some((name) => isMessage.test(name));
+}
+
+/** What the words of an error are called that tell somebody what is wrong. */
+export const isMessage =
+  /^(?:(?:error|err|api|status|user|developer|display|response|fault)_?(?:message|msg|description|details?)|message|detail|details|description|msg|reason|errors)$/i;
 
 function branchesOf(shape: Shape, samples: Samples, left: number): Shape[] {
   const branches = alternativesOf(shape).slice(0, left);

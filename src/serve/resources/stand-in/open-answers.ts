@@ -54,7 +54,7 @@ function openAnswer(
 }
 
 /** What succeeds tells of no error: members that are called so are left out, or say that there is none. */
-function withoutErrors(shape: Shape, made: Value, samples: Samples): void {
+export function withoutErrors(shape: Shape, made: Value, samples: Samples): void {
   if (Array.isArray(made)) {
     const { items } = samples.whole(shape);
     for (const one of made) withoutErrors(shapeIn(items), one, samples);
@@ -104,6 +104,11 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   const [only] = having;
   if (only && (having.length === 1 || envelopes.length === 1))
     lay(shapeIn(only[1]), made[only[0]], sent, below(path, only[0]), kept, samples);
+}
+
+/** Lays what was sent of a thing over one that is made, in place. */
+export function layOver(shape: Shape, made: Fields, sent: Fields, samples: Samples): void {
+  lay(shape, made, sent, '', new Set(), samples);
 }
 
 function shapeIn(shape: Json | undefined): Shape {

@@ -1,9 +1,9 @@
+import type { Json } from '../../../document/document.ts';
 import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import { type AskedFor, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Pagination } from '../../../parts/limits.ts';
-import type { Parameter } from '../../../parts/parameters.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
@@ -59,10 +59,24 @@ export function compileOpenPages(endpoint: Endpoint, samples: Samples): CutOpenl
 
 /** The style of pages that the parameters of an endpoint speak of, with their names. */
 function paginationOf(endpoint: Endpoint, samples: Samples): Pagination {
-  const queries = entriesOf(endpoint.parameters).flatMap(([, one]) => (one.in === 'query' ? [one] : []));
-  const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plainOf(name)));
-  const shapeOf = (name: string): Shape => samples.whole(statedOf(queries.find((one) => one.name === name)));
-  const asked: AskedFor = {
+  const queries = entriesOf(endpoint.parameters).flatMap(([, one]) =>
+    one.in === 'query' ? [{ name: one.name, shape: statedValue(one.shape) ?? {}, usual: one.default?.value }] : [],
+  );
+  return paginationAsked(queries, samples);
+}
+
+/** What a request says under a name, with what stands for it where it is not sent. */
+export interface AskedMember {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly usual?: Json | undefined;
+}
+
+/** The style of pages that these members of a request speak of, with their names; in one piece where they speak of none. */
+export function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagination {
+  const named = (names: ReadonlySet<string>) => asked.find(({ name }) => names.has(plainOf(name)));
+  const shapeOf = (name: string): Shape => samples.whole(asked.find((one) => one.name === name)?.shape ?? {});
+  const told: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
     hasNext: false,
     takesOpaque: (name) => shapeOf(name).pattern === undefined,
@@ -70,11 +84,11 @@ function paginationOf(endpoint: Endpoint, samples: Samples): Pagination {
     startsAtNought: (name) => shapeOf(name).default === 0 || shapeOf(name).minimum === 0,
   };
   const size = named(sizes);
-  const whole = size && samples.whole(statedOf(size));
-  const usual = [size?.default?.value, whole?.default].find((one) => typeof one === 'number' && one >= 1);
+  const whole = size && samples.whole(size.shape);
+  const usual = [size?.usual, whole?.default].find((one) => typeof one === 'number' && one >= 1);
   const usualSize = typeof usual === 'number' ? { default: usual } : {};
   for (const { word, recognise } of pageStyles) {
-    const names = (recognise as PageStyle['recognise'])(asked);
+    const names = (recognise as PageStyle['recognise'])(told);
     if (names !== undefined && word !== inOnePiece.word)
       return { ...unsaid, style: word, names, ...(size && { size: size.name }), ...usualSize };
   }
@@ -100,10 +114,6 @@ const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'max
 const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.map((one) => [one.word, new Set(one.usualNames)])),
 );
-
-function statedOf(parameter: Parameter | undefined): Shape {
-  return (parameter && statedValue(parameter.shape)) ?? {};
-}
 
 /** How many rows a page has: as many as are asked for, or are usual; nothing where neither is said. */
 function sizeOf({ size, default: usual }: Pagination, { params }: Exchange): number | undefined {

@@ -1,4 +1,6 @@
 import type { Json } from '../../../document/document.ts';
+import { pageStyles } from '../../../kinds/pages/all.ts';
+import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -132,8 +134,12 @@ function isBoolean(type: Json | undefined): boolean {
   return type === 'boolean' || (Array.isArray(type) && type.includes('boolean'));
 }
 
+/** A token without a word of its own is that of the next page. */
+const tokenWords = (pageStyles as readonly PageStyle[]).flatMap(({ tells, word }) => (tells === 'token' ? [word] : []));
+
 const ways = {
   next: new Set([
+    ...tokenWords,
     ...['nextcursor', 'nextmarker', 'nextpagetoken', 'nexttoken', 'endcursor', 'nextpage', 'next', 'nexturl', 'nextpageurl'],
     ...['nextpageuri', 'nexturi', 'nextlink', 'odatanextlink'],
   ]),

@@ -12,7 +12,7 @@ import { toJson } from '../../http/json.ts';
 import { phrase } from '../../http/refusals.ts';
 import type { Violation } from '../../http/violation.ts';
 import type { AnswerError, CompletePayload } from '../stand-in.ts';
-import { branchFor } from './error-branches.ts';
+import { branchFor, isMessage, tellingForm } from './error-branches.ts';
 import { nearestWord } from './error-words.ts';
 import { nameOf, sampledHeader } from './sampled-names.ts';
 import type { Sampling } from './sampling.ts';
@@ -115,7 +115,7 @@ function chosen(errors: ReadonlyMap<string, Shape>, status: number): string | un
 /** Compiles the completing of what the stated payload makes of a refusal to the shape that is stated for it. */
 export function compilePayloadCompletion(shape: Shape, { samples, seed }: Sampling): CompletePayload {
   const sampler = samples.of(shape);
-  const fieldsIn = compileErrorFields(shape, samples);
+  const fieldsIn = compileErrorFields(tellingForm(shape, samples), samples);
   return (made, told, requestId) => {
     const names: string[] = [];
     const ground: Ground = { seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
@@ -176,7 +176,8 @@ function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefin
 function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Samples, depth: number): Tell | undefined {
   const { fits } = samples.of(shape, name);
   const row = rows.find(({ named }) => named.test(name));
-  const listed = Array.isArray(shape.enum) ? shape.enum.filter((value): value is string => typeof value === 'string') : [];
+  const { enum: words } = samples.whole(shape);
+  const listed = Array.isArray(words) ? words.filter((value): value is string => typeof value === 'string') : [];
   if (listed.length > 1) return (told) => nearestWord(listed, told);
   const isObject = Object.keys(samples.membersOf(shape)).length > 0;
   if (isObject && depth < depthMost && (isRequired || /^(?:errors?|fault|status|failure)$/i.test(name)))
@@ -188,12 +189,22 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Sampl
   }
   if (!row || (row.ifRequired && !isRequired && !isCode.test(name))) return undefined;
   const { example } = samples.whole(shape);
-  if (isCode.test(name) && typeof example === 'string' && fits(example)) return ({ code }) => code ?? example;
+  if (isCode.test(name) && typeof example === 'string' && fits(example))
+    return ({ code, condition, status }) => code ?? (saysOtherwise(example, status) ? wordOf(condition, status) : example);
   return (told) => row.values(told).find((value) => value !== undefined && fits(value));
 }
 
 /** What says of an error which one it is: told where it may be left out too, as the example of its own shape has it. */
 const isCode = /^(?:code|error_?code)$/i;
+
+/** Whether an example is what HTTP calls another status: `not_found` of a request that is bad. */
+function saysOtherwise(example: string, status: number): boolean {
+  const plain = (text: string) => text.replaceAll(/[^A-Za-z]/g, '').toLowerCase();
+  return (
+    status !== missing &&
+    [401, 403, missing, 409, 429, 500].some((one) => one !== status && plain(phrase(one)) === plain(example))
+  );
+}
 
 /** A list of errors may be one of their messages. */
 function textOf(shape: Shape, samples: Samples): Tell | undefined {
@@ -206,8 +217,6 @@ interface Row {
   readonly ifRequired?: true;
   values(told: ToldError): readonly Value[];
 }
-
-const isMessage = /^(?:message|detail|details|description|error_description|msg|reason|errors)$/i;
 
 /** What the fields of errors are called, and what stands in them; of several values the first that fits. */
 const rows: readonly Row[] = [

@@ -5,6 +5,7 @@ import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileAskedFields } from './asked-fields.ts';
+import { compileBodyPages } from './body-pages.ts';
 import { compileCopied } from './copies.ts';
 import { exchangesCredential } from './credential-exchange.ts';
 import { patchedBy } from './json-patch.ts';
@@ -73,6 +74,7 @@ export function startStandIn(
     compileKept: (endpoint) =>
       compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling.shown),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
+    compileBodyPages: (endpoint) => (isStrict ? undefined : compileBodyPages(endpoint, sampling.samples)),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),

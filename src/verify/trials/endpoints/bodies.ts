@@ -14,19 +14,20 @@ import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
 import { asksForNoKind } from '../../model/asked-kinds.ts';
+import { bodyMedia } from '../../model/body-media.ts';
 import { sentKeepsRules } from '../../model/field-rules.ts';
 import { isNeverNull } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { pathFits } from '../../model/path-fits.ts';
 import { isByRule } from '../../model/promises.ts';
+import { isSetToFit } from '../../model/set-to-fit.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { membersOf, withMember, withoutMember } from '../../values/at-path.ts';
 import { conditionOfBreak } from '../../values/break-sort.ts';
 import type { Variant } from '../../values/variant.ts';
-import { edgesOf } from '../../values/variants.ts';
 import { besidePath, sendBesidePath } from './beside-path.ts';
-import { breaksHeld } from './breaks.ts';
+import { bodyBreaks, bodyEdges } from './breaks.ts';
 import { inBranch, isHandedOn, membersBegun } from './members-begun.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
@@ -37,7 +38,7 @@ export const bodies: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
-      if (!takesJson(model, endpoint)) continue;
+      if (bodyMedia(endpoint) === undefined || !isBodyPromised(model, endpoint)) continue;
       const facts = factsOf(model, endpoint);
       yield { name: `${endpoint.key}, edges`, facts, run: (session) => sendEdges(session, endpoint) };
       yield { name: `${endpoint.key}, breaks`, facts, run: (session) => sendBreaks(session, endpoint) };
@@ -56,11 +57,6 @@ export const bodies: Trial = {
   },
 };
 
-function takesJson(model: Model, endpoint: Endpoint): boolean {
-  const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-  return isJson && isBodyPromised(model, endpoint);
-}
-
 /** Whether the document says which bodies an endpoint takes. What follows from an effect that nobody stated is no promise. */
 export function isBodyPromised(model: Model, endpoint: Endpoint): boolean {
   return isStated(endpoint.request) || (endpoint.does.standing === 'stated' && isStated(model.requestShape(endpoint)));
@@ -73,11 +69,12 @@ function bodyFact({ key }: Endpoint): FactName {
 function factsOf(model: Model, endpoint: Endpoint): FactName[] {
   const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
   const facts = membersSent(model, endpoint, caller).flatMap((member) => {
-    const kinds = new Set([...edgesOf(member.shape), ...breaksHeld(model, endpoint, member.shape)].map(({ kind }) => kind));
-    return [
-      ...kinds,
-      ...(member.isNeeded || isNeverNull(model.spec, endpoint, member.path) ? (['required flags'] as const) : []),
-    ].map((kind) => member.fact(kind));
+    const kinds = new Set(
+      [...bodyEdges(endpoint, member.shape), ...bodyBreaks(model, endpoint, member.shape)].map(({ kind }) => kind),
+    );
+    return [...kinds, ...(member.isNeeded || isTakenAway(model, endpoint, member) ? (['required flags'] as const) : [])].map(
+      (kind) => member.fact(kind),
+    );
   });
   return [bodyFact(endpoint), ...facts];
 }
@@ -112,7 +109,7 @@ function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchan
 async function sendEdges(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if ((member.isImmutable && !begun.isNew) || isHandedOn(session.model, endpoint, member)) continue;
-    const edges = [...edgesOf(member.shape)];
+    const edges = bodyEdges(endpoint, member.shape);
     // Where nobody states what the operation does, rules of its own may be against any body: one that is taken but for the edge has to be.
     const base = edges.length > 0 && !isByRule(endpoint) ? await sendWith(session, begun, member) : undefined;
     for (const edge of base && !isDone(base.value) ? [] : edges) await sendEdge(session, begun, member, edge);
@@ -143,6 +140,7 @@ export function taken(model: Model, exchange: TrialExchange, what = 'the body'):
   if (!isValid(model, exchange) || isAboutAnother(model, exchange) || !pathFits(model, exchange)) return moot('it is not valid');
   const { endpoint } = exchange;
   if (sentKeepsRules(model, endpoint, exchange.sent.json) !== 'yes') return moot('it may break a rule over several fields');
+  if (!isSetToFit(model, exchange)) return moot('what is set in it may be no value of its field');
   const operation = endpoint && model.operationOf(endpoint);
   if (model.refusals.mayBeOwn(exchange, operation)) return moot('it may be an error of its own, which shows no code');
   const code = model.refusals.codeIn(exchange);
@@ -200,9 +198,9 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
 async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isNeeded) await sendWithout(session, begun, member);
-    if (isNeverNull(session.model.spec, endpoint, member.path)) await sendNull(session, begun, member);
+    if (isTakenAway(session.model, endpoint, member)) await sendNull(session, begun, member);
     const json = inBranch(session, begun.json, member);
-    for (const broken of member.isUnknown ? [unknown] : breaksHeld(session.model, endpoint, member.shape)) {
+    for (const broken of member.isUnknown ? [unknown] : bodyBreaks(session.model, endpoint, member.shape)) {
       const done = await session.send(begun.request(withMember(json, member.path, broken.value)));
       const what = `${member.path.join('.')} ${broken.label}`;
       claimInvalid(
@@ -213,6 +211,12 @@ async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
       );
     }
   }
+}
+
+/** Whether null can be sent for a member that has to stay: a form says it where an empty text takes a member away. */
+function isTakenAway({ spec }: Model, endpoint: Endpoint, { path }: SentMember): boolean {
+  const isSaid = bodyMedia(endpoint) === 'json' || endpoint.emptySent !== undefined;
+  return isSaid && isNeverNull(spec, endpoint, path);
 }
 
 /** Of what is set once, another value that is of a wrong type too is wrong in two ways, of which nobody says which answers. */

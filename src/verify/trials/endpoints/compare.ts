@@ -26,13 +26,25 @@ export function matchesFilter(value: Json | undefined, op: Operator, asked: Json
   if (op === 'in') return Array.isArray(asked) ? asked.some((one: Json) => alike(value, one, field)) : alike(value, asked, field);
   if (op === '=') return alike(value, asked, field);
   if (op === '!=') return !alike(value, asked, field);
-  if (op === 'prefix') return String(value).toLowerCase().startsWith(String(asked).toLowerCase());
-  if (op === 'contains') return String(value).toLowerCase().includes(String(asked).toLowerCase());
+  if (op === 'prefix') return isPartOf(value, asked, field, (text, part) => text.startsWith(part));
+  if (op === 'contains') return isPartOf(value, asked, field, (text, part) => text.includes(part));
   const compared = compareValues(value, typeof value === 'number' ? Number(asked) : asked);
   if (compared === undefined) return undefined;
   if (op === '<') return compared < 0;
   if (op === '<=') return compared <= 0;
   return op === '>' ? compared > 0 : compared >= 0;
+}
+
+/** Looking for a piece of a text minds case; where its field does not, nobody says which of them it is. */
+function isPartOf(
+  value: Json,
+  asked: Json,
+  { ignoreCase }: Field,
+  isPart: (text: string, part: string) => boolean,
+): boolean | undefined {
+  const [text, part] = [String(value), String(asked)];
+  if (isPart(text, part)) return true;
+  return ignoreCase && isPart(text.toLowerCase(), part.toLowerCase()) ? undefined : false;
 }
 
 function alike(value: Json, asked: Json, { ignoreCase, shape }: Field): boolean {

@@ -128,7 +128,8 @@ function filteringOf(session: Session, endpoint: Endpoint, parameter: Parameter,
     if (!isFreeText(shape)) return drawn;
     const other = new OwnText();
     const [fits, not] = op === 'prefix' ? [own.with('', 'a'), own.with('m', 'a')] : [own.with('m', 'a'), other.with('m', 'a')];
-    return { bodies: rows(fits, not), asks: [own.with()] };
+    const otherCase = new Fresh((_draw, run) => String(resolve(own.with(), run)).toUpperCase());
+    return { bodies: rows(fits, not, otherCase), asks: [own.with()] };
   }
   const [low, middle, high] = valuesApart(shape, own).filter((value) => isAskable(session, endpoint, parameter, value));
   if (low === undefined || middle === undefined) return drawn;

@@ -6,6 +6,7 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { membersSent } from '../../make/fields-sent.ts';
+import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -23,9 +24,11 @@ export const firstViolation: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
-      const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
       const codes = model.refusals.codesFor('request.invalid', model.operationOf(endpoint));
-      const pair = isJson && codes.length > 1 && isBodyPromised(model, endpoint) ? pairOf(model, endpoint) : undefined;
+      const pair =
+        bodyMedia(endpoint) === 'json' && codes.length > 1 && isBodyPromised(model, endpoint)
+          ? pairOf(model, endpoint)
+          : undefined;
       if (!pair) continue;
       const facts = pair.map(({ code }) => ({ kind: 'conditions', subject: code }));
       yield { name: endpoint.key, facts, run: (session) => sendBoth(session, endpoint, pair) };

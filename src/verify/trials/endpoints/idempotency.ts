@@ -32,11 +32,24 @@ export const idempotency: Trial = {
       if (verb !== 'create') continue;
       yield { name: `${endpoint.key} by another caller`, facts, run: (session) => sendByAnother(session, endpoint) };
       yield { name: `${endpoint.key} with another body`, facts, run: (session) => sendAnother(session, endpoint) };
+      yield { name: `${endpoint.key} at once`, facts, run: (session) => sendAtOnce(session, endpoint) };
       if (endpoint.idempotency.required)
         yield { name: `${endpoint.key} without a key`, facts, run: (session) => sendWithout(session, endpoint) };
     }
   },
 };
+
+/** What there is to be seen of a key at an endpoint, by the reasons of the claims. */
+export function keyLooks(model: Model, endpoint: Endpoint): string[] {
+  const verb = statedValue(endpoint.does)?.verb ?? '';
+  if (!endpoint.idempotency || endpoint.identity || !changing.has(verb)) return [];
+  const operation = model.operationOf(endpoint);
+  const able = model.callers.filter((caller) => model.access.allows(operation, caller) !== 'no');
+  const isOfSeveral = able.some((one) => able.some((other) => isSomebodyElse(one, other)));
+  if (verb !== 'create') return ['key once'];
+  const missed = endpoint.idempotency.required ? ['key required'] : [];
+  return ['key once', 'key reused', 'key once, raced', ...(isOfSeveral ? ['key of one caller'] : []), ...missed];
+}
 
 /** What is done twice by two requests, and once by two of one key. */
 const changing: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'delete', 'transition']);
@@ -191,6 +204,32 @@ async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> 
       // A form says nothing of an empty map: it is the same body.
       exchange.sent.text !== before.sent.text &&
       !isSame(exchange.sent.json, before.sent.json),
+  });
+}
+
+/** Two requests at once with one key are carried out once, whichever comes first. */
+async function sendAtOnce(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const begun = await beginBody(session, endpoint, 'plain');
+  const plan = withKey(begun.request(begun.json), endpoint, freshText('nf-key-'));
+  const [one, other] = await session.together([plan, plan]);
+  session.need(one !== undefined && other !== undefined, 'they were not sent');
+  const at = endpoint.idempotency?.at;
+  session.claim({
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: 'key once, raced',
+    of: [one, other] as const,
+    ...(at !== undefined && { at }),
+    judge(first: TrialExchange, second: TrialExchange): Judgement {
+      const header = endpoint.idempotency?.header.toLowerCase() ?? '';
+      if (first.sent.headers[header] !== second.sent.headers[header] || !isSame(first.sent.json, second.sent.json))
+        return moot('it was not sent twice');
+      const ids = [first, second].filter(isDone).map((done) => idIn(model, done));
+      if (ids.length === 0 || ids.includes(undefined)) return moot('neither was carried out, or no row is shown');
+      return ids.every((id) => isSame(id, ids[0]))
+        ? undefined
+        : { promised: 'one of two at once with one key is carried out', seen: `both: ${ids.map(String).join(' and ')}` };
+    },
   });
 }
 

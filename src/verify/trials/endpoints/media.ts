@@ -1,4 +1,3 @@
-import type { Json } from '../../../document/document.ts';
 import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
@@ -7,8 +6,10 @@ import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { bodyMedia } from '../../model/body-media.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
+import { isForm, isLostInForms } from '../../values/forms.ts';
 import { isBodyPromised, taken } from './bodies.ts';
 
 /** Bodies that cannot be read, or come in a type that is not taken, are refused as such. */
@@ -21,20 +22,21 @@ export const media: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       for (const type of endpoint.consumes?.slice(1) ?? []) {
-        if (!isForm(type) || !isBodyPromised(model, endpoint)) continue;
+        if (!isReadable(type) || !isBodyPromised(model, endpoint)) continue;
         const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
         yield { name: `${endpoint.key} as ${type}`, facts, run: (session) => sendAs(session, endpoint, type) };
       }
-      const isJson = endpoint.consumes === undefined || endpoint.consumes.every((type) => type === 'application/json');
-      if (!isJson || !isBodyPromised(model, endpoint)) continue;
+      const media = bodyMedia(endpoint);
+      const isOne = media !== undefined && (endpoint.consumes?.length ?? 1) === 1;
+      if (!isOne || !isBodyPromised(model, endpoint)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
       yield { name: endpoint.key, facts, run: (session) => sendUnreadable(session, endpoint) };
     }
   },
 };
 
-function isForm(type: string): boolean {
-  return type === 'application/x-www-form-urlencoded' || type.startsWith('multipart/form-data') || type.endsWith('json');
+function isReadable(type: string): boolean {
+  return isForm(type) || type.endsWith('json');
 }
 
 /** What is valid is taken in every media type that is stated. */
@@ -53,14 +55,6 @@ async function sendAs(session: Session, endpoint: Endpoint, type: string): Promi
   });
 }
 
-/** Whether a form has no pairs for something in a value: what is null, and lists and maps without anything in them. */
-function isLostInForms(value: Json | undefined): boolean {
-  if (value === null || value === undefined) return true;
-  if (typeof value !== 'object') return false;
-  const inner: readonly Json[] = Object.values(value);
-  return inner.length === 0 || inner.some(isLostInForms);
-}
-
 const unreadable = [
   { what: 'a body that ends too soon', text: '{"nf":' },
   { what: 'a body that is no JSON', text: 'nf=1' },
@@ -74,7 +68,8 @@ const readLeniently = ['request.invalid', 'request.invalid.unknown', 'request.in
 async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'plain');
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
-  for (const { what, ...body } of unreadable) {
+  // Whatever text there is says something as a form.
+  for (const { what, ...body } of bodyMedia(endpoint) === 'json' ? unreadable : []) {
     const done = await session.send({ ...begun.request({}), body: { ...body, type: 'application/json' } });
     const by = { when: 'request.malformed', ...('octets' in body && { or: readLeniently }) } as const;
     claimRefused(session, done, { by, fact, reason: 'malformed', what, control: begun.valid });
@@ -115,7 +110,7 @@ async function sendUntyped(session: Session, endpoint: Endpoint, begun: Begun): 
   const own = refusals.of('request.untyped', session.model.operationOf(endpoint))?.rule.when;
   const hasCode = own !== undefined && (statedValue(own) ?? []).includes('request.untyped');
   if (standing === 'left open' || (standing === 'refused' && !hasCode)) return;
-  const body = { value: begun.json, type: 'application/json', isUntold: true } as const;
+  const body = { value: begun.json, type: endpoint.consumes?.[0] ?? 'application/json', isUntold: true } as const;
   const done = await session.send({ ...begun.request({}), body });
   if (standing === 'never') {
     claimTaken(session, done, 'request.untyped', 'a body without a type');

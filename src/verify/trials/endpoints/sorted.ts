@@ -11,6 +11,8 @@ import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
+import { paginationOf } from '../../make/pages.ts';
+import { walkingPages } from '../../make/walk-pages.ts';
 import { isSendable } from '../../model/sendable.ts';
 import type { Session } from '../../session/session.ts';
 import { valuesApart } from '../../values/apart.ts';
@@ -72,8 +74,22 @@ export async function listSorted(session: Session, endpoint: Endpoint, parameter
       const seen = await list.all({ [parameter.name]: word, ...more });
       claimSorted(session, endpoint, { parameter, word, seen, list });
     }
+    const { size, max = smallPage } = paginationOf(session.model, endpoint) ?? {};
+    if (size === undefined) continue;
+    // What is asked for is kept from page to page, whatever a page says of the next one.
+    const plan = list.plan({ [parameter.name]: word, [size]: Math.min(smallPage, max) });
+    const walk = await session.do(walkingPages(session.model, plan, undefined, pagesSeen));
+    claimSorted(session, endpoint, { parameter, word, seen: walk, list, more: pageAfterPage });
   }
 }
+
+/** The reason of a claim that a list is sorted, and what it ends with where that was seen over several pages. */
+export const sortedBy = (word: string): string => `sorted by ${word}`;
+export const pageAfterPage = ', page after page';
+
+/** Of so many rows there are several pages. */
+const smallPage = 2;
+const pagesSeen = 3;
 
 function claimSorted(
   session: Session,
@@ -83,9 +99,10 @@ function claimSorted(
     readonly word: string;
     readonly seen: Done<TrialExchange | readonly TrialExchange[]>;
     readonly list: OwnList;
+    readonly more?: string;
   },
 ): void {
-  const { parameter, word, seen, list } = given;
+  const { parameter, word, seen, list, more = '' } = given;
   const fact = { kind: 'parameters', subject: endpoint.key };
   const orderIn = (pages: readonly TrialExchange[]): Endpoint['order'] => {
     const asked = pages[0]?.sent.query[parameter.name];
@@ -97,7 +114,7 @@ function claimSorted(
   };
   session.claim({
     fact,
-    reason: `sorted by ${word}`,
+    reason: sortedBy(word) + more,
     at: parameter.at,
     of: [seen] as const,
     judge(answer: TrialExchange | readonly TrialExchange[]) {
@@ -109,7 +126,7 @@ function claimSorted(
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
     fact,
-    reason: `ties, sorted by ${word}`,
+    reason: `ties, ${sortedBy(word)}${more}`,
     at: parameter.at,
     of: [seen, ...made],
     judge(answer, ...creations) {

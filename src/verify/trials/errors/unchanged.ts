@@ -12,10 +12,11 @@ import { claimNothingLeft } from '../../make/left-behind.ts';
 import { lookAt } from '../../make/look.ts';
 import { stage } from '../../make/staged.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
+import { bodyMedia } from '../../model/body-media.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';
-import { breaksOf } from '../../values/variants.ts';
+import { bodyBreaks } from '../endpoints/breaks.ts';
 
 const changing: ReadonlySet<string> = new Set(['create', 'upsert', 'update', 'replace', 'transition']);
 
@@ -29,8 +30,8 @@ export const unchangedByRefused: Trial = {
     for (const endpoint of model.endpoints) {
       const effect = statedValue(endpoint.does);
       const code = model.refusals.of('request.invalid.value', model.operationOf(endpoint))?.code.name;
-      const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-      if (!effect || !('resource' in effect) || !changing.has(effect.verb) || code === undefined || !isJson) continue;
+      if (!effect || !('resource' in effect) || !changing.has(effect.verb) || code === undefined || !bodyMedia(endpoint))
+        continue;
       if (!isStated(requestShape(model.spec, endpoint))) continue;
       const isNew = effect.verb === 'create' || effect.verb === 'upsert';
       if (isNew && model.endpointsThat('list', effect.resource).length === 0) continue;
@@ -88,7 +89,7 @@ function wrongMember(
   const found = membersSent(session.model, endpoint, caller).flatMap(({ path, shape, isImmutable }) => {
     const [name] = path;
     if (name === undefined || path.length > 1 || isImmutable || marks.includes(name)) return [];
-    return [...breaksOf(shape)].map(({ value, kind }) => ({ name, value, kind }));
+    return bodyBreaks(session.model, endpoint, shape).map(({ value, kind }) => ({ name, value, kind }));
   });
   return found.find(({ kind }) => kind === 'allowed values') ?? found[0];
 }

@@ -1,14 +1,39 @@
 import type { Json } from '../../../document/document.ts';
 import { askedFor, toldAs } from '../../../parts/event-names.ts';
 import type { EventKind } from '../../../parts/events.ts';
-import { type Expression, entriesOf } from '../../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf } from '../../../parts/fact.ts';
 import { withPlaced } from '../../../parts/field-path.ts';
 import { shapeAlong } from '../../../parts/uses/following.ts';
+import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Allowed } from '../../model/access.ts';
+import { expectedAfter } from '../../model/expected.ts';
 import type { Model } from '../../model/model.ts';
+import { rowIn } from '../../model/row-shown.ts';
+import { sentFields } from '../../model/sent-fields.ts';
 import { deliveryOf } from './envelope.ts';
 
 type Fields = Readonly<Record<string, Json>>;
+
+const made = new WeakMap<TrialExchange, Fields>();
+
+/** A subscriber as its creation made it: as it was shown and, of what is not shown, as what was sent makes it. Nothing where none is shown. */
+export function subscriberMade(model: Model, created: TrialExchange): Fields | undefined {
+  const known = made.get(created);
+  const shown = rowIn(created);
+  if (known || !shown) return known;
+  const resource = model.resource(deliveryOf(model.spec)?.push?.subscribers?.resource ?? '');
+  const sent = (resource && sentFields(model, resource, created)) ?? {};
+  const hidden = [...expectedAfter(model, created, undefined)].flatMap(([name, one]) => {
+    if (one.is === 'value') return [[name, one.value] as const];
+    // What the service changes by itself later is what was sent, or what is usual, as long as nothing has come of it.
+    const field = resource && entryOf(resource.fields, name);
+    const begun = Object.keys(field?.set ?? {}).length > 0 ? undefined : (sent[name] ?? field?.default?.value);
+    return one.is === 'unknown' && one.because === 'kept' && begun !== undefined ? [[name, begun] as const] : [];
+  });
+  const subscriber = { ...Object.fromEntries(hidden), ...shown };
+  made.set(created, subscriber);
+  return subscriber;
+}
 
 /** The conditions under which subscribers are told of anything, and of one event. */
 export function askingOf({ spec }: Model): readonly Expression[] {

@@ -9,10 +9,10 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { remove } from '../../make/remove.ts';
 import { rowFor } from '../../make/row-for.ts';
 import type { Model } from '../../model/model.ts';
-import { idIn, rowIn } from '../../model/row-shown.ts';
+import { idIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case } from '../../session/trial.ts';
-import { asksFor } from './asking.ts';
+import { asksFor, subscriberMade } from './asking.ts';
 import { everybody } from './changing.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { eventsIn } from './heard.ts';
@@ -102,6 +102,8 @@ function hears(model: Model, resource: string, kind: EventKind, maker: TrialCall
   const asked: readonly Operation[] = (reads.length > 0 ? reads : model.endpointsThat('list', resource)).map((endpoint) =>
     model.operationOf(endpoint),
   );
-  const row = rowIn(opened);
-  return asked.some((one) => model.access.allows(one, maker) === 'yes') && (!row || asksFor(model, row, kind) !== 'no');
+  const subscriber = subscriberMade(model, opened);
+  return (
+    asked.some((one) => model.access.allows(one, maker) === 'yes') && (!subscriber || asksFor(model, subscriber, kind) !== 'no')
+  );
 }

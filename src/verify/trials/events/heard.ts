@@ -11,7 +11,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';
-import { asksFor } from './asking.ts';
+import { asksFor, subscriberMade } from './asking.ts';
 import type { Listening } from './ear.ts';
 import { deliveryOf, showsKind, showsPayload, toldIn } from './envelope.ts';
 import { changeIn, emittedFor, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
@@ -98,7 +98,8 @@ function hearingOf(
   created: TrialExchange,
 ): Allowed {
   const row = rowIn(created);
-  const asks = row && isSubscription(model, created) ? asksFor(model, row, kind) : 'yes';
+  const subscriber = isSubscription(model, created) ? subscriberMade(model, created) : undefined;
+  const asks = subscriber ? asksFor(model, subscriber, kind) : 'yes';
   if (asks === 'no') return 'no';
   const hears = isHeardBy(model, kind, change, maker, row ?? {});
   return hears === 'yes' ? asks : hears;

@@ -6,6 +6,7 @@ import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
+import { mayGoOn } from '../../make/walk-pages.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
 import { rowsShown, type ShownFields } from '../../model/row-shown.ts';
@@ -24,7 +25,7 @@ function rowsOf(model: Model, pages: readonly TrialExchange[]): readonly ShownFi
   return shown.some((rows) => rows === undefined) ? undefined : shown.flatMap((rows) => rows ?? []);
 }
 
-/** The rows that were not there before; nothing where one of the lists was not shown. */
+/** The rows that were not there before; nothing where one of the lists was not shown, or not to its end. */
 export function freshRows(
   model: Model,
   log: EventLog,
@@ -32,6 +33,7 @@ export function freshRows(
   after: readonly TrialExchange[],
 ): readonly ShownFields[] | undefined {
   const [old, now] = [rowsOf(model, before), rowsOf(model, after)];
+  if (mayGoOn(before) || mayGoOn(after)) return undefined;
   const key = model.identifierField(log.resource);
   const known = new Set(old?.map((row) => String(row[key])));
   return old && now?.filter((row) => !known.has(String(row[key])));

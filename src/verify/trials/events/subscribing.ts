@@ -19,7 +19,7 @@ import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { headerSays } from '../../values/header-text.ts';
-import { asked, askingOf, asksForAll } from './asking.ts';
+import { asked, askingOf, asksForAll, subscriberMade } from './asking.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn, toldOf } from './envelope.ts';
 import { addressPath, beingAsked, denying, newAddress, reacting, receiverOf } from './own-addresses.ts';
@@ -95,7 +95,7 @@ async function madeAsking(
   if (askingOf(model).length === 0) return session.make(resource, { caller, body });
   for (let draw = 0; draw < askingMost; draw++) {
     const row = await session.make(resource, { caller, body: merged(asked(model, draw), body), style: 'full' });
-    const shown = row.made && rowIn(row.made.value);
+    const shown = row.made && subscriberMade(model, row.made.value);
     if (shown && asksForAll(model, shown, unmet)) return row;
     await unsubscribe(session, row);
   }

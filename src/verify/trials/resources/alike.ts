@@ -80,9 +80,13 @@ function isAbout(model: Model, resource: Resource, rule: Unique, row: ShownField
 /** A row as a change that made it or moved it was sent and answered: what its reader was not shown is as it was sent, or set for good. */
 export function rowAfter(model: Model, resource: Resource, change: TrialExchange): ShownFields {
   const [shown] = rowsShown(model, change)?.rows ?? [];
-  const fields = bareMap({ ...bodyFields({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) });
-  const isNew = change.endpoint && statedValue(change.endpoint.does)?.verb === 'create';
+  const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
+  const isNew = verb === 'create';
   const unseen = model.unseenBy(resource.name, model.readerOf(change));
+  const sent = bodyFields({ body: change.sent.json });
+  // What is hidden stays as it is in a replacement, whatever is sent.
+  const taken = verb === 'replace' ? Object.fromEntries(Object.entries(sent ?? {}).filter(([name]) => !unseen.has(name))) : sent;
+  const fields = bareMap({ ...taken, ...(shown && unexpanded(model, resource.name, shown)) });
   return isNew ? rowKnown(model, resource.name, { fields, unseen, creation: change }).fields : fields;
 }
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { statedValue } from '../../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { lookAt } from '../../make/look.ts';
 import { writesFields } from '../../model/own-body.ts';
@@ -24,6 +24,16 @@ export const changed: Trial = {
       const isChange = effect?.verb === 'update' || effect?.verb === 'replace' || effect?.verb === 'upsert';
       if (!resource || !isChange || !writesFields(model, endpoint) || endpoint.identity) continue;
       const all = changesOf(model, endpoint, resource);
+      // What a transition sets is there in the states that it leads to, and stays.
+      const [alone] = all.filter(({ says }) => says.endsWith(' alone'));
+      for (const state of alone ? (endpoint.in ?? []).slice(1) : []) {
+        const kept = entriesOf(resource.fields).filter(([, { set }]) => Object.keys(set).length > 0);
+        yield {
+          name: `${endpoint.key} in ${state}`,
+          facts: kept.map(([field]) => ({ kind: 'allowed values', subject: `${resource.name}.${field}` })),
+          run: (session) => changeAll(session, endpoint, alone ? [alone] : [], state),
+        };
+      }
       for (let at = 0; at < all.length; at += changesMost) {
         const changes = all.slice(at, at + changesMost);
         const fields = [...new Set(changes.flatMap((one) => one.fields))];
@@ -38,8 +48,12 @@ export const changed: Trial = {
 };
 
 /** One row, with everything in it, that is changed again and again, and read after each change. */
-async function changeAll(session: Session, endpoint: Endpoint, changes: readonly RowChange[]): Promise<void> {
-  const [state] = endpoint.in ?? [];
+async function changeAll(
+  session: Session,
+  endpoint: Endpoint,
+  changes: readonly RowChange[],
+  state: string | undefined = endpoint.in?.[0],
+): Promise<void> {
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const row = await session.make(name, { style: 'whole', ...(state !== undefined && { state }) });
   const changing = await changingOf(session, endpoint, row);

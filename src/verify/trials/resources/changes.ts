@@ -61,7 +61,13 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
     ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name),
   );
   const ignored = endpoint.readOnlySent || taken ? [] : readOnly(foreign, alone);
-  return [...edges(resource, whole), ...alone, ...(endpoint.counts ? sameAgain(resource, whole) : []), ...ignored, ...removed];
+  return [
+    ...edges(resource, whole),
+    ...alone,
+    ...(endpoint.counts ? sameAgain(resource, whole) : isUpdate ? nothing(resource, whole) : []),
+    ...ignored,
+    ...removed,
+  ];
 }
 
 /** The members that a stated request takes, where none of them has to be sent with each of the others; nothing where it follows from the fields. */
@@ -115,6 +121,13 @@ function sameAgain(resource: Resource, own: readonly (readonly [string, Field])[
     },
   };
   return [change, { ...change, says: 'what is there' }];
+}
+
+/** What is there already, sent again where that is no change: nothing is set. */
+function nothing(resource: Resource, whole: readonly (readonly [string, Field])[]): RowChange[] {
+  const own = whole.filter(([, { set, ref }]) => Object.keys(set).length === 0 && ref === undefined);
+  const [, same] = sameAgain(resource, own);
+  return own.length > 0 && same && same.fields.length > 0 ? [same] : [];
 }
 
 /** Values for what the service alone writes, of its type and of others, beside a change that is taken. */

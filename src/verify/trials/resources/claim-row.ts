@@ -59,7 +59,8 @@ export function claimRow(session: Session, changed: Changed): void {
         return { promised: `${name}: a time of the change`, seen: `${String(old)}, as before it` };
       }
       const mayLack = model.hiddenInside(model.readerOf(seen));
-      const judgement = expectation && judgeField(expectation, row[name], field, { toleranceMs, mayLack });
+      if (!expectation) return moot('what it has to be cannot be reckoned from outside');
+      const judgement = judgeField(expectation, row[name], field, { toleranceMs, mayLack });
       if (!isFlaw(judgement)) return judgement;
       const all = [...(before ? [before] : []), change, seen];
       const byClock = changedByClock(model, changed.resource, all, (one) => rowOf(model, changed.resource, change, one));

@@ -10,6 +10,7 @@ import { beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { lookAt } from '../../make/look.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
+import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
 import { mayHold, writesFields } from '../../model/own-body.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
@@ -30,8 +31,7 @@ export const fixedFields: Trial = {
       const effect = statedValue(endpoint.does);
       const resource = model.resource(resourceOfEffect(effect) ?? '');
       const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
-      const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-      if (!resource || !writes || !isJson || !writesFields(model, endpoint) || !isStated(resource.fields)) continue;
+      if (!resource || !writes || !bodyMedia(endpoint) || !writesFields(model, endpoint) || !isStated(resource.fields)) continue;
       for (const place of closedPlaces(model, endpoint)) {
         const fact = { kind: 'field names', subject: place.resource.name };
         const where = place.path.length === 0 ? '' : ` in ${place.path.join('.')}`;
@@ -124,6 +124,9 @@ function hasUnstated(json: Json | undefined, [name = '', ...rest]: readonly stri
   return rest.length === 0 || hasUnstated((json as Readonly<Record<string, Json>>)[name], rest);
 }
 
+/** The reason of a claim that another value for what is set once is refused. */
+export const otherNotTaken = 'immutable';
+
 async function sendAnother(
   session: Session,
   endpoint: Endpoint,
@@ -143,7 +146,7 @@ async function sendAnother(
   claimRefused(session, done, {
     by: { when: 'request.invalid.value' },
     fact,
-    reason: 'immutable',
+    reason: otherNotTaken,
     at: `${field.at}/immutable`,
     beside: [before],
     isSo,

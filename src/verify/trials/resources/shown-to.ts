@@ -4,6 +4,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { leftOutOf, showingOperations } from '../../../parts/left-out.ts';
 import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
+import { transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -12,7 +13,7 @@ import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
-import { lookInList, showsWhole } from '../../make/look.ts';
+import { lookAt, lookInList, showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { contextOfRow } from '../../make/row-context.ts';
 import { isNeverShown } from '../../model/fields.ts';
@@ -33,7 +34,7 @@ export const shownTo: Trial = {
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       if (!statedValue(resource.identifier)) continue;
-      for (const user of usersOf(model)) {
+      for (const user of usersGiven(model)) {
         const readers = readersOf(model, name);
         const leftOut = leftOutOf(model.spec, { user });
         const hidden = entriesOf(resource.fields).filter(
@@ -44,6 +45,10 @@ export const shownTo: Trial = {
         // What could not be looked at of a field is missing of its resource, too.
         if (hidden.length > 0) facts.push({ kind: 'field names', subject: name });
         yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
+        for (const state of statesThatSet(model, name, hidden)) {
+          const named = `${name} in ${state} to ${user}`;
+          yield { name: named, facts, run: (session) => show(session, resource, readers, user, state) };
+        }
       }
     }
   },
@@ -57,9 +62,10 @@ function readersOf(model: Model, resource: string): readonly Endpoint[] {
 /** The reason of a claim that a field is hidden at an endpoint from somebody who may call it. */
 export const hiddenAt = (key: string): string => `hidden from a user at ${key}`;
 
-/** The endpoints at which a field that some users write is hidden from others who may call them. */
+/** The endpoints at which a field that there is something in is hidden from others who may call them. */
 export function hidingEndpoints(model: Model, resource: Resource, field: Field): readonly Endpoint[] {
-  if (field.visible === undefined || field.writeOnly || !isWritable(model.spec, resource, field)) return [];
+  const isFilled = isWritable(model.spec, resource, field) || field.generate !== undefined || Object.keys(field.set).length > 0;
+  if (field.visible === undefined || field.writeOnly || !isFilled) return [];
   return readersOf(model, resource.name).filter((endpoint) =>
     model.callers.some(
       (caller) => isNeverShown(model.spec, field, caller) && model.access.allows(model.operationOf(endpoint), caller) !== 'no',
@@ -67,16 +73,35 @@ export function hidingEndpoints(model: Model, resource: Resource, field: Field):
   );
 }
 
-function usersOf(model: Model): string[] {
+/** The users of whom there are callers. */
+export function usersGiven(model: Model): string[] {
   return [...new Set(model.callers.map(({ user }) => user))];
 }
 
-async function show(session: Session, resource: Resource, readers: readonly Endpoint[], user: string): Promise<void> {
-  const maker = makerOf(session, resource, user);
-  const row = await session.make(resource.name, { style: 'whole', ...(maker && { caller: maker }) });
+/** The states to which transitions lead that set what is hidden: before, there is nothing in it. */
+function statesThatSet({ spec }: Model, resource: string, hidden: readonly (readonly [string, Field])[]): string[] {
+  const states = hidden.flatMap(([, { set }]) =>
+    Object.keys(set).flatMap((word) => transitionNamed(spec.states, resource, word)?.to[0]?.state ?? []),
+  );
+  return [...new Set(states)].slice(0, statesMost);
+}
+
+const statesMost = 2;
+
+async function show(
+  session: Session,
+  resource: Resource,
+  readers: readonly Endpoint[],
+  user: string,
+  state?: string,
+): Promise<void> {
+  const maker = fillingMaker(session, resource, user);
+  const wanted = state === undefined ? {} : { state };
+  const row = await session.make(resource.name, { style: 'whole', ...wanted, ...(maker && { caller: maker }) });
   const { made } = row;
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   const filled = await fill(session, resource, row, user);
+  const seenBy = await witnesses(session, resource, row, user);
   let read: Done<TrialExchange> | undefined;
   for (const endpoint of readers) {
     const reader = callersFor(session, endpoint, row).find((one) => one.user === user);
@@ -85,7 +110,8 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
     const seen = isList ? (await lookInList(session, row, endpoint, reader))?.done : await readBy(session, row, endpoint, reader);
     if (!seen) continue;
     for (const [name, field] of entriesOf(resource.fields)) {
-      if (isNeverShown(session.model.spec, field, reader)) claimHidden(session, resource.name, field, { made, seen, filled });
+      if (isNeverShown(session.model.spec, field, reader))
+        claimHidden(session, resource.name, field, { made, seen, filled, witness: seenBy.get(name) });
       else if (leftOutOf(session.model.spec, { user }).has(field))
         claimByRule(session, row, field, endpoint, reader, { made, seen });
       else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
@@ -123,6 +149,24 @@ async function fill(
   return filled;
 }
 
+/** What is hidden from a user and set by the service, as somebody is shown it who may see it. */
+async function witnesses(
+  session: Session,
+  resource: Resource,
+  row: TrialRow,
+  user: string,
+): Promise<ReadonlyMap<string, Done<TrialExchange>>> {
+  const { spec, callers } = session.model;
+  const found = new Map<string, Done<TrialExchange>>();
+  for (const [name, field] of entriesOf(resource.fields)) {
+    if (!isNeverShown(spec, field, { name: user, user }) || Object.keys(field.set).length === 0) continue;
+    const witness = callers.find((caller) => !isNeverShown(spec, field, caller));
+    const look = witness && (await ifTestable(lookAt(session, row, witness)));
+    if (look) found.set(name, look.done);
+  }
+  return found;
+}
+
 /** Any value of a field that is no reference; nothing where there is none. */
 function drawn({ model, chance }: Session, { shape }: Field): Symbolic | undefined {
   const stated = statedValue(shape);
@@ -141,7 +185,7 @@ async function readBy(session: Session, row: TrialRow, endpoint: Endpoint, calle
 }
 
 /** Who makes the row: the user itself where it may read only its own, but rather somebody who may write what is hidden from it. */
-function makerOf(session: Session, { name, fields }: Resource, user: string): TrialCaller | undefined {
+export function fillingMaker(session: Session, { name, fields }: Resource, user: string): TrialCaller | undefined {
   const { model } = session;
   const ways = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
   const able = model.callers.filter((caller) =>
@@ -157,23 +201,33 @@ interface Looked {
   readonly seen: Done<TrialExchange>;
 }
 
+interface Hiding extends Looked {
+  /** What wrote it, where that was not what made the row. */
+  readonly filled: ReadonlyMap<string, Done<TrialExchange>>;
+  /** What showed it to somebody who may see it. */
+  readonly witness: Done<TrialExchange> | undefined;
+}
+
 /** Claims that an answer does not show what was sent for a field, or made by the service, since it is hidden from its reader. */
 function claimHidden(
   session: Session,
   resource: string,
-  { name, generate }: Field,
-  { made, seen, filled }: Looked & { readonly filled: ReadonlyMap<string, Done<TrialExchange>> },
+  { name, generate, set, required }: Field,
+  { made, seen, filled, witness }: Hiding,
 ): void {
   const { model } = session;
   const change = filled.get(name) ?? made;
+  const isAlwaysSet = statedValue(required) === true && (set.create ?? set.write) !== undefined;
   session.claim({
     fact: { kind: 'required flags', subject: `${resource}.${name}` },
     reason: hiddenAt(seen.value.endpoint?.key ?? ''),
-    of: [made, change, seen] as const,
-    judge(creation: TrialExchange, writing: TrialExchange, exchange: TrialExchange) {
-      const row = isDone(creation) && isDone(writing) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
-      const sent = bodyFields({ body: writing.sent.json })?.[name];
-      if (!row || ((sent === undefined || sent === null) && generate === undefined)) return moot('there is nothing to be hidden');
+    of: [made, change, seen, ...(witness ? [witness] : [])] as const,
+    judge(creation: TrialExchange, writing: TrialExchange, exchange: TrialExchange, ...[shown]: readonly TrialExchange[]) {
+      const id = isDone(creation) && isDone(writing) ? idIn(model, creation) : undefined;
+      const row = id === undefined ? undefined : rowWith(model, exchange, id);
+      const sent = bodyFields({ body: writing.sent.json })?.[name] ?? (shown && rowWith(model, shown, id)?.[name]);
+      const isThere = (sent !== undefined && sent !== null) || generate !== undefined || isAlwaysSet;
+      if (!row || !isThere) return moot('there is nothing to be hidden');
       const reader = model.readerOf(exchange)?.user ?? 'whoever asks';
       return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: oneLine(row[name]) };
     },

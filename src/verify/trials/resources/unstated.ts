@@ -4,6 +4,7 @@ import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Resource } from '../../../parts/resources.ts';
+import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
 import { mayHold, writesFields } from '../../model/own-body.ts';
 
@@ -24,8 +25,7 @@ export function closedPlaces(model: Model, endpoint: Endpoint): readonly ClosedP
   const effect = statedValue(endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
-  const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-  if (!resource || !writes || !isJson || !writesFields(model, endpoint) || isStated(endpoint.request)) return [];
+  if (!resource || !writes || !bodyMedia(endpoint) || !writesFields(model, endpoint) || isStated(endpoint.request)) return [];
   const left = new Set(boundByPath(model.spec, endpoint));
   const sent = (name: string) => !left.has(name) && mayHold(model, endpoint, name);
   return placesIn(model, resource, { path: [], sent });

@@ -1,7 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { allMachines, type Machine, type Target } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
@@ -9,6 +8,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Captured, resolve, type Symbolic } from '../../exchange/symbol.ts';
+import { beginnings } from '../../make/beginning.ts';
 import { callerFor } from '../../make/callers-for.ts';
 import { referredTo } from '../../make/referred-to.ts';
 import { initialTarget } from '../../model/initial-target.ts';
@@ -16,8 +16,6 @@ import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { withMember } from '../../values/at-path.ts';
-import { hintsIn } from '../../values/hints.ts';
 
 /** What the reasons of claims begin with that a creation which is kept is answered with its error. */
 const answeredWith = 'answered with';
@@ -153,9 +151,6 @@ function along(value: Json | undefined, path: readonly string[]): Json | undefin
   return path.reduce<Json | undefined>((at, name) => (isMap(at) ? at[name] : undefined), value);
 }
 
-/** So many bodies are thought of for one target. */
-const bodiesMost = 400;
-
 /** A body that begins where the error is answered, and one that begins where none is, as like it as there is. */
 function bodiesFor(
   session: Session,
@@ -163,59 +158,11 @@ function bodiesFor(
   base: Symbolic,
   caller: TrialCaller | undefined,
 ): { readonly answered?: Symbolic; readonly open?: Symbolic } {
-  const { model } = session;
-  const choices = membersRead(model, machine, endpoint).map((name) => [name, valuesFor(session, machine, name)] as const);
-  const bodies: { readonly json: Symbolic; readonly picks: readonly number[]; readonly begins: Target | undefined }[] = [];
-  const count = choices.reduce((product, [, values]) => product * values.length, 1);
-  const seen = session.run.results.filter(
-    (one): one is TrialExchange => typeof one === 'object' && one !== null && 'sent' in one,
-  );
-  for (let at = 0; at < Math.min(count, bodiesMost); at++) {
-    let rest = at;
-    const picks: number[] = [];
-    let json = base;
-    for (const [name, values] of choices) {
-      const pick = rest % values.length;
-      rest = Math.floor(rest / values.length);
-      picks.push(pick);
-      const value = values[pick];
-      if (value !== undefined) json = withMember(json, [name], value);
-    }
-    bodies.push({ json, picks, begins: initialTarget(model, machine, imagined(session, endpoint, caller, json), seen) });
-  }
+  const bodies = [...beginnings(session, { machine, endpoint, caller, base })];
   const answered = bodies.find(({ begins }) => begins === target);
   const differs = (picks: readonly number[]) => picks.filter((pick, index) => pick !== answered?.picks[index]).length;
   const open = bodies
     .filter(({ begins }) => begins !== undefined && begins.answer === undefined)
     .sort((one, other) => differs(one.picks) - differs(other.picks))[0];
   return { ...(answered && { answered: answered.json }), ...(open && { open: open.json }) };
-}
-
-function imagined(session: Session, endpoint: Endpoint, caller: TrialCaller | undefined, json: Symbolic): TrialExchange {
-  const nowMs = session.run.clock.toService(Date.now());
-  const sent = { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, json: resolve(json, session.run) };
-  const answered = { status: 201, headers: {}, text: '', body: undefined, fromMs: nowMs, toMs: nowMs };
-  return { ...answered, endpoint, sent, ...(caller && { caller }) };
-}
-
-/** The members of a body that decide where a row begins. */
-function membersRead(model: Model, { initial }: Machine, endpoint: Endpoint): string[] {
-  const reads = initial.flatMap((one) => (one.if ? model.expressions.readsOf(one.if, endpoint.operation) : []));
-  const roots = new Set(['next', 'request']);
-  return [...new Set(reads.flatMap(({ root, path: [name] }) => (roots.has(root) && name !== undefined ? [name] : [])))];
-}
-
-/** What a member can be sent as: not at all, or as what its shape and the conditions make of it; a reference as a row that is stated. */
-function valuesFor({ model }: Session, { resource, initial }: Machine, name: string): readonly (Json | undefined)[] {
-  const field = entryOf(model.resource(resource)?.fields, name);
-  const shape = field && statedValue(field.shape);
-  if (!field || !shape) return [undefined];
-  if (field.ref !== undefined) {
-    const id = model.identifierField(field.ref);
-    return [undefined, ...(model.resource(field.ref)?.rows ?? []).map(({ fields }) => fields[id])];
-  }
-  const fits = model.schemas.of(shape, 'sent');
-  const stated = Array.isArray(shape.enum) ? (shape.enum as readonly Json[]) : [];
-  const others = [...stated, true, false, ...initial.flatMap((one) => (one.if ? hintsIn(one.if.source) : []))];
-  return [undefined, ...new Set(others.filter((value) => fits(value).length === 0))];
 }

@@ -117,6 +117,7 @@ function claimTaken(
       if (isForState && movedByClock(model, machine, exchange, seen)) return moot(clocksDoing);
       if (!isForState && exchange.status < 500) return moot('something else stood in its way');
       if (exchange.status === 501) return moot('the service says that it cannot do this');
+      if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
       return { promised: `${transition.name} is legal in ${state}`, seen: `${exchange.status}${briefly(exchange)}` };
     },
   });

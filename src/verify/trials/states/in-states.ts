@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { type Machine, machinesOf, statesNamed } from '../../../parts/states.ts';
+import { allMachines, type Machine, statesNamed } from '../../../parts/states.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -12,6 +12,7 @@ import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import { statesOf } from '../../make/walk.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
+import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -23,26 +24,35 @@ export const inStates: Trial = {
   about: 'What may be changed in some states alone is refused in the others.',
   noise: 'quiet',
   *cases(model) {
-    for (const endpoint of model.endpoints) {
-      const resource = resourceOfEffect(statedValue(endpoint.does));
-      for (const machine of machinesOf(model.spec.states, resource ?? '')) {
-        const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
-        const facts = [{ kind: 'states', subject: machine.key }];
-        for (const state of allowed.length === 0 ? [] : statesOf(machine)) {
-          if (!allowed.includes(state))
-            yield {
-              name: `${endpoint.key} in ${state}`,
-              facts,
-              run: async (session) => {
-                const row = await session.make(machine.resource, { machine, state });
-                await attempt(session, endpoint, { row, machine, state });
-              },
-            };
-        }
+    for (const machine of allMachines(model.spec.states)) {
+      const facts = [{ kind: 'states', subject: machine.key }];
+      for (const { endpoint, states } of restrictedAt(model, machine)) {
+        for (const state of states)
+          yield {
+            name: `${endpoint.key} in ${state}`,
+            facts,
+            run: async (session) => {
+              const row = await session.make(machine.resource, { machine, state });
+              await attempt(session, endpoint, { row, machine, state });
+            },
+          };
       }
     }
   },
 };
+
+/** The endpoints that are for some states of a machine alone, with the others. */
+export function restrictedAt(
+  model: Model,
+  machine: Machine,
+): readonly { readonly endpoint: Endpoint; readonly states: readonly string[] }[] {
+  return model.endpoints.flatMap((endpoint) => {
+    if (resourceOfEffect(statedValue(endpoint.does)) !== machine.resource) return [];
+    const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+    const states = allowed.length === 0 ? [] : statesOf(machine).filter((state) => !allowed.includes(state));
+    return states.length > 0 ? [{ endpoint, states }] : [];
+  });
+}
 
 /** Asks for a change of a row that is in a state in which it may not be changed so. */
 export async function attempt(

@@ -3,6 +3,7 @@ import { entriesOf } from '../../../parts/fact.ts';
 import { allMachines, type Machine, type Transition } from '../../../parts/states.ts';
 import { factsOfFiring } from '../../make/transitions.ts';
 import { statesOf } from '../../make/walk.ts';
+import type { Model } from '../../model/model.ts';
 import type { Trial } from '../../session/trial.ts';
 import { carryOut, refuseFiring } from './fired.ts';
 
@@ -39,6 +40,22 @@ export const movedByUpdate: Trial = {
     }
   },
 };
+
+/** Whether an update may ask for a transition in a state in which it, and no other one that leads there, is not. */
+export function isRefusedByUpdate(model: Model, machine: Machine, transition: Transition): boolean {
+  return model
+    .updatesOf(machine.resource, transition)
+    .some((update) =>
+      statesOf(machine).some(
+        (state) =>
+          transition.from !== '*' &&
+          !transition.from.includes(state) &&
+          transition.to.some(
+            (target) => target.state !== state && leadingTo(machine, update, state, target.state) === transition,
+          ),
+      ),
+    );
+}
 
 /** The transition that an update to a state is, or would be if it could. */
 function leadingTo({ transitions }: Machine, { operation }: Endpoint, from: string, to: string): Transition | undefined {

@@ -26,7 +26,7 @@ import {
   type RequestVersions,
   versionsOf,
 } from '../../make/versions.ts';
-import { isPromisedThere } from '../../model/judge-field.ts';
+import { areChildrenThere, isPromisedThere } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import { rowPlace, unexpanded } from '../../model/row-shown.ts';
@@ -198,10 +198,10 @@ async function written(session: Session, model: Model, { version, resource, body
         if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;
         // Inside of it, defaults may have been filled in.
         const slack = { mayHaveMore: true, mayLack: model.hiddenInside(other.caller) };
-        // Children are sent as a list, and may be shown in an envelope.
-        const items = field?.children?.envelope?.items;
-        const there = items === undefined || !isMap(seen[name]) ? seen[name] : seen[name][items];
-        if (isPromisedThere(wanted[name] ?? null, there, slack)) continue;
+        const isThere = field?.children
+          ? areChildrenThere(field.children, wanted[name], seen[name], slack)
+          : isPromisedThere(wanted[name] ?? null, seen[name], slack);
+        if (isThere) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
       }
       return undefined;

@@ -1,0 +1,124 @@
+import type { Json } from '../../document/document.ts';
+import { isMap, isSame } from '../../document/values.ts';
+import type { Effect } from '../../parts/effects.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { boundByPath, isWritable } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { machineOn } from '../../parts/states.ts';
+import { isShownToSomebody } from '../model/fields.ts';
+import type { Model } from '../model/model.ts';
+import { isByRule } from '../model/promises.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
+
+/**
+ * What each operation that writes rows makes of a field: set where it says so, kept where it does not send it, and taken away. That it is right in a
+ * row that was just made says nothing of what changes it.
+ */
+export function looksAtChanges(model: Model, resource: Resource, field: Field): Obligation[] {
+  const isSeen = isShownToSomebody(field, model.callers) && !field.writeOnly && field.reveal !== 'once';
+  if (!isSeen || field.derive || field.children || machineOn(model.spec.states, resource.name, field.name)) return [];
+  return changing.flatMap((verb) =>
+    model
+      .endpointsThat(verb, resource.name)
+      .filter((endpoint) => isByRule(endpoint) && mayBeCalled(model, endpoint))
+      .flatMap((endpoint) => looksAt(model, resource, field, endpoint)),
+  );
+}
+
+const changing = ['update', 'replace', 'transition'] as const;
+
+function mayBeCalled(model: Model, endpoint: Endpoint): boolean {
+  const operation = model.operationOf(endpoint);
+  return model.callers.length === 0 || model.callers.some((caller) => model.access.allows(operation, caller) !== 'no');
+}
+
+function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpoint): Obligation[] {
+  const { key, does, operation } = endpoint;
+  const effect = statedValue(does);
+  if (!effect) return [];
+  if (wordsOf(effect, operation).some((word) => field.set[word] !== undefined))
+    return [
+      {
+        name: `set by ${key}`,
+        isMetBy: (shown) => isOf(shown, key, 'set') && !isSame(valueIn(model, shown, field, 1), valueIn(model, shown, field, 2)),
+      },
+      ...(effect.verb === 'update' && endpoint.counts === undefined
+        ? [{ name: `not set by ${key} where nothing changes`, isMetBy: (shown: HeldClaim) => isOf(shown, key, 'kept') }]
+        : []),
+    ];
+  // What the path names stays for that.
+  const isNamed =
+    statedValue(resource.identifier)?.field === field.name || boundByPath(model.spec, endpoint).includes(field.name);
+  if (effect.verb !== 'update' || isNamed) return [];
+  const kept: Obligation = {
+    name: `kept by ${key}`,
+    isMetBy: (shown) => isOf(shown, key, 'kept') && isTelling(valueIn(model, shown, field, 2), field),
+  };
+  return isTakenAway(model, resource, field, endpoint)
+    ? [
+        kept,
+        {
+          name: `taken away by ${key}`,
+          isMetBy: (shown) =>
+            isOf(shown, key, 'sent') && sentIn(shown, field.name) === null && isTelling(valueIn(model, shown, field, 2), field),
+        },
+      ]
+    : [kept];
+}
+
+function wordsOf(effect: Effect, operation: string): string[] {
+  return [operation, ...(effect.verb === 'transition' ? [effect.transition] : []), effect.verb, 'write'];
+}
+
+/** A claim of what became of a row that was there: the change, where it was seen, and the row before. */
+function isOf({ claim, exchanges }: HeldClaim, key: string, because: string): boolean {
+  const isMeant = claim.reason === `answered, ${because}` || claim.reason === `stored, ${because}`;
+  return isMeant && exchanges.length > 2 && exchanges[0]?.endpoint?.key === key;
+}
+
+/** The value of a field in the row as one of the exchanges showed it. */
+function valueIn(model: Model, { exchanges }: HeldClaim, { name }: Field, at: number): Json | undefined {
+  const [change] = exchanges;
+  const seen = exchanges[at];
+  return (change && seen && rowWith(model, seen, idIn(model, change))?.[name]) ?? undefined;
+}
+
+/** Whether a value would not be there by itself: its loss would have been seen. */
+function isTelling(value: Json | undefined, { default: usual }: Field): boolean {
+  return value !== undefined && !(usual && isSame(usual.value, value));
+}
+
+function sentIn({ exchanges: [change] }: HeldClaim, name: string): Json | undefined {
+  const json = change?.sent.json;
+  return isMap(json) ? json[name] : undefined;
+}
+
+/** Whether an update takes null for a field that need not be there, from whoever may call it. */
+function isTakenAway(model: Model, resource: Resource, field: Field, endpoint: Endpoint): boolean {
+  const isOurs = isWritable(model.spec, resource, field) && !field.immutable && field.writable === undefined;
+  const isChoice = resource.choices.some(({ fields }) => fields.includes(field.name));
+  return isOurs && statedValue(field.required) === false && !isChoice && !isStated(endpoint.request);
+}
+
+/** Of an update, that what is not sent stays, and of a replacement, that it does not, for each field that need not be there. */
+export function looksAtWhole(model: Model, endpoint: Endpoint): Obligation[] {
+  const effect = statedValue(endpoint.does);
+  const resource = effect && 'resource' in effect ? model.resource(effect.resource) : undefined;
+  if (!resource || (effect?.verb !== 'update' && effect?.verb !== 'replace') || isStated(endpoint.request)) return [];
+  const reason = effect.verb === 'update' ? 'merges' : 'replaces';
+  return entriesOf(resource.fields)
+    .filter(([name, field]) => isFreelyLeftOut(model, resource, field) && !boundByPath(model.spec, endpoint).includes(name))
+    .map(([name, field]) => ({
+      name: effect.verb === 'update' ? `${name}, not sent, stays` : `${name}, not sent, is gone`,
+      isMetBy: (shown) =>
+        shown.claim.reason === reason && sentIn(shown, name) === undefined && valueIn(model, shown, field, 1) !== undefined,
+    }));
+}
+
+function isFreelyLeftOut(model: Model, resource: Resource, field: Field): boolean {
+  const isPlain = Object.keys(field.set).length === 0 && !field.default && !field.immutable && !field.visible && !field.writable;
+  const isShown = isShownToSomebody(field, model.callers) && !field.writeOnly && field.reveal !== 'once' && !field.children;
+  return isPlain && isShown && isWritable(model.spec, resource, field) && statedValue(field.required) === false;
+}

@@ -1,0 +1,77 @@
+import * as fc from 'fast-check';
+import type { Json } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
+import type { Draw } from '../../kinds/generators/kind.ts';
+import { compilePattern } from '../../parts/patterns/pattern.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { Fresh, freshText } from '../exchange/symbol.ts';
+import { NoValue } from './no-value.ts';
+import { arbitraryValuesOf } from './values.ts';
+
+/** Of few values there are, one that this run has not had yet is drawn for so often. */
+const anewMost = 30;
+/** Of so many texts that a pattern admits the longest is taken: among short ones two are soon the same. */
+const longestOf = 8;
+
+/** A value of a shape that no other row has, as far as chance can see to it; nothing where the shape is beyond us. */
+export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
+  const isText = shape.type === 'string' && shape.enum === undefined && shape.const === undefined;
+  if (isText && shape.pattern === undefined && (shape.format === undefined || isEmail(shape.format))) {
+    const most = typeof shape.maxLength === 'number' ? shape.maxLength : 64;
+    const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
+    if (shape.format !== undefined) {
+      if (most >= 30) return new Fresh((draw) => `nf-${Buffer.from(draw.bytes(6)).toString('hex')}@example.com`);
+    } else if (most >= 14) return freshText(`nf-${'x'.repeat(Math.max(0, least - 14))}`);
+  }
+  const prefix = isText && shape.format === undefined ? prefixFor(shape) : undefined;
+  if (prefix !== undefined) return freshText(prefix);
+  try {
+    // What is drawn with a bias towards bounds comes twice before long.
+    const values = fc.noBias(arbitraryValuesOf(spec, shape, 'full'));
+    const count = isText && shape.pattern !== undefined ? longestOf : 1;
+    return new Fresh((draw, { fresh }) => {
+      const known = new Set(fresh.values());
+      let value = longest(values, draw, count);
+      for (let again = 0; again < anewMost && known.has(value); again++) value = longest(values, draw, count);
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof NoValue) return undefined;
+    throw error;
+  }
+}
+
+function isEmail(format: unknown): boolean {
+  return (formatNamed(format)?.covers ?? format) === 'email';
+}
+
+function longest(values: Parameters<typeof fc.sample>[0], draw: Draw, count: number): Json {
+  // The cast holds: what is drawn of a shape without references is JSON.
+  const drawn = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: count }) as Json[];
+  return drawn.reduce((one, other) => (String(other).length > String(one).length ? other : one), drawn[0] ?? null);
+}
+
+const prefixes = ['nf-', 'nf_', 'nf.', 'nf'] as const;
+/** What may follow a prefix: letters alone, digits alone, both, the same one again. */
+const tokens = [
+  'abcdefghij',
+  '0123456789',
+  'a0b1c2d3e4',
+  '9z8y7x6w5v',
+  'zzzzzzzzzz',
+  '0000000000',
+  '1a1a1a1aaa',
+  'klmnopqrst',
+] as const;
+
+/** What a text of the usual form begins with that a pattern admits, whatever letters and digits follow. */
+function prefixFor({ pattern, minLength, maxLength }: Shape): string | undefined {
+  const compiled = typeof pattern === 'string' ? compilePattern(pattern) : undefined;
+  return prefixes.find((prefix) => {
+    const length = prefix.length + 10;
+    const isWithin =
+      !(typeof minLength === 'number' && length < minLength) && !(typeof maxLength === 'number' && length > maxLength);
+    return isWithin && tokens.every((token) => compiled?.test(`${prefix}${token}`) === true);
+  });
+}
