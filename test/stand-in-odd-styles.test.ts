@@ -129,3 +129,41 @@ test('procedures by POST are of the thing that the one member names which they a
     assert.equal((await ask('GET', '/users/u1')).status, 200);
   });
 });
+
+test('of several things in an answer the one is shown that its path is called like', async () => {
+  const zone = object({ id: string, name: string });
+  const change = object({ id: string, state: string });
+  const shown = object({
+    change: { allOf: [ref('change'), { description: 'What was done.' }] },
+    zone: { allOf: [ref('zone'), { description: 'What it was done to.' }] },
+  });
+  const paths = {
+    '/zones': {
+      get: answers(object({ zones: list(ref('zone')) })),
+      post: { ...sends(object({ name: string })), ...answers(shown) },
+    },
+    '/zones/{id}': { ...within('id'), get: answers(shown) },
+  };
+  await standIn(paths, { zone, change }, async (ask) => {
+    const { json: made } = await ask('POST', '/zones', { name: 'north' });
+    assert.equal(made.zone.name, 'north');
+    assert.equal((await ask('GET', `/zones/${made.zone.id}`)).json.zone.name, 'north');
+    assert.deepEqual(
+      (await ask('GET', '/zones')).json.zones.map(({ name }: { name: string }) => name),
+      ['north'],
+    );
+  });
+});
+
+test('a new identifier is no longer than it may be', async () => {
+  const check = object({ id: { type: 'string', maxLength: 32 }, name: string });
+  const paths = {
+    '/measurements': { post: { ...sends(object({ name: string })), ...answers(ref('measurement')) } },
+    '/measurements/{id}': { ...within('id'), get: answers(ref('measurement')) },
+  };
+  await standIn(paths, { measurement: check }, async (ask) => {
+    const { json: made } = await ask('POST', '/measurements', { name: 'one' });
+    assert.match(made.id, /^measurement_.{20}$/);
+    assert.equal((await ask('GET', `/measurements/${made.id}`)).json.name, 'one');
+  });
+});
