@@ -48,7 +48,9 @@ function strangeWords({ spec }: Subject, scheme: Scheme): Wrong[] {
   if (!kind || !isMap(written)) return [];
   return Object.keys(written).flatMap((word): readonly Wrong[] => {
     const others = kinds.filter(({ members }) => Object.hasOwn(members, word));
-    if (others.length === 0 || others.includes(kind)) return [];
+    // What credentials look like is said of every type for which no standard says it.
+    const isOfForm = word === 'generate' && !kind.hasStandardForm;
+    if (others.length === 0 || others.includes(kind) || isOfForm) return [];
     return [
       {
         message: `\`${word}\` says nothing of the type \`${kind.word}\`.`,
