@@ -18,6 +18,7 @@ import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileForEach } from './answers-for-each.ts';
 import { compileMembers } from './asked-members.ts';
+import { tokenNames } from './credential-exchange.ts';
 import { compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
@@ -202,13 +203,11 @@ function endPages(whole: Value, depth: number): void {
   }
 }
 
-/** The tokens that an answer gives out, by the names that they have everywhere. */
+/** The tokens that an answer gives out. */
 function tokensIn(whole: Value): string[] {
   if (!isFields(whole)) return [];
-  return Object.entries(whole).flatMap(([name, value]) => (isToken.test(name) && typeof value === 'string' ? [value] : []));
+  return tokenNames(Object.keys(whole)).flatMap((name) => (typeof whole[name] === 'string' ? [whole[name]] : []));
 }
-
-const isToken = /^(?:access|refresh|id|session)_?(?:[Tt]oken|[Jj]wt)$/;
 
 /** The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. */
 export function exampleAsked({ call }: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {
