@@ -16,6 +16,7 @@ import type { Call } from '../../http/call.ts';
 import { toJson } from '../../http/json.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileActFlags } from './act-flags.ts';
 import { compileForEach } from './answers-for-each.ts';
 import { compileMembers } from './asked-members.ts';
 import { tokenNames } from './credential-exchange.ts';
@@ -63,6 +64,8 @@ export function compileCompletion(
   };
   const isOpen = does === undefined;
   const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
+  // An example is its author's word for what is answered.
+  const tellDone = Object.keys(examples).length === 0 ? compileActFlags(shape, samples) : undefined;
   const tellPage = compilePageMembers(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent, page) => {
@@ -77,6 +80,7 @@ export function compileCompletion(
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
+    if (openly) tellDone?.(whole, exchange.call.method, openly);
     if (isFields(whole)) tellSecrets(whole, secrets, samples, ground);
     if (statusMember !== undefined && isFields(whole) && typeof whole[statusMember] === 'number') whole[statusMember] = own;
     if (isOpen && !page && asksFurther(exchange)) endPages(whole, 0);
