@@ -1,4 +1,5 @@
 import { compileCoercion } from './coerce.ts';
+import { areCommaFree } from './comma-free.ts';
 import { cookiePairs } from './cookies.ts';
 import { compileForm } from './form.ts';
 import { isNumbered, numberedItems } from './numbered-items.ts';
@@ -60,7 +61,8 @@ export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<
   if (kind === 'array' && explode && isNumbered(spec, style)) return numbered(spec, build, idleQuery);
   const text = kind === 'scalar' && style === 'simple' && spec.in === 'path' && types?.size === 1 && types.has('string');
   const plain = text && spec.shape.enum === undefined && spec.shape.const === undefined;
-  const take = compileStyle({ name: spec.name, style, explode, kind, loose: isLoose(spec, kind, resolve, splitsEncoded) });
+  const isLoose = kind === 'array' && spec.in === 'query' && (splitsEncoded || areCommaFree(spec.shape, resolve));
+  const take = compileStyle({ name: spec.name, style, explode, kind, loose: isLoose });
   const read = (carried: Carried) => {
     if (plain) return carried.path[spec.name] ?? absent;
     const sent = sentTexts(spec, carried);
@@ -141,26 +143,6 @@ function decoderOf(place: ParameterSpec['in']): (text: string) => string | undef
   if (place === 'query') return decodeFormText;
   if (place === 'path') return decodePercent;
   return place === 'header' ? (text) => text.trim() : (text) => decodePercent(text) ?? text;
-}
-
-/** Whether no item can hold a comma, so that an encoded one must be a border too. */
-function isLoose(spec: ParameterSpec, kind: ParameterKind, resolve: Resolve, splitsEncoded: boolean): boolean {
-  if (kind !== 'array' || spec.in !== 'query') return false;
-  if (splitsEncoded) return true;
-  const item = itemOf(spec.shape, resolve);
-  if (item === undefined) return false;
-  if (Array.isArray(item.enum)) return item.enum.every((value) => !String(value).includes(','));
-  if (typeof item.pattern === 'string' && admitsNoComma(item.pattern)) return true;
-  const types = schemaTypesOf(item, resolve);
-  return types !== undefined && !types.has('string');
-}
-
-/** Whether a pattern for the whole of a text is so plain that it is seen to have no room for a comma. */
-function admitsNoComma(pattern: string): boolean {
-  const inner = /^\^(.*)\$$/s.exec(pattern)?.[1]?.replaceAll(/\\[.\-_/dw]/g, '0');
-  // A bound such as {1,19} holds a comma that is no character, and a range of letters or digits none; one of other characters may.
-  const rest = inner?.replaceAll(/\{\d+,\d*\}/g, '').replaceAll(/[A-Za-z0-9]-[A-Za-z0-9]/g, '0');
-  return rest !== undefined && !/[,.|\\^$]|[^[]-[^\]]/.test(rest);
 }
 
 /** `form` with `explode` on an object: each member is a query parameter or cookie of its own. */

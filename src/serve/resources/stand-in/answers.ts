@@ -53,8 +53,7 @@ export function compileCompletion(
     if (does?.verb === 'delete') return remainsOf(row, members, samples);
     return isSaid ? ownFields(names, row) : {};
   };
-  const own = Number(status);
-  const statusMember = Number.isInteger(own) ? statusMemberOf(members) : undefined;
+  const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (given: Value): Value => {
@@ -81,8 +80,8 @@ export function compileCompletion(
     }
     leaveMembers(whole, exchange);
     if (openly) tellDone?.(whole, exchange.call.method, openly);
-    if (isFields(whole)) tellSecrets(whole, secrets, samples, ground);
-    if (statusMember !== undefined && isFields(whole) && typeof whole[statusMember] === 'number') whole[statusMember] = own;
+    tellSecrets(whole, secrets, samples, ground);
+    tellStatus?.(whole);
     if (isOpen && !page && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
     // Who is given a token shows it from then on.
@@ -146,7 +145,8 @@ function secretsOnce(
   );
 }
 
-function tellSecrets(whole: Fields, secrets: readonly (readonly [string, Json])[], samples: Samples, ground: Ground): void {
+function tellSecrets(whole: Value, secrets: readonly (readonly [string, Json])[], samples: Samples, ground: Ground): void {
+  if (!isFields(whole)) return;
   for (const [name, one] of secrets) {
     const made = whole[name] === undefined ? samples.of(one, name).make(ground, below('', name)) : nothing;
     if (typeof made === 'string') whole[name] = made;
@@ -155,12 +155,16 @@ function tellSecrets(whole: Fields, secrets: readonly (readonly [string, Json])[
 
 const secretNames = /(?:^|_)(?:secret|token|private_?key|api_?key)$|[a-z](?:Secret|Token|PrivateKey|ApiKey)$/;
 
-/** The member that says the answer's own status, where its example is one: `status_code: 200`. */
-function statusMemberOf(members: Readonly<Record<string, Json>>): string | undefined {
-  const found = Object.entries(members).find(
-    ([name, inner]) => /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default),
-  );
-  return found?.[0];
+/** Compiles the telling of the answer's own status, where a member's example is one: `status_code: 200`. */
+function compileStatusMember(members: Readonly<Record<string, Json>>, status: number) {
+  const [name] =
+    Object.entries(members).find(
+      ([name, inner]) => /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default),
+    ) ?? [];
+  if (name === undefined || !Number.isInteger(status)) return undefined;
+  return (whole: Value): void => {
+    if (isFields(whole) && typeof whole[name] === 'number') whole[name] = status;
+  };
 }
 
 function isStatus(value: Json | undefined): boolean {
