@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import type { Named } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -20,7 +21,9 @@ interface Flags {
  * was done is true; after a DELETE only what is called by its removal is, and what was there (`liked`, `following`) is so no more. A map with anything else in it is a
  * thing, whose flags are its own; so is what states an example or a default.
  */
-export function compileActFlags(shape: Shape, samples: Samples): TellDone | undefined {
+export function compileActFlags(shape: Shape, examples: Named<Json>, samples: Samples): TellDone | undefined {
+  // An example is its author's word for what is answered.
+  if (Object.keys(examples).length > 0) return undefined;
   const members = samples.membersOf(shape);
   const inner = Object.entries(members).flatMap(([name, one]) =>
     isPlainMap(one) ? flagsOf(name, samples.membersOf(one), samples) : [],

@@ -26,7 +26,10 @@ import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
-/** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
+/**
+ * Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. What was sent and has no place in the
+ * shape is not answered.
+ */
 export function compileCompletion(
   shape: Shape,
   { examples, data, status }: Pick<Answer, 'examples' | 'data' | 'status'>,
@@ -63,8 +66,7 @@ export function compileCompletion(
   };
   const isOpen = does === undefined;
   const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
-  // An example is its author's word for what is answered.
-  const tellDone = Object.keys(examples).length === 0 ? compileActFlags(shape, samples) : undefined;
+  const tellDone = compileActFlags(shape, examples, samples);
   const tellPage = compilePageMembers(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent, page) => {
@@ -75,17 +77,16 @@ export function compileCompletion(
     const whole = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
-      // What was sent and has no place in the shape is not answered.
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
     if (openly) tellDone?.(whole, exchange.call.method, openly);
     tellSecrets(whole, secrets, samples, ground);
     tellStatus?.(whole);
-    if (isOpen && !page && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
-    // Who is given a token shows it from then on.
-    if (isOpen) for (const token of tokensIn(whole)) lend(token);
+    if (!isOpen) return whole;
+    if (!page && asksFurther(exchange)) endPages(whole, 0);
+    for (const token of tokensIn(whole)) lend(token);
     return whole;
   };
 }
@@ -211,7 +212,7 @@ function endPages(whole: Value, depth: number): void {
   }
 }
 
-/** The tokens that an answer gives out. */
+/** The tokens that an answer gives out: who is given one shows it from then on. */
 function tokensIn(whole: Value): string[] {
   if (!isFields(whole)) return [];
   return tokenNames(Object.keys(whole)).flatMap((name) => (typeof whole[name] === 'string' ? [whole[name]] : []));
