@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseDocument } from '../src/index.ts';
+import { check, parseDocument } from '../src/index.ts';
 import { times } from './long.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { tryService } from './serving/tried.ts';
@@ -34,6 +34,22 @@ test('an update that sends another state is the transition that leads there, wit
   assert.equal((await patch({ state: 'open' }, { 'if-match': '"other"' })).status, 412);
   await send('POST', '/cases/a/lock');
   assert.equal((await patch({ state: 'open' })).code, 'not_closed');
+  await close();
+});
+
+test('an error of a transition that nothing but an update brings about is asked at the update', async () => {
+  const without = desk.replace('  POST /cases/{id}/close: { does: close case }\n', '');
+  assert.notEqual(without, desk);
+  const { send, failures, close } = await tryService(without);
+  await send('POST', '/cases', { body: { id: 'a', title: 'unfinished' } });
+  const refused = await send('PATCH', '/cases/a', { body: { state: 'closed' } });
+  assert.deepEqual([refused.status, (refused.json as Fields).code], [409, 'unfinished']);
+  assert.equal((await send('PATCH', '/cases/a', { body: { state: 'closed', title: 'done' } })).status, 200);
+  assert.deepEqual(failures, []);
+  // What it reads is there in every operation that it is asked at.
+  const unread = without.replace('next.title ==', 'request.gone ==');
+  const found = check(parseDocument(unread, 'desk.yaml')).findings.map(({ code }) => code);
+  assert.ok(found.length > 0, String(found));
   await close();
 });
 

@@ -4,21 +4,24 @@ import { operationScope } from '../expressions/operation-scope.ts';
 import { everywhere, rateVariable, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
 import { entriesOf, statedValue } from '../fact.ts';
-import { callableOperations, namesOperation, operationsOf } from '../operations.ts';
+import { callableOperations, namesOperation, type Operation, operationsOf } from '../operations.ts';
 import { arisingConditions, isGivenInParts } from '../possible-errors.ts';
 import type { Shape } from '../shape.ts';
 import type { Spec } from '../spec.ts';
+import { allMachines } from '../states.ts';
 import { headerUses, valueUses } from './endpoints.ts';
 
 /** The expressions of part 7: the service's own errors, and how a refusal is written. */
 export function errorUses(spec: Spec): ExpressionUse[] {
   const operations = callableOperations(spec).filter((operation) => operation.endpoint);
   const following = operationsOf(spec).filter(({ follows }) => follows);
+  const isMoving = compileMoving(spec);
   const rules = entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules.map((rule) => ({ code: code.name, rule })));
   const conditions = rules.flatMap(({ code, rule }): ExpressionUse[] => {
     if (!rule.if) return [];
-    const meant = operations.filter((operation) => rule.on === undefined || namesOperation(rule.on, operation));
-    const follow = following.filter(({ name }) => rule.on?.includes(name));
+    const { on } = rule;
+    const meant = operations.filter((operation) => on === undefined || namesOperation(on, operation) || isMoving(operation, on));
+    const follow = following.filter(({ name }) => on?.includes(name));
     const scopes = [...meant, ...follow].map((operation) => ({
       operation: operation.name,
       scope: operationScope(spec, operation),
@@ -45,6 +48,16 @@ export function errorUses(spec: Spec): ExpressionUse[] {
   if (payload === undefined || payload === 'problem') return [...conditions, ...headers];
   const shape = statedValue(payload.shape) ?? {};
   return [...conditions, ...headers, ...valueUses(payload.data, shape, 'the payload of errors', [{ scope: errorScope(spec) }])];
+}
+
+/** Tells whether an operation is an update that is one of these transitions too, where it sends their state. */
+function compileMoving(spec: Spec): (operation: Operation, on: readonly string[]) => boolean {
+  const moves = allMachines(spec.states).flatMap(({ resource, transitions }) =>
+    entriesOf(transitions).flatMap(([name, transition]) =>
+      (transition.on ?? []).map((update) => ({ name: `${name} ${resource}`, update })),
+    ),
+  );
+  return (operation, on) => moves.some(({ name, update }) => update === operation.name && on.includes(name));
 }
 
 const text: Shape = { type: 'string' };
