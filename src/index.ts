@@ -48,7 +48,7 @@ export { openStore } from './serve/service/open-store.ts';
 export type { ExchangeEntry, Service } from './serve/service/service.ts';
 export { Misfits } from './serve/service/stored/misfits.ts';
 export type { Watched } from './serve/service/watched.ts';
-export { NoScheme, NoUser } from './verify/model/callers.ts';
+export { NoScheme, NoUser } from './verify/exchange/callers.ts';
 export type { Progress, VerifyOptions } from './verify/options.ts';
 export { CannotRun } from './verify/options.ts';
 export type { Breach, FactVerdict, Unsteady, Verdict, VerifyReport } from './verify/report.ts';

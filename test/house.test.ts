@@ -182,7 +182,7 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
       {
         files: {
           'src/serve/doors/a.ts': 'const server = createServer({}, answer);',
-          'src/verify/events/receiver.ts': 'const server = createServer(take);',
+          'src/verify/trials/events/receiver.ts': 'const server = createServer(take);',
           'src/verify/client/a.ts': '// createServer() is for others\nconst name = "createServer()";',
         },
       },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { startBudget } from '../src/verify/client/budget.ts';
-import { Lanes } from '../src/verify/client/lanes.ts';
+import { startBudget } from '../src/verify/exchange/budget.ts';
+import { Lanes } from '../src/verify/exchange/lanes.ts';
 import { inOrderOfWorth } from '../src/verify/order.ts';
+import type { Trial } from '../src/verify/session/trial.ts';
 import { CaseSlots } from '../src/verify/slots.ts';
-import type { Trial } from '../src/verify/trial.ts';
 import { notes } from './verify/notes.ts';
 import { smallService } from './verify/small-service.ts';
 import { openStand } from './verify/stand.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { ownErrorOf } from '../src/verify/errors/own-condition.ts';
+import type { TrialExchange } from '../src/verify/exchange/exchange.ts';
 import { followedIn } from '../src/verify/model/followed.ts';
 import { Model } from '../src/verify/model/model.ts';
-import type { TrialExchange } from '../src/verify/script/exchange.ts';
+import { ownErrorOf } from '../src/verify/model/own-condition.ts';
 import { notes } from './verify/notes.ts';
 
 const text = notes.replace(

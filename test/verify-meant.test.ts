@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import { statedValue } from '../src/parts/fact.ts';
-import { parseBody } from '../src/verify/client/parse-body.ts';
-import { toldIn } from '../src/verify/events/envelope.ts';
+import { parseBody } from '../src/verify/exchange/parse-body.ts';
 import { askedKinds } from '../src/verify/model/asked-kinds.ts';
 import { byRule } from '../src/verify/model/by-rule.ts';
 import { Model } from '../src/verify/model/model.ts';
+import { toldIn } from '../src/verify/trials/events/envelope.ts';
 
 const specOf = (text: string) => check(parseDocument(text, 'meant.yaml')).spec;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Client } from '../src/verify/client/client.ts';
-import type { ServiceClock } from '../src/verify/client/clock.ts';
+import type { Client } from '../src/verify/exchange/client.ts';
+import type { ServiceClock } from '../src/verify/exchange/clock.ts';
 import { Refill } from '../src/verify/refill.ts';
 
 /** What is due until so long a window is over, and how often that was waited for. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { callersOf } from '../src/verify/model/callers.ts';
+import { callersOf } from '../src/verify/exchange/callers.ts';
+import type { Claim } from '../src/verify/exchange/claim.ts';
 import { Model } from '../src/verify/model/model.ts';
-import type { Claim } from '../src/verify/script/claim.ts';
 import { Tally } from '../src/verify/tally.ts';
 import { outOfReach } from '../src/verify/verify.ts';
 import { notes } from './verify/notes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { callersOf } from '../src/verify/model/callers.ts';
+import { callersOf } from '../src/verify/exchange/callers.ts';
 import { Model } from '../src/verify/model/model.ts';
 import type { Breach } from '../src/verify/report.ts';
 import { oneOfEach } from './long.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { isHandedOn } from '../src/verify/endpoints/members-begun.ts';
+import type { TrialExchange } from '../src/verify/exchange/exchange.ts';
 import { membersSent } from '../src/verify/make/fields-sent.ts';
 import { Model } from '../src/verify/model/model.ts';
-import type { TrialExchange } from '../src/verify/script/exchange.ts';
-import { isTokenOver } from '../src/verify/script/token-over.ts';
+import { isTokenOver } from '../src/verify/session/token-over.ts';
+import { isHandedOn } from '../src/verify/trials/endpoints/members-begun.ts';
 import { openStand } from './verify/stand.ts';
 
 const jobs = `title: Jobs

@@ -1,7 +1,7 @@
 /** The command line of a reference service. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { GivenCaller } from '../../src/verify/model/callers.ts';
+import type { GivenCaller } from '../../src/verify/exchange/callers.ts';
 import type { Clock } from './clock.ts';
 import { openClockDoor } from './clock-door.ts';
 

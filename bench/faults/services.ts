@@ -1,6 +1,6 @@
 /** The reference services: their documents, their faults, and who can be spoken for. */
 import { join } from 'node:path';
-import type { GivenCaller } from '../../src/verify/model/callers.ts';
+import type { GivenCaller } from '../../src/verify/exchange/callers.ts';
 import type { Start } from './command.ts';
 import type { Fault } from './fault.ts';
 import { type Claims, type Person, people, tokenFor } from './rooms/callers.ts';

@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../src/parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../src/parts/fact.ts';
 import type { Spec } from '../../src/parts/spec.ts';
-import type { GivenCaller } from '../../src/verify/model/callers.ts';
+import type { GivenCaller } from '../../src/verify/exchange/callers.ts';
 import type { Bent, Passing } from '../../test/verify/stand.ts';
 
 /** A web hook on its way. */

@@ -4,7 +4,7 @@ import { entryOf } from '../parts/fact.ts';
 import type { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
 import type { Breach } from './report.ts';
-import type { Case, Trial } from './trial.ts';
+import type { Case, Trial } from './session/trial.ts';
 
 /** One case of one trial, that can be told apart from all others. */
 export interface PlannedCase {

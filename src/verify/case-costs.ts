@@ -1,4 +1,4 @@
-import type { Trial } from './trial.ts';
+import type { Trial } from './session/trial.ts';
 
 type Noise = Trial['noise'];
 

@@ -3,20 +3,20 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineIn } from '../parts/states.ts';
-import { Spent } from './client/budget.ts';
-import { subscribersOf } from './events/subscribing.ts';
-import { type Made, type MadeRow, madeKey } from './made.ts';
+import { Spent } from './exchange/budget.ts';
+import { isDone } from './exchange/exchange.ts';
+import type { TrialRow } from './exchange/row.ts';
+import { Missing } from './exchange/symbol.ts';
+import { Untestable } from './exchange/untestable.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
+import { type Made, type MadeRow, madeKey } from './make/made.ts';
 import { pathValues } from './make/request-about.ts';
-import type { TrialRow } from './make/row.ts';
 import { stateOf, walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Leftover } from './report.ts';
-import { isDone } from './script/exchange.ts';
-import type { Session } from './script/session.ts';
-import { Missing } from './script/symbol.ts';
-import { Untestable } from './untestable.ts';
+import type { Session } from './session/session.ts';
+import { subscribersOf } from './trials/events/subscribing.ts';
 import { NoValue } from './values/no-value.ts';
 
 /** Rows may hold others that are older or younger: what stays is tried again for as long as anything goes. */

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { placeOf } from '../document/place.ts';
-import { Spent } from './client/budget.ts';
-import { crashKind } from './model/facts.ts';
+import { Spent } from './exchange/budget.ts';
+import { type Flaw, isFlaw, Moot } from './exchange/claim.ts';
+import { crashKind } from './exchange/facts.ts';
+import type { ScriptRun } from './exchange/run.ts';
+import type { Step } from './exchange/step.ts';
 import type { Model } from './model/model.ts';
 import type { Breach, Reproduced, Unsteady } from './report.ts';
-import { type Flaw, isFlaw, Moot } from './script/claim.ts';
-import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './script/replay.ts';
-import type { ScriptRun } from './script/run.ts';
-import { shellScript, tellSteps } from './script/scripted.ts';
-import type { Session, Suspicion } from './script/session.ts';
-import type { Step } from './script/step.ts';
-import { tellExchanges } from './script/told.ts';
+import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './session/replay.ts';
+import { shellScript, tellSteps } from './session/scripted.ts';
+import type { Session, Suspicion } from './session/session.ts';
+import { tellExchanges } from './session/told.ts';
 
 export interface Confirming {
   readonly session: Session;

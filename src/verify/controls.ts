@@ -1,10 +1,10 @@
-import { Spent } from './client/budget.ts';
 import type { CaseSent } from './evidence/control.ts';
-import type { Control } from './script/claim.ts';
-import type { TrialExchange } from './script/exchange.ts';
-import type { Session } from './script/session.ts';
-import { Missing } from './script/symbol.ts';
-import { Untestable } from './untestable.ts';
+import { Spent } from './exchange/budget.ts';
+import type { Control } from './exchange/claim.ts';
+import type { TrialExchange } from './exchange/exchange.ts';
+import { Missing } from './exchange/symbol.ts';
+import { Untestable } from './exchange/untestable.ts';
+import type { Session } from './session/session.ts';
 import { NoValue } from './values/no-value.ts';
 
 /** What a case sent that was never carried out. */

@@ -1,10 +1,10 @@
 import { statedValue } from '../parts/fact.ts';
 import type { Rate } from '../parts/limits.ts';
-import type { Lane } from './client/lanes.ts';
-import { costOf, ratesFor } from './limits/counted.ts';
-import type { TrialCaller } from './model/callers.ts';
+import type { TrialCaller } from './exchange/callers.ts';
+import type { Lane } from './exchange/lanes.ts';
+import type { RequestPlan } from './exchange/plan.ts';
 import type { Model } from './model/model.ts';
-import type { RequestPlan } from './script/plan.ts';
+import { costOf, ratesFor } from './trials/limits/counted.ts';
 
 /** The stated rates that count a request, each told apart by whom it counts. */
 export function lanesOf(model: Model, { endpoint, caller }: RequestPlan): readonly Lane[] {

@@ -1,6 +1,6 @@
-import { Spent } from './client/budget.ts';
-import { Missing } from './script/symbol.ts';
-import { Untestable } from './untestable.ts';
+import { Spent } from './exchange/budget.ts';
+import { Missing } from './exchange/symbol.ts';
+import { Untestable } from './exchange/untestable.ts';
 import { NoValue } from './values/no-value.ts';
 
 /** Why a case came to nothing. */

@@ -1,5 +1,5 @@
 import type { WouldSuffice } from './case-costs.ts';
-import type { GivenCaller } from './model/callers.ts';
+import type { GivenCaller } from './exchange/callers.ts';
 import type { GivenRows } from './model/seeds.ts';
 import type { Breach } from './report.ts';
 

@@ -1,5 +1,5 @@
 import type { PlannedCase } from './asked.ts';
-import { factKey } from './model/facts.ts';
+import { factKey } from './exchange/facts.ts';
 
 /**
  * Cases in the order of their worth, so that a run that ends early has looked at as much as it could: first one case for each fact of

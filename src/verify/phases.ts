@@ -1,4 +1,4 @@
-import type { Trial } from './trial.ts';
+import type { Trial } from './session/trial.ts';
 
 /**
  * The noises one after the other, each until so much is used of what trials have: who has little has looked at something of each. What is

@@ -1,5 +1,5 @@
-import type { Client, Pausing } from './client/client.ts';
-import type { ServiceClock } from './client/clock.ts';
+import type { Client, Pausing } from './exchange/client.ts';
+import type { ServiceClock } from './exchange/clock.ts';
 
 /** Lets long windows go by, such as the day of a quota that is used up, while nothing is under way that time could change. */
 export class Refill {

@@ -2,6 +2,8 @@ import type { PartName, Place, Pointer } from '../document/document.ts';
 import type { Standing } from '../parts/fact.ts';
 import type { WouldSuffice } from './case-costs.ts';
 import type { FactEvidence } from './evidence/obligation.ts';
+import type { StepTold } from './session/scripted.ts';
+import type { ExchangeTold } from './session/told.ts';
 
 /**
  * What is said of one fact. `held` is only said where everything that has to be looked at was, and another answer would have been
@@ -53,18 +55,6 @@ export interface Breach {
   readonly isKnown?: boolean;
 }
 
-/** One exchange: what of it matters is marked. */
-export interface ExchangeTold {
-  readonly request: readonly LineTold[];
-  readonly answer: readonly LineTold[];
-}
-
-export interface LineTold {
-  readonly text: string;
-  /** Whether it is about what was promised. */
-  readonly matters?: boolean;
-}
-
 /** Runs of a reproduction, each from nothing. */
 export interface Reproduced {
   readonly runs: number;
@@ -84,11 +74,6 @@ export interface SkipTold {
   readonly name: string;
   readonly reason: string;
   readonly until: string;
-}
-
-export interface StepTold {
-  readonly does: string;
-  readonly came: string;
 }
 
 /** Something that was seen and did not come again. */

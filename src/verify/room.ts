@@ -3,15 +3,15 @@ import { statedValue } from '../parts/fact.ts';
 import { fieldCountedApart, type RowLimit } from '../parts/row-limits.ts';
 import { machinesOf } from '../parts/states.ts';
 import { cleanUp } from './clean-up.ts';
-import { Spent } from './client/budget.ts';
-import type { Made, MadeRow } from './made.ts';
-import type { TrialRow } from './make/row.ts';
+import { Spent } from './exchange/budget.ts';
+import type { TrialExchange } from './exchange/exchange.ts';
+import type { TrialRow } from './exchange/row.ts';
+import { Missing } from './exchange/symbol.ts';
+import { Untestable } from './exchange/untestable.ts';
+import type { Made, MadeRow } from './make/made.ts';
 import { statesOf, walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
-import type { TrialExchange } from './script/exchange.ts';
-import type { Session } from './script/session.ts';
-import { Missing } from './script/symbol.ts';
-import { Untestable } from './untestable.ts';
+import type { Session } from './session/session.ts';
 import { NoValue } from './values/no-value.ts';
 
 /** So much of what there may be is left to cases that are over, before theirs make room; nothing of what is little. */

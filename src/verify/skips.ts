@@ -1,9 +1,9 @@
 import { nearest } from '../document/nearest.ts';
-import { type FactName, factKey } from './model/facts.ts';
+import { type FactName, factKey } from './exchange/facts.ts';
 import type { Model } from './model/model.ts';
 import { CannotRun, type Skip } from './options.ts';
 import type { SkipTold } from './report.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './session/trial.ts';
 
 /** What is left out by name for a time, with the reason that was given. */
 export class Skips {

@@ -1,4 +1,4 @@
-import type { Pausing } from './client/client.ts';
+import type { Pausing } from './exchange/client.ts';
 
 /** How many times as many cases may be begun as go on beside each other: the others wait for something. */
 const underWayTimes = 6;

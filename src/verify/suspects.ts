@@ -1,19 +1,19 @@
 import { baselineKey, type PlannedCase } from './asked.ts';
 import { causesOf } from './causes.ts';
 import { cleanUp } from './clean-up.ts';
-import { Spent } from './client/budget.ts';
 import { type Confirming, confirm, proved } from './confirm.ts';
+import { Spent } from './exchange/budget.ts';
+import { isExchange } from './exchange/exchange.ts';
+import { crashKind } from './exchange/facts.ts';
+import type { ScriptRun } from './exchange/run.ts';
 import type { GivenKept } from './given.ts';
-import type { Made } from './made.ts';
-import { crashKind } from './model/facts.ts';
+import type { Made } from './make/made.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
 import type { Breach, Reproduced, Unsteady, VerifyReport } from './report.ts';
 import type { Room } from './room.ts';
-import { isExchange } from './script/exchange.ts';
-import type { Suspect } from './script/replay.ts';
-import type { ScriptRun } from './script/run.ts';
-import type { Session, Suspicion } from './script/session.ts';
+import type { Suspect } from './session/replay.ts';
+import type { Session, Suspicion } from './session/session.ts';
 import type { Skips } from './skips.ts';
 import type { Tally } from './tally.ts';
 

@@ -3,10 +3,10 @@ import type { LedgerFact } from '../parts/facts/ledger.ts';
 import type { CaseSent } from './evidence/control.ts';
 import type { FactEvidence } from './evidence/obligation.ts';
 import { Weighing } from './evidence/weighing.ts';
-import { type FactName, type Facts, factKey, isPromise } from './model/facts.ts';
+import type { Claim, Control } from './exchange/claim.ts';
+import { type FactName, type Facts, factKey, isPromise } from './exchange/facts.ts';
 import type { Model } from './model/model.ts';
 import type { FactVerdict, Verdict, VerdictCounts, VerifyReport } from './report.ts';
-import type { Claim, Control } from './script/claim.ts';
 
 /** What one case brings to light of the facts that it is about, and of others in passing. */
 export interface Course {

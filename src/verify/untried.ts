@@ -6,7 +6,7 @@ import { type PlannedCase, planOf } from './asked.ts';
 import { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
 import type { Untried } from './report.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './session/trial.ts';
 
 /** What a stated answer or body keeps trials from: they know only what the rules of the language say of it. */
 const stating = ['request', 'response'] as const;

@@ -20,34 +20,7 @@ export const testsAlone: Readonly<Record<string, string>> = {
 };
 
 /** Arrows between folders of one room that still go up. */
-export const upwardArrows: readonly string[] = [
-  'src/verify/authentication -> src/verify',
-  'src/verify/client -> src/verify',
-  'src/verify/endpoints -> src/verify',
-  'src/verify/endpoints -> src/verify/states',
-  'src/verify/errors -> src/verify',
-  'src/verify/errors -> src/verify/endpoints',
-  'src/verify/errors -> src/verify/states',
-  'src/verify/events -> src/verify',
-  'src/verify/events -> src/verify/authentication',
-  'src/verify/limits -> src/verify',
-  'src/verify/limits -> src/verify/versioning',
-  'src/verify/make -> src/verify',
-  'src/verify/make -> src/verify/errors',
-  'src/verify/model -> src/verify/make',
-  'src/verify/model -> src/verify/values',
-  'src/verify/purpose -> src/verify',
-  'src/verify/purpose -> src/verify/versioning',
-  'src/verify/resources -> src/verify',
-  'src/verify/resources -> src/verify/states',
-  'src/verify/script -> src/verify',
-  'src/verify/script -> src/verify/client',
-  'src/verify/script -> src/verify/make',
-  'src/verify/script -> src/verify/model',
-  'src/verify/script -> src/verify/values',
-  'src/verify/states -> src/verify',
-  'src/verify/versioning -> src/verify',
-];
+export const upwardArrows: readonly string[] = [];
 
 /** Exported names that still stand for several things. */
 export const severalMeanings: readonly string[] = ['Events', 'Source', 'Value', 'envelopeOf', 'isFailed', 'keywords'];

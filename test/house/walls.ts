@@ -50,7 +50,7 @@ export const modulesStayInTheirRooms: Rule = (files) =>
 const builtinLoader = 'src/serve/http/node-http.ts';
 
 /** The one file outside `serve/` that listens: web hooks are sent to it while a service is verified. */
-const listener = 'src/verify/events/receiver.ts';
+const listener = 'src/verify/trials/events/receiver.ts';
 
 /** HTTP is answered in `serve/` alone, and nothing else listens but the receiver of web hooks. */
 export const onlyServeListens: Rule = (files) =>

@@ -1,7 +1,7 @@
 import type { Json } from '../../src/index.ts';
-import type { TrialCaller } from '../../src/verify/model/callers.ts';
+import type { TrialCaller } from '../../src/verify/exchange/callers.ts';
+import type { TrialExchange } from '../../src/verify/exchange/exchange.ts';
 import type { Model } from '../../src/verify/model/model.ts';
-import type { TrialExchange } from '../../src/verify/script/exchange.ts';
 
 interface Answer {
   readonly status?: number;

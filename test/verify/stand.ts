@@ -17,7 +17,7 @@ import { entryOf, statedValue } from '../../src/parts/fact.ts';
 import type { Spec } from '../../src/parts/spec.ts';
 import { settableClock } from '../../src/serve/http/clock.ts';
 import { openClock } from '../../src/serve/service/clock-door.ts';
-import type { GivenCaller } from '../../src/verify/model/callers.ts';
+import type { GivenCaller } from '../../src/verify/exchange/callers.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { knowReservedNames } from './no-such-names.ts';

@@ -1,6 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { renderFinding } from '../../document/frame.ts';
-import type { Breach, Cause, ExchangeTold, Reproduced, VerifyReport } from '../../verify/report.ts';
+import type { Breach, Cause, Reproduced, VerifyReport } from '../../verify/report.ts';
+import type { ExchangeTold } from '../../verify/session/told.ts';
 import { counted, paint, printable, type Terminal } from '../terminal.ts';
 
 /** Breaches as a person reads them: each cause once, with the breach that shows it best, and the other facts that it breaks; then what made the service fail. */

@@ -1,4 +1,5 @@
-import type { Breach, ExchangeTold, VerifyReport } from '../../verify/report.ts';
+import type { Breach, VerifyReport } from '../../verify/report.ts';
+import type { ExchangeTold } from '../../verify/session/told.ts';
 import { counted } from '../terminal.ts';
 import { asidesOf } from './asides.ts';
 import { alsoOf, breachesOf, reproducedText } from './breaches.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
-import type { ReceivedDelivery } from '../events/receiver.ts';
-import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
+import type { ReceivedDelivery } from '../trials/events/receiver.ts';
 import {
   alteredTexts,
   depthMax,

@@ -3,10 +3,10 @@ import { isMap, isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineAsked } from '../../parts/states.ts';
+import type { Control } from '../exchange/claim.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import type { Control } from '../script/claim.ts';
-import type { TrialExchange } from '../script/exchange.ts';
 import type { HeldClaim } from './obligation.ts';
 
 /** Everything that a case sent, and of it what was sent as a control alone. */

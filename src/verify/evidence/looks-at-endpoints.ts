@@ -5,13 +5,13 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { isTagRaced, weakTag } from '../endpoints/conditions.ts';
-import { leadsThere, tellsLocation } from '../endpoints/locations.ts';
-import { choiceRefused, chosenShown } from '../endpoints/selected.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { tagApart } from '../make/tag-apart.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
+import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
+import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** An answer with a status of 4xx among those of a claim. */

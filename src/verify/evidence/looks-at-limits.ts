@@ -2,10 +2,10 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { isCut, perName } from '../../parts/limits.ts';
-import { hidesRows, totalBesideHidden } from '../endpoints/totals.ts';
-import { statedPaginationOf } from '../limits/page.ts';
-import { inChunks } from '../limits/size-claim.ts';
 import type { Model } from '../model/model.ts';
+import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
+import { statedPaginationOf } from '../trials/limits/page.ts';
+import { inChunks } from '../trials/limits/size-claim.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** A claim of this reason. */

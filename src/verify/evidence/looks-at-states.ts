@@ -5,10 +5,10 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
 import type { FollowingEffect } from '../../parts/following.ts';
 import { type Machine, machineAt, type Transition } from '../../parts/states.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
-import { begunAnew, waysBack } from '../states/timed.ts';
+import { begunAnew, waysBack } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 

@@ -2,10 +2,10 @@ import type { NearMiss } from '../../kinds/schemes/kind.ts';
 import { beginsAfter, endedBy, readToken, type Token } from '../../kinds/schemes/token.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { knockableSchemes } from '../authentication/knocking.ts';
-import { isTokenScheme, tamperedWith } from '../authentication/tampered.ts';
+import { knockableSchemes } from '../make/knocking.ts';
 import { credentialParts } from '../model/credential-parts.ts';
 import type { Model } from '../model/model.ts';
+import { isTokenScheme, tamperedWith } from '../trials/authentication/tampered.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 

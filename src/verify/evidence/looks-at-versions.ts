@@ -1,7 +1,7 @@
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Model } from '../model/model.ts';
-import { usesOf } from '../versioning/used.ts';
+import { usesOf } from '../trials/versioning/used.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 

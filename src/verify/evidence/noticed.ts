@@ -1,5 +1,5 @@
-import { type Claim, isFlaw } from '../script/claim.ts';
-import { isExchange } from '../script/exchange.ts';
+import { type Claim, isFlaw } from '../exchange/claim.ts';
+import { isExchange } from '../exchange/exchange.ts';
 import { type Altering, alterationsOf, answeredAs, isHeard } from './alterations.ts';
 
 /** How many altered answers a claim was judged of, and how many of them it would have said to be wrong. */

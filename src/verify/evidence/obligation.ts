@@ -1,5 +1,5 @@
-import type { Claim } from '../script/claim.ts';
-import { isExchange, type TrialExchange } from '../script/exchange.ts';
+import type { Claim } from '../exchange/claim.ts';
+import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
 
 /** A claim that held, and the answers that it was judged by. */
 export interface HeldClaim {

@@ -1,11 +1,11 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
+import { isDone } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
-import { movedTold } from '../resources/moved-rows.ts';
-import { fromTheStart } from '../resources/stated-rows.ts';
-import { isDone } from '../script/exchange.ts';
+import { movedTold } from '../trials/resources/moved-rows.ts';
+import { fromTheStart } from '../trials/resources/stated-rows.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
 import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';

@@ -1,9 +1,9 @@
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { toldIn } from '../events/envelope.ts';
-import type { ReceivedDelivery } from '../events/receiver.ts';
-import type { FactName } from '../model/facts.ts';
+import type { Claim, Control } from '../exchange/claim.ts';
+import type { FactName } from '../exchange/facts.ts';
 import type { Model } from '../model/model.ts';
-import type { Claim, Control } from '../script/claim.ts';
+import { toldIn } from '../trials/events/envelope.ts';
+import type { ReceivedDelivery } from '../trials/events/receiver.ts';
 import { type Altering, isHeard } from './alterations.ts';
 import { type CaseSent, isControlled } from './control.ts';
 import { alterationsNoticed } from './noticed.ts';

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { TrialCaller } from '../model/callers.ts';
-import type { Session } from '../script/session.ts';
-import { Untestable } from '../untestable.ts';
-import type { TrialRow } from './row.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import { Untestable } from '../exchange/untestable.ts';
+import type { Session } from '../session/session.ts';
 import { contextOfRow } from './row-context.ts';
 
 /** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */

@@ -5,10 +5,10 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import { sentShape, takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
+import type { Session } from '../session/session.ts';
 import { draftedValue } from './body.ts';
 import { makerForChildren } from './for-children.ts';
 

@@ -1,10 +1,10 @@
 import { entriesOf } from '../../parts/fact.ts';
+import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
+import type { Done } from '../exchange/step.ts';
 import { hasMade } from '../model/row-known.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import { rowIn } from '../model/row-shown.ts';
-import { isExchange, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
+import type { Session } from '../session/session.ts';
 
 /** References from row to row are followed so far. */
 const depthMax = 3;

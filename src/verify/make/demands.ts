@@ -3,16 +3,16 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
-import { ownRulesAt } from '../errors/own-condition.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { WantedRow } from '../exchange/row.ts';
+import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import { isSendable } from '../model/sendable.ts';
-import type { Session } from '../script/session.ts';
+import type { Session } from '../session/session.ts';
 import { hintsIn } from '../values/hints.ts';
 import { NoValue } from '../values/no-value.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
-import type { WantedRow } from './row.ts';
 
 /** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
 export interface Demand {

@@ -1,8 +1,8 @@
 import type { Transition } from '../../parts/states.ts';
+import type { TrialRow } from '../exchange/row.ts';
 import type { Model } from '../model/model.ts';
 import type { ShownFields } from '../model/row-shown.ts';
-import type { Session } from '../script/session.ts';
-import type { TrialRow } from './row.ts';
+import type { Session } from '../session/session.ts';
 
 /** When the clock fires a transition on a row that was in its state then; nothing where that cannot be reckoned of what was shown. */
 export function dueAt(model: Model, { after, atTime }: Transition, row: ShownFields, enteredMs: number): number | undefined {

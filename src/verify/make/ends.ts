@@ -1,7 +1,7 @@
 import { readToken } from '../../kinds/schemes/token.ts';
 import { credentialParts } from '../model/credential-parts.ts';
 import type { Model } from '../model/model.ts';
-import type { Session } from '../script/session.ts';
+import type { Session } from '../session/session.ts';
 
 /** Whether a token that was given ends within a time: then nobody could be spoken for afterwards. */
 export function endsWithin(model: Model, session: Session, ms: number): boolean {

@@ -5,8 +5,8 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import { alternativesOf, conjunctsOf } from '../../parts/shapes/branches.ts';
-import type { TrialCaller } from '../model/callers.ts';
-import type { FactName } from '../model/facts.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { FactName } from '../exchange/facts.ts';
 import type { Model } from '../model/model.ts';
 
 /** A member that a body may have: where, of which shape, and which facts speak of it. */

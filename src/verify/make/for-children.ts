@@ -2,13 +2,13 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { takesChildren } from '../../parts/payload.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 import type { Follow } from '../model/expectation.ts';
 import { NotSeen } from '../model/expressions.ts';
 import type { ShownFields } from '../model/row-shown.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
+import type { Session } from '../session/session.ts';
 import { answeringAll, type Demand } from './demands.ts';
-import type { TrialRow, WantedRow } from './row.ts';
 
 /** Makes what children refer to: all that go with one row, so that they can go together. */
 export type MakeForChildren = (target: string, wanted: WantedRow) => Promise<TrialRow>;

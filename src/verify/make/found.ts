@@ -3,16 +3,16 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineIn } from '../../parts/states.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import { Captured, resolve, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import { itemsOf, rowsShown, unexpanded } from '../model/row-shown.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
-import { Captured, resolve, type Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { paginationOf, widest } from './pages.ts';
-import type { TrialRow, WantedRow } from './row.ts';
 
 /** Rows below others that are below others are not looked for any deeper. */
 const depthMax = 3;

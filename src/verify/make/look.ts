@@ -3,17 +3,17 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import { resolve, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import { rowIn, rowWith, showsResource, tellsDeleted, unexpanded } from '../model/row-shown.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
-import { resolve, type Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
 import { nextPage, widest } from './pages.ts';
 import { pathValues, requestAbout } from './request-about.ts';
-import type { TrialRow } from './row.ts';
 import { claimTagApart } from './tag-apart.ts';
 
 /** A row as it was looked at again. */

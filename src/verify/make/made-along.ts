@@ -5,13 +5,13 @@ import type { Following } from '../../parts/following.ts';
 import { takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { machinesOf } from '../../parts/states.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { ifTestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
-import { ifTestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { draftChildren } from './children.ts';
 import { findRow } from './found.ts';
-import type { TrialRow, WantedRow } from './row.ts';
 import { walkTo } from './walk.ts';
 
 type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;

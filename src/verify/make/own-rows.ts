@@ -1,16 +1,16 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import type { Client } from '../client/client.ts';
-import type { Made } from '../made.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { Client } from '../exchange/client.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import type { WantedRow } from '../exchange/row.ts';
+import type { Step } from '../exchange/step.ts';
+import { ifTestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
-import type { TrialExchange } from '../script/exchange.ts';
-import type { RequestPlan } from '../script/plan.ts';
-import { sending } from '../script/request.ts';
-import type { Session } from '../script/session.ts';
-import type { Step } from '../script/step.ts';
-import { ifTestable } from '../untestable.ts';
-import type { WantedRow } from './row.ts';
+import { sending } from '../session/request.ts';
+import type { Session } from '../session/session.ts';
+import type { Made } from './made.ts';
 
 type Creation = (resource: string, wanted: WantedRow) => Promise<RequestPlan>;
 

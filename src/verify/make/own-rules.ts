@@ -2,13 +2,13 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machinesOf, transitionsOf } from '../../parts/states.ts';
-import { ownErrorOf, ownRulesAt } from '../errors/own-condition.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
+import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
+import { ownErrorOf, ownRulesAt } from '../model/own-condition.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
-import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import { resolve, type Symbolic } from '../script/symbol.ts';
+import type { Session } from '../session/session.ts';
 
 /** The service's own error that would refuse a creation, as far as that can be reckoned before it is sent. */
 export function refusedByOwn(

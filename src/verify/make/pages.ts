@@ -4,11 +4,11 @@ import { type PageStyle, parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
+import type { Done } from '../exchange/step.ts';
+import { Captured, type Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
-import type { TrialExchange } from '../script/exchange.ts';
-import type { Done } from '../script/step.ts';
-import { Captured, type Symbolic } from '../script/symbol.ts';
 
 /** How a list is cut into pages; nothing where it is not, or that is open. */
 export function paginationOf(model: Model, endpoint: Endpoint): Pagination | undefined {

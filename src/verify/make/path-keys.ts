@@ -3,10 +3,10 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { keyParameters, pathWays, referringField, type WayStep } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
-import type { Symbolic } from '../script/symbol.ts';
 import { bareMap } from '../values/bare-map.ts';
-import type { TrialRow } from './row.ts';
 
 type Make = (resource: string, parents: Readonly<Record<string, TrialRow>>) => Promise<TrialRow>;
 

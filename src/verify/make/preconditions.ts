@@ -1,14 +1,14 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { isDone, isExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import { isDone, isExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { showsWhole } from './look.ts';
 import { requestAbout } from './request-about.ts';
-import type { TrialRow } from './row.ts';
 
 /** The header that an endpoint asks for before it changes a row: the ETag that the same caller reads. @throws {Untestable} */
 export async function preconditions(

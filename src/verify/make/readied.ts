@@ -7,16 +7,16 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, namesRow, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import { machineWith, transitionNamed } from '../../parts/states.ts';
-import type { TrialCaller } from '../model/callers.ts';
-import type { RequestPlan } from '../script/plan.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
-import type { SampleStyle } from '../values/style.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { SampleStyle } from '../exchange/style.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
+import type { Session } from '../session/session.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
-import type { TrialRow } from './row.ts';
 import { rowFor } from './row-for.ts';
 
 /** A valid request with everything in place that it needs, which has not been sent. */

@@ -1,10 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
+import type { Done } from '../exchange/step.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown, rowWith, type ShownFields } from '../model/row-shown.ts';
-import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
+import type { Session } from '../session/session.ts';
 import { followsReferences } from './own-rules.ts';
 
 /** References that one path of an expression may follow. */

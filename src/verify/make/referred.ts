@@ -2,15 +2,15 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, takesChildren } from '../../parts/payload.ts';
-import { ownRulesAt } from '../errors/own-condition.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Follow } from '../model/expectation.ts';
 import { NotSeen } from '../model/expressions.ts';
+import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { answering } from './demands.ts';
-import type { TrialRow, WantedRow } from './row.ts';
 
 type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;
 

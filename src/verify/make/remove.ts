@@ -1,10 +1,10 @@
 import { machinesOf, statesNamed } from '../../parts/states.ts';
-import type { TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
-import type { TrialRow } from './row.ts';
 import { walkTo } from './walk.ts';
 
 /** Deletes a row, in a state in which it may be. @throws {Untestable} where nobody can. */

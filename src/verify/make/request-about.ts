@@ -1,18 +1,18 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { SampleStyle } from '../exchange/style.ts';
+import { resolve, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import { outcomeOf } from '../model/outcome.ts';
-import type { RequestPlan } from '../script/plan.ts';
-import type { Session } from '../script/session.ts';
-import { resolve, type Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
-import type { SampleStyle } from '../values/style.ts';
 import { draftBody } from './body.ts';
 import { keysKnown } from './path-keys.ts';
-import type { TrialRow } from './row.ts';
 
 export interface About {
   readonly caller?: TrialCaller | undefined;

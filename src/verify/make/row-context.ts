@@ -1,11 +1,11 @@
+import { isExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
 import { derivedElsewhere } from '../model/derived.ts';
 import type { Known } from '../model/expressions.ts';
 import { followedIn } from '../model/followed.ts';
 import { rowKnown } from '../model/row-known.ts';
 import { unexpanded } from '../model/row-shown.ts';
-import { isExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { TrialRow } from './row.ts';
+import type { Session } from '../session/session.ts';
 
 /** What is known of a row, and of the rows that it refers to, for conditions; nothing where it was never shown. */
 export function contextOfRow(session: Session, row: TrialRow): Known | undefined {

@@ -1,8 +1,8 @@
-import type { Session } from '../script/session.ts';
-import { Untestable } from '../untestable.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import { Untestable } from '../exchange/untestable.ts';
+import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
 import { answering } from './demands.ts';
-import type { TrialRow, WantedRow } from './row.ts';
 
 /** A row for a new one of a resource to refer to by a field, made as whoever refers to it has to have it. @throws {Untestable} */
 export async function rowFor(

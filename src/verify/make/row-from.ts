@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import { Captured, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import { rowIn, rowPlace } from '../model/row-shown.ts';
-import type { TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
-import { Captured, type Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
-import type { TrialRow } from './row.ts';
 
 /** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */
 export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<TrialExchange>): TrialRow {

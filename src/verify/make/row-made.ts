@@ -3,16 +3,16 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { keyParameters } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import { Captured, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import { rowIn, rowPlace } from '../model/row-shown.ts';
-import type { TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
-import { Captured, type Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { knownThrough } from './path-keys.ts';
-import type { TrialRow } from './row.ts';
 
 /** The row that a creation has made: what its answer shows of it, and what was sent to have it. @throws {Untestable} where it cannot be named. */
 export function rowMade(

@@ -1,10 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import { isSendable } from '../model/sendable.ts';
-import type { Session } from '../script/session.ts';
-import { Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { lookAt } from './look.ts';
-import type { TrialRow, WantedRow } from './row.ts';
 import { contextOfRow } from './row-context.ts';
 
 /** So many rows are drawn until one is as a condition asks for. */

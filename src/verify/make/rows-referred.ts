@@ -1,4 +1,4 @@
-import type { Symbolic } from '../script/symbol.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 
 /** The rows that a body refers to: made for its first draw, and taken again for the next. */
 export class RowsReferred {

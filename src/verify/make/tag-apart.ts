@@ -1,9 +1,9 @@
 import { isSame } from '../../document/values.ts';
+import { type Judgement, moot } from '../exchange/claim.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
+import type { Done } from '../exchange/step.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import { type Judgement, moot } from '../script/claim.ts';
-import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
+import type { Session } from '../session/session.ts';
 
 /** The reason of such a claim. */
 export const tagApart = 'ETag, apart';

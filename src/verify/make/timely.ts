@@ -5,11 +5,11 @@ import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
 import { machineIn, machinesOf } from '../../parts/states.ts';
-import { ownRulesAt } from '../errors/own-condition.ts';
 import type { Model } from '../model/model.ts';
+import { ownRulesAt } from '../model/own-condition.ts';
 import { timeOf } from '../model/reckoned.ts';
 import { isSendable } from '../model/sendable.ts';
-import type { Session } from '../script/session.ts';
+import type { Session } from '../session/session.ts';
 
 /** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that. */
 export interface Timely {

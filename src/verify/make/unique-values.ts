@@ -1,7 +1,7 @@
 import { entryOf } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
-import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import type { Session } from '../session/session.ts';
 import { rowFor } from './row-for.ts';
 
 /** Values for fields that callers send, which no other row has: what is referred to is made anew. @throws {Untestable} */

@@ -1,12 +1,12 @@
 import type { Json } from '../../document/document.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import type { ScriptRun } from '../exchange/run.ts';
+import type { Step } from '../exchange/step.ts';
+import { resolve } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
-import type { RequestPlan } from '../script/plan.ts';
-import { sending } from '../script/request.ts';
-import type { ScriptRun } from '../script/run.ts';
-import type { Step } from '../script/step.ts';
-import { resolve } from '../script/symbol.ts';
+import { sending } from '../session/request.ts';
 import { nextPage } from './pages.ts';
 
 const pagesMax = 60;

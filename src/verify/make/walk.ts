@@ -3,20 +3,20 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineIn, machineWith, type Transition } from '../../parts/states.ts';
 import { sentAs } from '../../parts/taking.ts';
-import type { TrialCaller } from '../model/callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { ifTestable, Untestable } from '../exchange/untestable.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import { rowIn } from '../model/row-shown.ts';
-import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
-import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
-import type { Symbolic } from '../script/symbol.ts';
-import { ifTestable, Untestable } from '../untestable.ts';
+import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { dueIn } from './due.ts';
 import { lookAt } from './look.ts';
 import { requestAbout } from './request-about.ts';
-import type { TrialRow } from './row.ts';
 
 const attemptsMax = 4;
 

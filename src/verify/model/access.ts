@@ -2,7 +2,7 @@ import type { Permission } from '../../parts/authentication.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { canShow, type TrialCaller } from './callers.ts';
+import { canShow, type TrialCaller } from '../exchange/callers.ts';
 import type { Expressions, Known } from './expressions.ts';
 
 /** Whether somebody may do something: yes, no, or not to be known from outside. */

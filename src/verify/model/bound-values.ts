@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { identifierType } from '../../parts/schemas.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
 
 /** The fields that the path of an exchange binds, and their values. */

@@ -2,7 +2,7 @@ import { derivationsOf } from '../../parts/derived/derivations.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { comingOf } from '../../parts/followed.ts';
 import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
 import { idIn, rowWith, type ShownFields } from './row-shown.ts';
 

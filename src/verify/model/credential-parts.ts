@@ -1,4 +1,4 @@
-import type { Credential } from './callers.ts';
+import type { Credential } from '../exchange/callers.ts';
 
 /** What stands before a credential, and the credential without it. */
 export function credentialParts({ value, scheme }: Credential): { readonly prefix: string; readonly text: string } {

@@ -10,7 +10,7 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts';
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { boundValues } from './bound-values.ts';
 import { withDerivedFields } from './derived.ts';

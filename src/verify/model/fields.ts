@@ -3,7 +3,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf, neverShownTo } from '../../parts/left-out.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { TrialCaller } from './callers.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
 
 /** Whether a caller is not shown a field, in any answer but the first where it is revealed once. */
 export function isHiddenFrom(field: Field, caller: TrialCaller | undefined): boolean {

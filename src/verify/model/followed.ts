@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { FieldValues } from '../../parts/expressions/frame.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { derivedElsewhere } from './derived.ts';
 import type { Follow } from './expectation.ts';
 import { NotSeen } from './expressions.ts';

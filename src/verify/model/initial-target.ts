@@ -4,7 +4,7 @@ import { entriesOf } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Machine, Target } from '../../parts/states.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Follow } from './expectation.ts';
 import { expectedAfter } from './expected.ts';

@@ -3,7 +3,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { compileInnerValues, type Making } from '../../parts/inner-values.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { currentVersion } from '../../parts/versioning.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation } from './expectation.ts';
 import type { Model } from './model.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Field } from '../../parts/resources.ts';
-import { type Flaw, type Moot, moot } from '../script/claim.ts';
+import { type Flaw, type Moot, moot } from '../exchange/claim.ts';
 import { oneLine } from '../values/difference.ts';
 import type { Expectation } from './expectation.ts';
 import { timeOf } from './reckoned.ts';

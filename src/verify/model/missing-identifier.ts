@@ -1,6 +1,6 @@
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { Fresh } from '../script/symbol.ts';
+import { Fresh } from '../exchange/symbol.ts';
 import type { Model } from './model.ts';
 
 /** An identifier of a resource's own form that no row has; nothing where its form is not known. */

@@ -4,7 +4,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { actsAfter } from '../../parts/followed.ts';
 import { pathWays } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Follow } from './expectation.ts';
 import { type Known, NotSeen } from './expressions.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import type { Transition } from '../../parts/states.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
 import { callerContext } from './access.ts';
-import type { TrialCaller } from './callers.ts';
 import type { Follow } from './expectation.ts';
 import type { Evaluated, Expressions, Known } from './expressions.ts';
 

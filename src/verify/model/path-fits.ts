@@ -1,5 +1,5 @@
 import { entriesOf, isStated } from '../../parts/fact.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
 
 /** Whether the values in a path are such as its parameters are stated to be; else nothing is said of what comes of them. */

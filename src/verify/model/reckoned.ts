@@ -3,7 +3,7 @@ import { formatNamed } from '../../kinds/formats/all.ts';
 import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import { currentVersion } from '../../parts/versioning.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import type { Model } from './model.ts';

@@ -8,7 +8,7 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { isNever, refusingActs } from '../../parts/possible-errors.ts';
 import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Expressions } from './expressions.ts';
 import { placeInRefusals, refusalMarks, type ToldByMessage, toldByMessage } from './refusal-places.ts';
 

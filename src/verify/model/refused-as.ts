@@ -1,7 +1,7 @@
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { TrialExchange } from '../script/exchange.ts';
-import type { FactName } from './facts.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
+import type { FactName } from '../exchange/facts.ts';
 import type { Model } from './model.ts';
 
 /** What a refusal has to look like, as far as the document says. */

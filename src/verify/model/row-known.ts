@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
-import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Before, RowFields } from './expectation.ts';
 import { expectedAfter } from './expected.ts';
 import type { Model } from './model.ts';

@@ -6,7 +6,7 @@ import { placeMadeBy } from '../../parts/made-values.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { Model } from './model.ts';
 

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineIn } from '../../parts/states.ts';
-import type { TrialRow, WantedRow } from '../make/row.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
 
 /** Rows that are there already, by resource: what a service's own operations cannot make. */
 export type GivenRows = Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;

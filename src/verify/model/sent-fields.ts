@@ -5,7 +5,7 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { isStateSent, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { takenOf } from '../../parts/taking.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import type { Model } from './model.ts';
 import { writesFields } from './own-body.ts';

@@ -1,6 +1,6 @@
 import { statedValue } from '../../parts/fact.ts';
 import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
 
 /** The steps of the stated order of refusals; nothing where none is promised. */

@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
-import type { Symbolic } from '../script/symbol.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 import { boundsOf } from './numbers.ts';
 import { type OwnText, ownTextMost } from './own-text.ts';
 

@@ -1,4 +1,4 @@
-import { Captured, Fresh, type Symbolic } from '../script/symbol.ts';
+import { Captured, Fresh, type Symbolic } from '../exchange/symbol.ts';
 import { bareMap } from './bare-map.ts';
 
 /** A body with a member set to another value; the maps on the way are made where they are not there. Items of lists are named by their numbers. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
-import type { Flaw } from '../script/claim.ts';
+import type { Flaw } from '../exchange/claim.ts';
 
 /** How a value differs from what it should be; nothing where it is the same. An absent member is told from null. */
 export function difference(promised: Json | undefined, seen: Json | undefined, what: string): Flaw | undefined {

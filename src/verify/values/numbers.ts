@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
-import type { SampleStyle } from './style.ts';
+import type { SampleStyle } from '../exchange/style.ts';
 
 /** The bounds of a number's shape; absent ones are bounds that every implementation of JSON keeps. */
 export function boundsOf(

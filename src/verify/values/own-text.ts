@@ -1,5 +1,5 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
-import { Fresh } from '../script/symbol.ts';
+import { Fresh } from '../exchange/symbol.ts';
 
 /** The most characters that such a text has, with a little before and after it. */
 export const ownTextMost = 14;

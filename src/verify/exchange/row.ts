@@ -1,0 +1,73 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Machine } from '../../parts/states.ts';
+import type { TrialCaller } from './callers.ts';
+import type { TrialExchange } from './exchange.ts';
+import type { RequestPlan } from './plan.ts';
+import type { Done, Step } from './step.ts';
+import type { SampleStyle } from './style.ts';
+import type { Symbolic } from './symbol.ts';
+
+/** A row that a session has made or was given. */
+export interface TrialRow {
+  readonly resource: string;
+  readonly id: Symbolic;
+  /** What its path parameters and fields are known to be, beside its identifier, as later requests can name them. */
+  readonly known: Readonly<Record<string, Symbolic>>;
+  /** The exchange that made it; absent for one that was given. */
+  readonly made?: Done<TrialExchange>;
+  /** Who made it. */
+  readonly caller: TrialCaller | undefined;
+  /** The last exchange that showed it, and what it showed. */
+  shown: Done<TrialExchange> | undefined;
+  fields: Readonly<Record<string, Json>> | undefined;
+}
+
+/** What is wanted of a row that is made. */
+export interface WantedRow {
+  /** The state that it is to be in, of one of its machines: that which has such a state, unless said. */
+  readonly state?: string;
+  readonly machine?: Machine;
+  /** Whether it may be one that was deleted, where that is its state: what brings it back is all that is asked of it. */
+  readonly mayBeDeleted?: boolean;
+  /** The transition that is not to be open to it, for what it refers to. */
+  readonly blocking?: string;
+  /** Whether the clock may be moved to bring it there, which others would see too. */
+  readonly byClock?: boolean;
+  /** Who is to make it; anybody who may, unless said. */
+  readonly caller?: TrialCaller | undefined;
+  /** Who is to refer to it, and makes it where it may: of another's it need not know. */
+  readonly for?: TrialCaller | undefined;
+  /** Members of the body that are to be so. */
+  readonly body?: Readonly<Record<string, Symbolic>>;
+  /** The values of path parameters and references that are to be so. */
+  readonly parents?: Readonly<Record<string, TrialRow>>;
+  /** The row that is to be changed, whose immutable fields stay as they are. */
+  readonly changes?: TrialRow;
+  /** `full`: everything that the shape admits is drawn. */
+  readonly style?: SampleStyle;
+  /** Whether a subscriber is told at any address, and not at one of ours. */
+  readonly isElsewhere?: boolean;
+}
+
+/** The values of a path's parameters, and a body. */
+export interface Parts {
+  readonly path: Readonly<Record<string, Symbolic>>;
+  readonly json: Symbolic | undefined;
+  /** The rows that were made or wanted for it to refer to, by field. */
+  readonly parents: Readonly<Record<string, TrialRow>>;
+}
+
+/** Makes rows for a session. */
+export interface RowMaker {
+  /** @throws {Untestable} where that cannot be. */
+  make(resource: string, wanted: WantedRow): Promise<TrialRow>;
+  /** The request that would make a row, with what it refers to made already. */
+  creation(resource: string, wanted: WantedRow): Promise<RequestPlan>;
+  /** Everything that a request needs to be valid but for the row that it is about. */
+  parts(endpoint: Endpoint, wanted: WantedRow): Promise<Parts>;
+  /** The headers that an endpoint asks for before it changes a row. */
+  preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>>;
+  /** The steps that make the rows which stand for a caller itself. */
+  ownRows(caller: TrialCaller): Promise<readonly Step<TrialExchange>[]>;
+}

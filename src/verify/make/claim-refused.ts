@@ -1,0 +1,229 @@
+import type { Pointer } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import { type ErrorCondition, generalCondition } from '../../parts/conditions.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { type Control, type Flaw, type Judgement, moot } from '../exchange/claim.ts';
+import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { FactName } from '../exchange/facts.ts';
+import type { Done } from '../exchange/step.ts';
+import type { Model } from '../model/model.ts';
+import { type StatedRefusal, statusFact } from '../model/refusals.ts';
+import type { Session } from '../session/session.ts';
+
+/** What has to be refused, and why. */
+export interface Refusing {
+  /** The condition of the closed list, or the code itself. `or`: what it may as well be, where nothing says which of them it is. */
+  readonly by: { readonly when: ErrorCondition; readonly or?: readonly ErrorCondition[] } | { readonly code: string };
+  /** The fact that is broken where it is not refused at all. */
+  readonly fact: FactName;
+  readonly reason: string;
+  /** What is not allowed, for people: `a weight_g of 0`. */
+  readonly what: string;
+  readonly at?: Pointer;
+  /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused, seen beside these. */
+  readonly isSo?: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) => boolean;
+  /** Asked of what was not refused so: whether something else that is due may have made it another matter meanwhile. */
+  readonly isOvertaken?: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) => boolean;
+  readonly beside?: readonly Done<TrialExchange>[];
+  /** As a claim's. */
+  readonly control?: Control | undefined;
+  readonly tries?: number;
+}
+
+/**
+ * Claims three things of an exchange, each a fact of its own: that it was refused, that the code is the condition's, and that
+ * the status is the code's. Returns whether it was refused.
+ */
+export function claimRefused(session: Session, done: Done<TrialExchange>, refusing: Refusing): boolean {
+  const { model } = session;
+  const { fact, reason, what, at, control } = refusing;
+  const of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]] = [done, ...(refusing.beside ?? [])];
+  const meant = (exchange: TrialExchange, beside: readonly TrialExchange[], isRefusal = false): Judgement => {
+    if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
+    if (model.refusals.isOpen(exchange)) return moot('the service says that it cannot do this');
+    // What failed was not refused: whether it is the right refusal is claimed by its code.
+    if (exchange.status >= 500 && isRefusal) return moot('the service failed');
+    return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
+  };
+  const refused = session.claim({
+    fact,
+    reason,
+    of,
+    control,
+    ...(at !== undefined && { at }),
+    judge: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) =>
+      meant(exchange, beside, true) ??
+      (isDone(exchange) || exchange.status < 400
+        ? unlessOvertaken(refusing, [exchange, ...beside], {
+            promised: `${what} is refused`,
+            seen: `${exchange.status}${briefly(exchange)}`,
+          })
+        : undefined),
+  });
+  const stated = statedRefusals(model, refusing, done.value.endpoint);
+  if (refused) claimCode(session, of, stated, refusing, meant);
+  return refused;
+}
+
+function unlessOvertaken(
+  { isOvertaken }: Pick<Refusing, 'isOvertaken'>,
+  [exchange, ...beside]: readonly [TrialExchange, ...TrialExchange[]],
+  flaw: Flaw,
+): Judgement {
+  return isOvertaken?.(exchange, ...beside) ? moot('the clock had something to do with it meanwhile') : flaw;
+}
+
+/** Claims of what was refused that its code is the condition's, and the status the code's; that it was refused is another claim's. */
+export function claimRefusedAs(session: Session, done: Done<TrialExchange>, refusing: Omit<Refusing, 'fact' | 'reason'>): void {
+  const { beside = [], isSo } = refusing;
+  const stated = statedRefusals(session.model, refusing, done.value.endpoint);
+  const meant = (exchange: TrialExchange, seen: readonly TrialExchange[]): Judgement =>
+    isSo?.(exchange, ...seen) === false ? moot('it is not what has to be refused') : undefined;
+  claimCode(session, [done, ...beside], stated, refusing, meant);
+}
+
+function claimCode(
+  session: Session,
+  of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]],
+  [stated, ...narrower]: readonly StatedRefusal[],
+  refusing: Pick<Refusing, 'by' | 'what' | 'tries' | 'control' | 'isOvertaken'>,
+  meant: (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement,
+): void {
+  if (!stated) return;
+  const { model } = session;
+  const { by, what, tries, control } = refusing;
+  const { name } = stated.code;
+  const isNarrower = (code: string | undefined) => narrower.some((one) => one.code.name === code);
+  const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
+  if (model.refusals.tells(name)) {
+    session.claim({
+      fact: { kind: 'conditions', subject: name },
+      reason: 'code',
+      of,
+      control,
+      at: stated.rule.at,
+      ...(tries !== undefined && { tries }),
+      judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
+        const code = model.refusals.codeIn(exchange);
+        if (isNarrower(code)) return moot('it is a narrower one');
+        // That a refusal has a code is the payload's business.
+        if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
+        const other = code === undefined || code === name ? undefined : whyAnother(model, exchange, code, stated, by);
+        if (other !== undefined) return moot(other);
+        const wrong = {
+          promised: `${name}, for ${what}`,
+          seen: `${exchange.status} ${code ?? 'without a code'}${briefly(exchange)}`,
+        };
+        if (code === name) return meant(exchange, beside) ?? isRefused(exchange);
+        return meant(exchange, beside) ?? isRefused(exchange) ?? unlessOvertaken(refusing, [exchange, ...beside], wrong);
+      },
+    });
+  }
+  const { status } = stated;
+  // Which refusal a condition comes to was then only read off its status.
+  if (status === undefined || model.spec.errors.codes.standing === 'inferred') return;
+  session.claim({
+    fact: statusFact(stated),
+    reason: 'status',
+    of,
+    control,
+    ...(tries !== undefined && { tries }),
+    judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
+      const code = model.refusals.codeIn(exchange);
+      if (model.refusals.tells(name) && code !== name) return moot('it is another code');
+      return (
+        meant(exchange, beside) ??
+        isRefused(exchange) ??
+        (exchange.status === status ? undefined : { promised: `${status}, for ${what}`, seen: String(exchange.status) })
+      );
+    },
+  });
+}
+
+/** Why another code than what was wrong has may be right; nothing where it is not. */
+function whyAnother(
+  model: Model,
+  exchange: TrialExchange,
+  code: string,
+  stated: StatedRefusal,
+  by: Refusing['by'],
+): string | undefined {
+  const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+  const meant = 'when' in by ? generalCondition(by.when) : undefined;
+  const isOneOf = (when: ErrorCondition) => model.refusals.codesFor(when, operation).includes(code);
+  // What the caller is refused for is what is asked here.
+  if (meant?.startsWith('caller.') && isOneOf(meant)) return undefined;
+  // Whether a credential is good there is another trial's.
+  if (isOneOf('caller.unknown')) return 'the caller is not known there';
+  if (mayBeDenied(model, exchange, code)) return 'the caller may not be allowed to';
+  return mayComeFirst(model, exchange, code, stated) ? 'an error of its own may come first' : undefined;
+}
+
+/** What is only asked once a change is about to be stored, and so stands behind the service's own errors. */
+const lastOfAll: ReadonlySet<string> = new Set<ErrorCondition>(['resource.exists', 'limit.quota']);
+
+/** Whether a refusal is an error of the service's own at that operation, which is found before what is asked last. */
+function mayComeFirst(model: Model, { endpoint }: TrialExchange, code: string, { rule }: StatedRefusal): boolean {
+  const isLast = statedValue(rule.when)?.every((when) => lastOfAll.has(when)) === true;
+  if (!isLast || !endpoint) return false;
+  const operation = model.operationOf(endpoint);
+  return model.refusals
+    .all()
+    .some(
+      ({ code: own, rule: its }) =>
+        own.name === code && its.if !== undefined && its.on !== undefined && namesOperation(its.on, operation),
+    );
+}
+
+/** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
+function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boolean {
+  const { endpoint, sent } = exchange;
+  if (!endpoint) return false;
+  const operation = model.operationOf(endpoint);
+  const denials = (['caller.forbidden', 'resource.missing', 'caller.unknown'] as const).flatMap((when) =>
+    model.refusals.codesFor(when, operation),
+  );
+  const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
+  const absent = model.refusals.of('reference.missing', operation)?.code.name;
+  if (code === absent && refersToUnreadable(model, exchange)) return true;
+  if (![...denials, ...own].includes(code)) return false;
+  const missing = model.refusals.of('resource.missing', operation)?.code.name;
+  if (code === missing && namesUnreadable(model, endpoint, exchange.caller)) return true;
+  const request = sent.json === undefined ? {} : { request: sent.json };
+  const context = { ...request, params: { ...sent.path, ...sent.query } };
+  return model.access.allows(operation, exchange.caller, { context }) !== 'yes';
+}
+
+/** Whether a path names a row, or what is above it, that the caller may not be allowed to read: to that caller it is not there. */
+function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): boolean {
+  const last = identifierParameter(endpoint);
+  return pathParameters(endpoint.path).some((name) => {
+    const target = name === last ? resourceOfEffect(statedValue(endpoint.does)) : model.parentOf(endpoint, name);
+    return target === undefined || !readsAll(model, target, caller);
+  });
+}
+
+/** Whether a body refers to a row that the caller may not be allowed to read: to that caller it is not there either. */
+function refersToUnreadable(model: Model, { endpoint, sent, caller }: TrialExchange): boolean {
+  const resource = model.resource(resourceOfEffect(endpoint && statedValue(endpoint.does)) ?? '');
+  const { json } = sent;
+  const fields = resource && isMap(json) ? entriesOf(resource.fields).filter(([name]) => Object.hasOwn(json, name)) : [];
+  return fields.some(([, { ref }]) => ref !== undefined && !readsAll(model, ref, caller));
+}
+
+/** Whether a caller is sure to be allowed to read whatever row there is. */
+function readsAll(model: Model, resource: string, caller: TrialCaller | undefined): boolean {
+  return model.endpointsThat('read', resource).some((read) => model.access.allows(model.operationOf(read), caller) === 'yes');
+}
+
+/** What it may be refused with; the first is what the fact is about. */
+function statedRefusals(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): readonly StatedRefusal[] {
+  const operation = endpoint && model.operationOf(endpoint);
+  if ('when' in by) return [by.when, ...(by.or ?? [])].flatMap((when) => model.refusals.among(when, operation));
+  const named = model.refusals.named(by.code, operation);
+  return named ? [named] : [];
+}

@@ -1,0 +1,99 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { type Judgement, moot } from '../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { FactName } from '../exchange/facts.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import type { Done } from '../exchange/step.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
+import type { Session } from '../session/session.ts';
+import { bareMap } from '../values/bare-map.ts';
+import { callersFor } from './callers-for.ts';
+import { hasNextPage, widest } from './pages.ts';
+import { walkingPages } from './walk-pages.ts';
+
+export interface RefusedExchange {
+  readonly resource: string;
+  readonly request: RequestPlan;
+  readonly done: Done<TrialExchange>;
+  /** The fields by whose values the row would be told from all others. */
+  readonly marks: readonly string[];
+  readonly fact: FactName;
+}
+
+/** Claims that a creation that was refused made nothing: no list shows a row with its marks. Where there is no such list, it claims nothing. */
+export async function claimNothingLeft(session: Session, refused: RefusedExchange): Promise<void> {
+  const { resource, done, marks, fact } = refused;
+  const { model } = session;
+  const plan = marks.length === 0 ? undefined : listFor(session, refused);
+  if (!plan) return;
+  const pages = await session.do(walkingPages(model, plan));
+  session.claim({
+    fact,
+    reason: 'refused, nothing left',
+    of: [done, pages] as const,
+    judge(tried: TrialExchange, all: readonly TrialExchange[]): Judgement {
+      if (tried.status < 400) return moot('it was not refused');
+      const wanted = marksIn(tried, marks);
+      const last = all.at(-1);
+      if (wanted.length === 0 || !last || !all.every(isDone)) return moot('it could not be looked for');
+      const rows = all.flatMap((page) => rowsShown(model, page)?.rows ?? []).map((row) => unexpanded(model, resource, row));
+      const left = rows.find((row) => wanted.every(([name, value]) => String(row[name]) === String(value)));
+      if (left) return { promised: `a ${resource} that is refused is not kept`, seen: JSON.stringify(left) };
+      return hasNextPage(model, last) ? moot('the list was not gone through to its end') : undefined;
+    },
+  });
+}
+
+function marksIn({ sent }: TrialExchange, marks: readonly string[]): [string, Json][] {
+  const body: ShownFields = isMap(sent.json) ? sent.json : {};
+  return marks.flatMap((name): [string, Json][] => {
+    const value = body[name] ?? sent.path[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+}
+
+/** The list that would show the row to whoever asked for it, narrowed as far as it can be. */
+function listFor(session: Session, { resource, request, marks }: RefusedExchange): RequestPlan | undefined {
+  const { model } = session;
+  const body = membersOf(request);
+  const caller: TrialCaller | undefined = request.caller;
+  for (const endpoint of model.endpointsThat('list', resource)) {
+    const path: Record<string, Symbolic> = bareMap({});
+    for (const name of pathParameters(endpoint.path)) {
+      const value = request.path[name] ?? body[name];
+      if (value !== undefined) path[name] = value;
+    }
+    const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
+    const mayCall =
+      model.access.isPublic(model.operationOf(endpoint)) || callersFor(session, endpoint).some((one) => one === caller);
+    if (!isWhole || !mayCall || pathParameters(endpoint.path).some((name) => !(name in path))) continue;
+    const query = { ...widest(model, endpoint), ...filtersFor(endpoint, marks, body) };
+    return { ...model.request(endpoint, { path, query, ...(caller && { caller }) }), isWhole: true };
+  }
+  return undefined;
+}
+
+function filtersFor(
+  endpoint: Endpoint,
+  marks: readonly string[],
+  body: Readonly<Record<string, Symbolic>>,
+): Record<string, Symbolic> {
+  const query: Record<string, Symbolic> = {};
+  for (const [name, { in: place, op, filters }] of entriesOf(endpoint.parameters)) {
+    const value = filters === undefined || !marks.includes(filters) ? undefined : body[filters];
+    if (place === 'query' && op === '=' && value !== undefined) query[name] = value;
+  }
+  return query;
+}
+
+function membersOf({ body }: RequestPlan): Readonly<Record<string, Symbolic>> {
+  const value = body && 'value' in body ? body.value : undefined;
+  // The cast holds: a body that is a map is a map of what may be sent.
+  return isMap(value as Json) ? (value as Readonly<Record<string, Symbolic>>) : {};
+}

@@ -1,0 +1,171 @@
+import type { Json } from '../../document/document.ts';
+import { isMap, isSame } from '../../document/values.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import { machineOn } from '../../parts/states.ts';
+import { endOf, type Version } from '../../parts/versioning.ts';
+import { Carries } from '../../parts/versions/carries.ts';
+import type { ResourceCarry } from '../../parts/versions/carry.ts';
+import { CannotCarry } from '../../parts/versions/change-values.ts';
+import { type History, historyOf } from '../../parts/versions/history.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import { resolve, type Symbolic } from '../exchange/symbol.ts';
+import type { Model } from '../model/model.ts';
+import type { Session } from '../session/session.ts';
+import { boundsOf } from '../values/numbers.ts';
+import { dateMs } from './deprecation-fields.ts';
+import type { Door } from './knocking.ts';
+
+/** The versions of a document, and how requests say in which one they are. */
+export interface RequestVersions {
+  readonly history: History;
+  readonly all: readonly Version[];
+}
+
+/** The versions of a document; nothing where it states none, or none can be asked for. */
+export function versionsOf({ spec }: Model): RequestVersions | undefined {
+  const history = historyOf(spec);
+  const select = statedValue(spec.versioning.select);
+  if (!history || !select || select.by === 'pin') return undefined;
+  return { history, all: entriesOf(spec.versioning.versions).map(([, version]) => version) };
+}
+
+/** The same request in a version, or in none that it says. */
+export function inVersion(model: Model, plan: RequestPlan, version: string | undefined): RequestPlan {
+  const select = statedValue(model.spec.versioning.select);
+  if (!select || select.by === 'pin') return plan;
+  const { carrier, by } = select;
+  if (by === 'path') {
+    const step = version === undefined ? '' : carrier.replaceAll(/\{[^{}]+\}/g, encodeURIComponent(version));
+    return { ...plan, prefix: `${model.basePath}${step}` };
+  }
+  const { [carrier]: _header, ...headers } = plan.headers;
+  const { [carrier]: _query, ...query } = plan.query;
+  const named = version === undefined ? {} : { [carrier]: version };
+  return by === 'header' ? { ...plan, headers: { ...headers, ...named } } : { ...plan, query: { ...query, ...named } };
+}
+
+/** Whether the last day of a version has come; nothing within a day of it. */
+export function isOver({ deprecation }: Version, nowMs: number): boolean | undefined {
+  const stated = statedValue(deprecation);
+  const sunset = stated && dateMs(endOf(stated));
+  if (sunset === undefined) return false;
+  return Math.abs(sunset - nowMs) < 86_400_000 ? undefined : nowMs > sunset;
+}
+
+/** What goes between the newest shapes and those of a version; nothing where it is not known what was changed since. */
+export function carriesTo(model: Model, { history }: RequestVersions, version: string): Carries | undefined {
+  return history.openAbove(version).length > 0 ? undefined : new Carries(model.spec, history, version, () => Date.now());
+}
+
+/** What is carried, a row of JSON; nothing where a value of it has no form in the other version. */
+export function carried(carry: () => unknown): Readonly<Record<string, Json>> | undefined {
+  try {
+    // The cast holds: what is carried of a row of JSON is one, but for integers past 2^53.
+    return carry() as Readonly<Record<string, Json>>;
+  } catch (error) {
+    if (error instanceof CannotCarry) return undefined;
+    throw error;
+  }
+}
+
+/** An operation to ask in every version: it changes nothing, names no row, and is in all of them. */
+export function doorOf(model: Model): (Door & { readonly caller: TrialCaller | undefined }) | undefined {
+  const changed = new Set(
+    historyOf(model.spec)?.steps.flatMap(({ change }) => (change.kind === 'endpoint' ? [change.endpoint] : [])),
+  );
+  for (const operation of model.operations) {
+    const { endpoint } = operation;
+    if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0 || changed.has(endpoint.key)) continue;
+    // Which row an `identity` means may be one that is not there.
+    if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) continue;
+    if (model.access.isPublic(operation)) return { operation, endpoint, caller: undefined };
+    const caller = model.callers.find((one) => model.access.allows(operation, one) === 'yes');
+    if (caller) return { operation, endpoint, caller };
+  }
+  return undefined;
+}
+
+type Body = Readonly<Record<string, Json>>;
+
+/** How many numbers are looked at for one that is easily cut wrong. */
+const numbersMax = 500;
+
+/**
+ * Members to make rows with, so that each value that was changed since a version is seen: at first what is drawn, with numbers
+ * that are easily cut wrong where they were mapped; then each of the values that were renamed.
+ */
+export function bodiesFor(
+  model: Model,
+  { history }: RequestVersions,
+  version: string,
+  resource: string,
+  carry: ResourceCarry,
+): (Body | undefined)[] {
+  const changes = history.steps.flatMap(({ level, change }) => (level >= history.levelOf(version) ? [change] : []));
+  const mapped: Record<string, Json> = {};
+  const renamed: Body[] = [];
+  for (const change of changes) {
+    if ((change.kind !== 'map' && change.kind !== 'enum') || change.resource !== resource) continue;
+    if (!isSent(model, resource, change.field)) continue;
+    if (change.kind === 'enum') renamed.push(...Object.values(change.values).map((value) => ({ [change.field]: value })));
+    else Object.assign(mapped, brittle(model, resource, change.field, carry));
+  }
+  return [Object.keys(mapped).length === 0 ? undefined : mapped, ...renamed];
+}
+
+function isSent(model: Model, resource: string, name: string): boolean {
+  const field = entryOf(model.resource(resource)?.fields, name);
+  return field !== undefined && !field.readOnly && machineOn(model.spec.states, resource, name) === undefined;
+}
+
+/** A whole number whose older value, multiplied back, comes out a little less: who cuts it off instead of rounding is one short. */
+function brittle(model: Model, resource: string, name: string, carry: ResourceCarry): Body {
+  const field = entryOf(model.resource(resource)?.fields, name);
+  const shape = field && statedValue(field.shape);
+  const older = carry.newer(name)?.older;
+  if (shape?.type !== 'integer' || older === undefined || Array.isArray(shape.enum)) return {};
+  const { min, max, step } = boundsOf(shape, 'integer');
+  for (
+    let count = 0, value = Math.ceil(Math.max(min, 1) / step) * step;
+    count < numbersMax && value <= max;
+    count++, value += step
+  ) {
+    const was = carried(() => carry.down({ [name]: value }))?.[older];
+    if (typeof was !== 'number' || Number.isInteger(was) || was === 0) continue;
+    const factor = Math.round(value / was);
+    if (Math.abs(was * factor - value) < 1e-6 && Math.trunc(was * factor) !== value) return { [name]: value };
+  }
+  return {};
+}
+
+/** A body of the newest version as the older one has it, without what was not sent and what is there no more. */
+export function olderBody(
+  { run }: Session,
+  carry: ResourceCarry,
+  body: Symbolic,
+  given: Readonly<Record<string, Json>>,
+): Record<string, Symbolic> | undefined {
+  const drawn = resolve(body, run);
+  const newest = isMap(drawn) ? { ...drawn, ...given } : undefined;
+  const older = newest && carried(() => carry.down(newest));
+  if (!newest || !older) return undefined;
+  // The cast holds: what resolves to a map is one.
+  const symbols = { ...(body as Readonly<Record<string, Symbolic>>), ...given };
+  const sent: Record<string, Symbolic> = {};
+  for (const [name, value] of Object.entries(older)) {
+    const line = carry.older(name);
+    const newer = line === undefined ? name : line.newer;
+    if (newer === undefined || !Object.hasOwn(newest, newer)) continue;
+    // What stays as it is may be new in every run.
+    sent[name] = isSame(value, newest[newer]) ? (symbols[newer] as Symbolic) : value;
+  }
+  return sent;
+}
+
+/** Ends a case about a version that is over. @throws {Untestable} */
+export function needServed(session: Session, { all }: RequestVersions, version: string): void {
+  const stated = all.find(({ name }) => name === version);
+  if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
+}

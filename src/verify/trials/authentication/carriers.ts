@@ -1,0 +1,76 @@
+import { statedValue } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import type { Credential } from '../../exchange/callers.ts';
+import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
+import type { TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import { type Door, inventedFor, knockableSchemes } from '../../make/knocking.ts';
+import { credentialParts } from '../../model/credential-parts.ts';
+import type { Model } from '../../model/model.ts';
+import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../../model/refused-as.ts';
+import { mayBeRefusedBefore } from '../../model/stated-order.ts';
+import type { Session } from '../../session/session.ts';
+
+/** The same credential where none is looked for. */
+export async function elsewhere(
+  session: Session,
+  { operation }: Door,
+  request: RequestPlan,
+  credential: Credential,
+): Promise<void> {
+  const { model } = session;
+  // What signs is never sent; the header of a signature is looked at with the signatures.
+  if (credential.signs) return;
+  const fact = { kind: 'header names', subject: credential.scheme.name };
+  const { text } = credentialParts(credential);
+  const taken = new Set(knockableSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
+  const places: readonly Place[] = [
+    ['header', 'X-Ninefold-Verify', credential.value],
+    ['header', 'Authorization', `Bearer ${text}`],
+    ['header', 'X-API-Key', text],
+    ['query', 'access_token', text],
+    ['query', 'api_key', text],
+  ];
+  const others = places.filter(([place, carrier]) => !taken.has(`${place} ${carrier.toLowerCase()}`));
+  for (const [place, carrier, value] of [...others, ...underOtherWords(model, credential)]) {
+    const other: Credential = { ...credential, in: place, carrier, value };
+    const done = await session.send({ ...request, caller: { name: 'stranger', user: '', credential: other } });
+    const word = carrier === credential.carrier ? ` under the word ${value.split(' ')[0]}` : '';
+    const judge = (seen: TrialExchange): Judgement =>
+      place === 'query' && mayBeRefusedBefore(model, 'caller', seen) && !isUnknownCaller(model, operation, seen)
+        ? moot('the parameter may have been looked at first')
+        : unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}${word}`);
+    session.claim({ fact, reason: `in ${carrier}${word}`, of: [done], control: request, judge });
+  }
+}
+
+type Place = readonly [place: 'header' | 'query', carrier: string, value: string];
+
+/** The credential in its own header behind words that no accepted scheme there has (RFC 9110 section 11.1: whatever their case). */
+function underOtherWords(model: Model, credential: Credential): Place[] {
+  const { prefix, text } = credentialParts(credential);
+  const isAuthorization = credential.in === 'header' && credential.carrier.toLowerCase() === 'authorization';
+  if (!isAuthorization || prefix.trim() === '') return [];
+  const usual = knockableSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
+  const words = ['Token', 'JWT', 'Key'].filter((word) => !usual.includes(word.toLowerCase()));
+  return words.slice(0, 2).map((word) => ['header', credential.carrier, `${word} ${text}`] as const);
+}
+
+/** That an answer is the refusal of somebody unknown. */
+export function unknownFlaw(model: Model, operation: Operation, seen: TrialExchange, how: string): Flaw | undefined {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  if (isUnknown(model, refusal, seen)) return undefined;
+  const wanted = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
+  return { promised: `${operation.name} ${how} is ${wanted}: the caller is unknown`, seen: `it was answered ${seen.status}` };
+}
+
+/** Whether an answer says that it is not known who is calling; where no refusal is stated for that, HTTP's own says it. */
+export function isUnknownCaller(model: Model, operation: Operation, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  return refusal ? isUnknown(model, refusal, seen) : seen.status === 401;
+}
+
+/** Whether an answer is the refusal of somebody unknown; where none is stated, any refusal is. */
+export function isUnknown(model: Model, refusal: RefusalForm | undefined, seen: TrialExchange): boolean {
+  return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
+}

@@ -1,0 +1,104 @@
+import { isMap } from '../../../document/values.ts';
+import { pageStyle } from '../../../kinds/pages/all.ts';
+import { parametersOf } from '../../../kinds/pages/kind.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import type { Symbolic } from '../../exchange/symbol.ts';
+import { arrange } from '../../make/begin-body.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { beginList } from '../../make/own-list.ts';
+import { paginationOf } from '../../make/pages.ts';
+import { pathValues } from '../../make/request-about.ts';
+import { isByRule } from '../../model/promises.ts';
+import type { Session } from '../../session/session.ts';
+import { NoValue } from '../../values/no-value.ts';
+import { arbitraryValuesOf, Reference } from '../../values/values.ts';
+
+/** Sends a request that is ready but for its query. */
+export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
+
+/** The query parameters of an endpoint that have a shape of one word, and whether each is needed. */
+export function queryOf(session: Session, endpoint: Endpoint) {
+  const { properties } = paramsShape(session.model.spec, endpoint);
+  // What says where a page begins is a place that was told, or the name of a row: no value of its shape has to be one.
+  const pagination = paginationOf(session.model, endpoint);
+  const places = pagination ? parametersOf(pageStyle(pagination.style), pagination) : [];
+  const told = places.filter(({ parameter }) => parameter.schema.type === 'string').map(({ name }) => name);
+  return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
+    const shape = isMap(properties) ? properties[name] : undefined;
+    if (told.includes(name)) return [];
+    if (parameter.in !== 'query' || !isMap(shape) || parameter.op === 'contains' || parameter.op === 'prefix') return [];
+    return [{ name, shape, isNeeded: parameter.required }];
+  });
+}
+
+/** Makes what a request that asks for something needs, and the query that it cannot do without. @throws {Untestable} */
+export async function beginAsking(session: Session, endpoint: Endpoint): Promise<Asking> {
+  const { model } = session;
+  const verb = statedValue(endpoint.does)?.verb;
+  const valid = await neededQuery(session, endpoint);
+  if (!isByRule(endpoint)) {
+    const { query: _needed, ...request } = await arrange(session, endpoint);
+    return asking(session, (query) => ({ ...request, query: { ...model.version().query, ...query } }), valid);
+  }
+  if (verb === 'list') {
+    const { plan } = await beginList(session, endpoint, { bodies: [{}] });
+    return asking(session, plan, valid);
+  }
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  const row = resource === undefined ? undefined : await session.make(resource);
+  const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
+  const caller: TrialCaller | undefined = isPublic ? undefined : callersFor(session, endpoint, row)[0];
+  session.need(
+    caller !== undefined || isPublic || model.callers.every(({ credential }) => !credential),
+    `nobody may call ${endpoint.key}`,
+  );
+  const path = row ? pathValues(model, endpoint, row) : (await session.parts(endpoint)).path;
+  return asking(session, (query) => model.request(endpoint, { path, caller, query }), valid);
+}
+
+/** A request that is ready but for its query, and the query that it cannot do without. */
+export interface Asking {
+  readonly ask: Ask;
+  readonly valid: Record<string, Symbolic>;
+  /** The same without one of its parameters. */
+  without(name: string): ReturnType<Ask>;
+}
+
+function asking(
+  session: Session,
+  plan: (query: Readonly<Record<string, Symbolic>>) => RequestPlan,
+  valid: Asking['valid'],
+): Asking {
+  return {
+    valid,
+    ask: (query) => session.send(plan(query)),
+    without(name) {
+      const whole = plan(valid);
+      const { [name]: _left, ...query } = whole.query;
+      return session.send({ ...whole, query });
+    },
+  };
+}
+
+async function neededQuery(session: Session, endpoint: Endpoint): Promise<Record<string, Symbolic>> {
+  const { model } = session;
+  const { properties } = paramsShape(model.spec, endpoint);
+  const query: Record<string, Symbolic> = {};
+  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
+    const shape = isMap(properties) ? properties[name] : undefined;
+    if (parameter.in !== 'query' || !parameter.required || !isMap(shape)) continue;
+    try {
+      const draft = session.chance.value(arbitraryValuesOf(model.spec, shape, 'plain'));
+      query[name] = draft instanceof Reference ? (await session.make(draft.resource)).id : (draft as Symbolic);
+    } catch (error) {
+      if (!(error instanceof NoValue)) throw error;
+      session.need(false, `no ${name} could be made`);
+    }
+  }
+  return query;
+}

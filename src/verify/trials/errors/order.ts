@@ -1,0 +1,160 @@
+import type { ErrorCondition } from '../../../parts/conditions.ts';
+import { ownAnswer } from '../../../parts/conditions.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../../parts/fact.ts';
+import { identifierParameter } from '../../../parts/payload.ts';
+import type { OrderWord } from '../../../parts/refusal-order.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { briefly, type TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import { freshText } from '../../exchange/symbol.ts';
+import { ready } from '../../make/readied.ts';
+import type { Model } from '../../model/model.ts';
+import { isRefusal, refusalFor } from '../../model/refused-as.ts';
+import { statedOrder } from '../../model/stated-order.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+
+/** Of two things that are wrong in one request, the one that is asked first in the stated order is what it is refused for. */
+export const refusalOrder: Trial = {
+  name: 'errors/order',
+  part: 'errors',
+  about: 'A request in which two things are wrong is refused for the one that the stated order asks first.',
+  noise: 'quiet',
+  *cases(model) {
+    const order = statedOrder(model);
+    if (!order) return;
+    for (const endpoint of model.endpoints) {
+      const wrongs = order.flatMap((word) => wrongAt(model, endpoint, word));
+      for (const [at, first] of wrongs.entries()) {
+        for (const second of wrongs.slice(at + 1)) {
+          if (areTold(model, endpoint, first, second)) yield caseOf(endpoint, first, second);
+        }
+      }
+    }
+  },
+};
+
+/** One thing that can be wrong in a request to an endpoint. */
+interface Wrong {
+  readonly word: OrderWord;
+  readonly when: ErrorCondition;
+  readonly what: string;
+  make(plan: RequestPlan): RequestPlan;
+}
+
+const fact = { kind: 'conditions', subject: 'order' } as const;
+
+function caseOf(endpoint: Endpoint, first: Wrong, second: Wrong): Case {
+  const what = `${first.what} and ${second.what}`;
+  return {
+    name: `${endpoint.key} with ${what}`,
+    facts: [fact],
+    async run(session: Session) {
+      const { model } = session;
+      const { request, row } = await ready(session, endpoint);
+      const headers = row ? await session.preconditions(endpoint, row, request.caller) : {};
+      const valid = { ...request, headers: { ...request.headers, ...headers } };
+      const done = await session.send(first.make(second.make(valid)));
+      session.claim({
+        fact,
+        reason: `${first.word} before ${second.word} at ${endpoint.key}`,
+        of: [done],
+        control: valid,
+        judge: (exchange) => judged(model, exchange, endpoint, first, what),
+      });
+    },
+  };
+}
+
+function judged(model: Model, exchange: TrialExchange, endpoint: Endpoint, { when }: Wrong, what: string): Judgement {
+  if (model.refusals.isHurried(exchange) || model.refusals.isOpen(exchange)) return moot('it was not done now');
+  const form = formOf(model, endpoint, when);
+  if (isRefusal(model, exchange, form)) return undefined;
+  const promised = `${form.status ?? 'a refusal'} ${form.code}, for ${what}`;
+  return { promised, seen: `${exchange.status}${briefly(exchange)}` };
+}
+
+function formOf(model: Model, endpoint: Endpoint, when: ErrorCondition) {
+  return refusalFor(model, when, model.operationOf(endpoint)) ?? { code: when, status: ownAnswer(when).status };
+}
+
+/** Whether the refusals of two things can be told apart. */
+function areTold(model: Model, endpoint: Endpoint, first: Wrong, second: Wrong): boolean {
+  const [one, other] = [formOf(model, endpoint, first.when), formOf(model, endpoint, second.when)];
+  const isByCode =
+    model.refusals.showsCodes && one.code !== other.code && refusalFor(model, first.when, model.operationOf(endpoint));
+  return Boolean(isByCode) || one.status !== other.status;
+}
+
+/** What can be made wrong on purpose for a step; nothing where the step asks nothing here, or nobody can make it wrong alone. */
+function wrongAt(model: Model, endpoint: Endpoint, word: OrderWord): Wrong[] {
+  const made = wrongs[word]?.(model, endpoint);
+  return made ? [{ word, ...made }] : [];
+}
+
+type Making = (model: Model, endpoint: Endpoint) => Omit<Wrong, 'word'> | undefined;
+
+const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
+  caller: (model, endpoint) =>
+    isStated(model.spec.authentication.schemes) && model.access.allows(model.operationOf(endpoint), undefined) === 'no'
+      ? { when: 'caller.unknown', what: 'no credential', make: ({ caller: _caller, ...plan }) => plan }
+      : undefined,
+  accept: (model, endpoint) =>
+    endpoint.acceptIgnored || model.refusals.standingOf('request.accept') !== 'refused'
+      ? undefined
+      : {
+          when: 'request.accept',
+          what: 'Accept: image/png',
+          make: (plan) => ({ ...plan, headers: { ...plan.headers, Accept: 'image/png' } }),
+        },
+  body: (model, endpoint) =>
+    takesJson(model, endpoint)
+      ? {
+          when: 'request.malformed',
+          what: 'a body that ends too soon',
+          make: (plan) => ({ ...plan, body: { text: '{"nf":', type: 'application/json' } }),
+        }
+      : undefined,
+  parameters: (_model, endpoint) =>
+    statedValue(endpoint.does)?.verb === undefined || (endpoint.parameters.standing === 'open' && endpoint.parameters.question)
+      ? undefined
+      : {
+          when: 'request.parameter',
+          what: 'a parameter that is not stated',
+          make: (plan) => ({ ...plan, query: { ...plan.query, nf_not_stated: '1' } }),
+        },
+  row(_model, endpoint) {
+    const parameter = identifierParameter(endpoint);
+    const verb = statedValue(endpoint.does)?.verb;
+    return parameter === undefined || verb === 'upsert'
+      ? undefined
+      : {
+          when: 'resource.missing',
+          what: 'a row that there is not',
+          make: (plan) => ({ ...plan, path: { ...plan.path, [parameter]: freshText('nf-') } }),
+        };
+  },
+  precondition: (_model, { ifMatch, etag }) =>
+    ifMatch === 'accepted' || ifMatch === 'required'
+      ? {
+          when: 'precondition.failed',
+          what: `a tag of another time${etag === 'weak' ? ', a strong one' : ''}`,
+          make: (plan) => ({ ...plan, headers: { ...plan.headers, 'If-Match': '"nf-no-such-tag"' } }),
+        }
+      : undefined,
+  request: (model, endpoint) =>
+    takesJson(model, endpoint)
+      ? {
+          when: 'request.invalid',
+          what: 'a body that is a list',
+          // A broken body is no body of the wrong shape: whoever makes both wrong has the broken one.
+          make: (plan) => (plan.body && 'text' in plan.body ? plan : { ...plan, body: { value: [], type: 'application/json' } }),
+        }
+      : undefined,
+};
+
+function takesJson(model: Model, endpoint: Endpoint): boolean {
+  const shape = model.requestShape(endpoint);
+  return isStated(shape) && (endpoint.consumes === undefined || endpoint.consumes.includes('application/json'));
+}

@@ -1,0 +1,173 @@
+import type { Json } from '../../../document/document.ts';
+import { isSame } from '../../../document/values.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import type { Resource, Unique } from '../../../parts/resources.ts';
+import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { claimRefused } from '../../make/claim-refused.ts';
+import { lookAt } from '../../make/look.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { claimUnchanged } from '../../make/transitions.ts';
+import { uniqueValues } from '../../make/unique-values.ts';
+import { statesOf } from '../../make/walk.ts';
+import type { Model } from '../../model/model.ts';
+import { idIn, rowsShown, rowWith, unexpanded } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+
+/** A row that has to be unique in some states alone keeps its values from others in these, and is not let back into one of them once another has them. */
+export const takenAgain: Trial = {
+  name: 'errors/taken again',
+  part: 'errors',
+  about:
+    'What is unique in some states alone is free in the others, and a transition back is refused where another row has it by now.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+      for (const machine of machinesOf(model.spec.states, name)) {
+        for (const rule of resource.unique) {
+          yield* freedCases(model, { resource, machine, rule });
+          for (const [, transition] of entriesOf(machine.transitions))
+            yield* casesOf(model, { resource, machine, rule, transition });
+        }
+      }
+    }
+  },
+};
+
+interface Again {
+  readonly resource: Resource;
+  readonly machine: Machine;
+  readonly rule: Unique;
+  readonly transition: Transition;
+}
+
+function* casesOf(model: Model, again: Again): Iterable<Case> {
+  const { resource, machine, rule, transition } = again;
+  const endpoint = model.endpointOfTransition(resource.name, transition.name);
+  const code = endpoint && model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
+  const leadsIn = transition.to.length === 1 && isUniqueIn(model, machine, rule, transition.to[0]?.state) === true;
+  const states = transition.from === '*' ? statesOf(machine) : transition.from;
+  const from = states.find((state) => isUniqueIn(model, machine, rule, state) === false);
+  if (!endpoint || code === undefined || !leadsIn || from === undefined) return;
+  yield {
+    name: `${transition.name} ${resource.name} from ${from}, by ${rule.fields.join(' and ')}`,
+    facts: [{ kind: 'conditions', subject: code }],
+    run: (session) => moveBack(session, again, from),
+  };
+}
+
+type Freed = Pick<Again, 'resource' | 'machine' | 'rule'>;
+
+/** So many states are tried in which a row no longer has to be unique. */
+const freedMost = 6;
+
+function* freedCases(model: Model, { resource, machine, rule }: Freed): Iterable<Case> {
+  const [endpoint] = model.endpointsThat('create', resource.name);
+  const code = endpoint && model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
+  const free = statesOf(machine).filter((state) => isUniqueIn(model, machine, rule, state) === false);
+  if (code === undefined || machine.initial.some(({ state }) => isUniqueIn(model, machine, rule, state) !== true)) return;
+  for (const state of free.slice(0, freedMost)) {
+    yield {
+      name: `${resource.name} after one that is ${state}, by ${rule.fields.join(' and ')}`,
+      facts: [{ kind: 'conditions', subject: code }],
+      run: (session) => takeFreed(session, { resource, machine, rule }, state, code),
+    };
+  }
+}
+
+/** What a row in such a state had is there for another. */
+async function takeFreed(session: Session, { resource, machine, rule }: Freed, state: string, code: string): Promise<void> {
+  const { model } = session;
+  const { name } = resource;
+  const values = await uniqueValues(session, resource, rule.fields);
+  const row = await session.make(name, { body: values, machine, state });
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${name} are given, not made`);
+  const before = (await lookAt(session, row)).done;
+  const done = await session.send(await session.creation(name, { body: values, caller: row.caller }));
+  session.claim({
+    fact: { kind: 'conditions', subject: code },
+    reason: 'freed',
+    at: rule.at,
+    of: [done, made, before] as const,
+    judge(exchange: TrialExchange, creation: TrialExchange, was: TrialExchange): Judgement {
+      const old = rowWith(model, was, idIn(model, creation));
+      if (old?.[machine.field] !== state || !isDone(creation)) return moot('it was in another state');
+      if (isDone(exchange)) return undefined;
+      return model.refusals.codeIn(exchange) === code
+        ? {
+            promised: `the ${rule.fields.join(' and ')} of a ${name} that is ${state} can be taken`,
+            seen: `${exchange.status} ${code}`,
+          }
+        : moot('something else stood in its way');
+    },
+  });
+}
+
+/** Whether a row has to be unique in a state; nothing where that depends on more than its state. */
+function isUniqueIn(
+  model: Model,
+  { field }: Machine,
+  { while: condition }: Unique,
+  state: string | undefined,
+): boolean | undefined {
+  const reads = condition ? model.expressions.readsOf(condition, undefined) : [];
+  if (!condition || state === undefined || reads.some(({ root, path }) => root !== 'next' || path[0] !== field)) return undefined;
+  const holds = model.expressions.evaluate(condition, undefined, { context: { next: { [field]: state } } });
+  return typeof holds === 'object' && typeof holds.value === 'boolean' ? holds.value : undefined;
+}
+
+async function moveBack(session: Session, { resource, machine, rule, transition }: Again, from: string): Promise<void> {
+  const { model } = session;
+  const { name } = resource;
+  const endpoint = model.endpointOfTransition(name, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const values = await uniqueValues(session, resource, rule.fields);
+  const row = await session.make(name, { body: values, machine, state: from });
+  // What is unique in some states alone is taken by a row that is in one of them.
+  const [initial] = machine.initial;
+  const isNewUnique = machine.initial.length === 1 && isUniqueIn(model, machine, rule, initial?.state) === true;
+  const state = isNewUnique ? undefined : transition.to[0]?.state;
+  const other = await session.make(name, { body: values, caller: row.caller, ...(state !== undefined && { machine, state }) });
+  const before = (await lookAt(session, row)).done;
+  const beside = (await lookAt(session, other)).done;
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, transition }));
+  const code = model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name ?? '';
+  const fact = { kind: 'conditions', subject: code };
+  const free = async () => {
+    const alone = await session.make(name, { machine, state: from, caller: row.caller });
+    const tags = await session.preconditions(endpoint, alone, caller);
+    return requestAbout(session, alone, endpoint, { caller, headers: tags, transition });
+  };
+  const isSo = (exchange: TrialExchange, was?: TrialExchange, taken?: TrialExchange): boolean => {
+    const id = idIn(model, exchange);
+    const old = was && rowWith(model, was, id);
+    if (!old || !taken || old[machine.field] !== from) return false;
+    const others = (rowsShown(model, taken)?.rows ?? []).map((one) => unexpanded(model, name, one));
+    return others.some((one) => {
+      const isOther = String(one[model.identifierField(name)]) !== String(id);
+      const isUnique = isUniqueIn(model, machine, rule, String(one[machine.field])) === true;
+      return isOther && isUnique && rule.fields.every((field) => isThere(old[field]) && isSame(old[field], one[field]));
+    });
+  };
+  claimRefused(session, done, {
+    by: { when: 'resource.exists' },
+    fact,
+    reason: `${transition.name} into what is taken`,
+    at: rule.at,
+    beside: [before, beside],
+    control: free,
+    isSo,
+    what: `${transition.name} of a ${name} with the ${rule.fields.join(' and ')} of another`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}
+
+function isThere(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}

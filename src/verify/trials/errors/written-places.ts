@@ -1,0 +1,133 @@
+import type { Json } from '../../../document/document.ts';
+import { pointerOf } from '../../../document/pointer.ts';
+import { isMap } from '../../../document/values.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import { type Begun, beginBody } from '../../make/begin-body.ts';
+import { membersSent, type SentMember } from '../../make/fields-sent.ts';
+import type { Model } from '../../model/model.ts';
+import type { Session } from '../../session/session.ts';
+import type { Trial } from '../../session/trial.ts';
+import { hasWayTo, withMember } from '../../values/at-path.ts';
+import { conditionOfBreak } from '../../values/break-sort.ts';
+import type { Variant } from '../../values/variant.ts';
+import { isBodyPromised } from '../endpoints/bodies.ts';
+import { breaksHeld } from '../endpoints/breaks.ts';
+
+/** The reason of a claim that a refusal says where something is wrong, as places are written. */
+const placeWritten = 'its place';
+
+const fact = { kind: 'error payload shapes', subject: 'service' } as const;
+
+/** What a refusal tells of the place of what is wrong is that place, written as the document says. */
+export const writtenPlaces: Trial = {
+  name: 'errors/written places',
+  part: 'errors',
+  about: 'A refusal says which member of the body is wrong, in the way in which places are written.',
+  noise: 'quiet',
+  *cases(model) {
+    if (model.spec.errors.payload.standing !== 'stated' || !model.refusals.placeAt('request.invalid')) return;
+    for (const endpoint of model.endpoints) {
+      if (!isBodyPromised(model, endpoint) || !isStructured(endpoint)) continue;
+      yield { name: endpoint.key, facts: [fact], run: (session) => breakSome(session, endpoint) };
+    }
+  },
+};
+
+/** A form, or JSON: what is inside of anything else has no names. */
+function isStructured({ consumes }: Endpoint): boolean {
+  const [type = 'application/json'] = consumes ?? [];
+  return type === 'application/json' || type === 'application/x-www-form-urlencoded';
+}
+
+/** So many members are broken, those that lie deepest first: at the top the ways of writing are alike. */
+const membersMost = 3;
+
+async function breakSome(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const begun = await beginBody(session, endpoint, 'whole');
+  const broken = membersSent(model, endpoint, begun.caller)
+    .flatMap((member) => brokenOf(model, endpoint, begun, member))
+    .sort((one, other) => other.member.path.length - one.member.path.length);
+  session.need(broken.length > 0, `nothing in the body of ${endpoint.key} can be made wrong alone`);
+  for (const { member, variant } of broken.slice(0, membersMost)) {
+    const done = await session.send(begun.request(withMember(begun.json, member.path, variant.value)));
+    session.claim({
+      fact,
+      reason: placeWritten,
+      at: `${model.spec.errors.payload.at.replace(/\/payload$/, '')}/paths`,
+      of: [done] as const,
+      control: begun.valid,
+      judge: (exchange: TrialExchange) => judgePlace(model, exchange, member, variant),
+    });
+  }
+}
+
+/** How a member is broken, where a text says it too: what a form cannot say is sent in no form. */
+function brokenOf(
+  model: Model,
+  endpoint: Endpoint,
+  { json, isNew }: Begun,
+  member: SentMember,
+): { readonly member: SentMember; readonly variant: Variant }[] {
+  if (member.isUnknown || member.within || (member.isImmutable && !isNew) || !hasWayTo(json, member.path)) return [];
+  const isForm = endpoint.consumes?.[0] === 'application/x-www-form-urlencoded';
+  const variant = breaksHeld(model, endpoint, member.shape).find(
+    ({ value }) => !isForm || (typeof value === 'string' && value !== ''),
+  );
+  return variant ? [{ member, variant }] : [];
+}
+
+function judgePlace(model: Model, exchange: TrialExchange, { path, shape }: SentMember, { value }: Variant): Judgement {
+  if (isDone(exchange) || exchange.status >= 500 || model.refusals.isHurried(exchange)) return moot('it was not refused for it');
+  if (!isIn(exchange.sent.json, path, value)) return moot('something else was sent');
+  const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+  const condition = conditionOfBreak(shape, value);
+  const code = model.refusals.codeIn(exchange);
+  const codes = model.refusals.codesFor(condition, operation);
+  if (code === undefined ? model.refusals.showsCodes : !codes.includes(code)) return moot('it was refused for something else');
+  const steps = model.refusals.placeAt(condition) ?? [];
+  const told = steps.reduce<(Json | undefined)[]>((at, step) => at.flatMap((one) => among(one, step)), [exchange.body]);
+  const places = told.filter((one) => typeof one === 'string' && one !== '');
+  if (places.length === 0) return moot('no place is told');
+  const wanted = written(path, model.spec.errors.paths);
+  // Which of several things that are wrong is told first, nobody says.
+  if (places.includes(wanted)) return undefined;
+  const others = new Set(pathsIn(exchange.sent.json).map((other) => written(other, model.spec.errors.paths)));
+  if (places.some((place) => others.has(String(place)))) return moot('something else is told to be wrong');
+  return { promised: `the place of what is wrong: ${wanted}`, seen: places.join(', ') };
+}
+
+const deepest = 4;
+
+/** The ways to all members of what was sent. */
+function pathsIn(sent: Json | undefined, above: readonly string[] = []): (readonly string[])[] {
+  if (typeof sent !== 'object' || sent === null || above.length === deepest) return [];
+  return Object.entries(sent).flatMap(([name, inner]) => {
+    const path = [...above, name];
+    return [path, ...pathsIn(inner, path)];
+  });
+}
+
+/** What stands there: of a list whichever it is of them. */
+function among(at: Json | undefined, step: string | number): readonly (Json | undefined)[] {
+  return Array.isArray(at) ? at : [inside(at, step)];
+}
+
+function isIn(sent: Json | undefined, path: readonly string[], value: Json): boolean {
+  const found = path.reduce<Json | undefined>(inside, sent);
+  return found !== undefined && JSON.stringify(found) === JSON.stringify(value);
+}
+
+function inside(at: Json | undefined, step: string | number): Json | undefined {
+  if (Array.isArray(at)) return (at as readonly Json[])[Number(step)];
+  return isMap(at) ? at[String(step)] : undefined;
+}
+
+/** Places are written here once more, and not by what writes them in a service of ours. */
+function written([first = '', ...rest]: readonly string[], way: Model['spec']['errors']['paths']): string {
+  if (way === 'dotted') return [first, ...rest].join('.');
+  if (way === 'bracketed') return `${first}${rest.map((step) => `[${step}]`).join('')}`;
+  return pointerOf([first, ...rest]);
+}

@@ -1,0 +1,100 @@
+import type { Json } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
+import { envelopedFlaw, readEnveloped, type Told } from '../../../kinds/envelopes/reading.ts';
+import { toldAs } from '../../../parts/event-names.ts';
+import { type Delivery, type EventKind, envelopeOf } from '../../../parts/events.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import type { ReceivedDelivery } from './receiver.ts';
+
+export function deliveryOf(spec: Spec): Delivery | undefined {
+  return statedValue(spec.events.delivery);
+}
+
+/** What came, as far as it is read here. */
+type Come = Pick<ReceivedDelivery, 'body' | 'headers'>;
+
+/** Reads an event by the document's own envelope, and by what stands beside it. */
+export function toldIn(spec: Spec, come: Come): Told {
+  const told = readEnveloped(envelopeOf(spec.events).members, come.body);
+  const called = told.kind ?? calledBeside(spec, come);
+  return { ...told, kind: called === undefined ? onlyKind(spec) : keyOf(spec, called, come, told.payload) };
+}
+
+/** How it is told that an event is of a kind: what `event` has in expressions. */
+export function toldOf(spec: Spec, { kind }: Told): { readonly kind: string; readonly action?: string } {
+  return kind === undefined ? { kind: '' } : toldAs(spec, kind);
+}
+
+/** The key of the kind that is called so, told from others of that name by its action; nothing where that is not said. */
+function keyOf(spec: Spec, called: string, come: Come, payload: Json | undefined): string | undefined {
+  const kinds = entriesOf(spec.events.kinds).map(([, kind]) => kind);
+  const like = kinds.filter((kind) => kind.called === called);
+  if (like.length === 1) return like[0]?.name;
+  const said = [
+    actionIn(spec, come),
+    saidBeside(spec, come, 'event.action'),
+    ...like.map((kind) => actionOfPayload(kind, payload)),
+  ];
+  const action = said.find((one) => one !== undefined);
+  if (like.length > 0 && action === undefined) return undefined;
+  const told = like.find((kind) => kind.action === action);
+  // What is called as no kind is must not be taken for one by its key.
+  const stranger = like.length > 0 ? `${called}.${action}` : called;
+  return told?.name ?? (kinds.some(({ name }) => name === stranger) ? `"${stranger}"` : stranger);
+}
+
+function actionIn(spec: Spec, { body }: Come): string | undefined {
+  const [name] = Object.entries(envelopeOf(spec.events).members ?? {}).find(([, source]) => source === 'event.action') ?? [];
+  const value = name !== undefined && body !== undefined && isMap(body) ? body[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The action that a payload says, where the kind has it say so. */
+function actionOfPayload({ data }: EventKind, payload: Json | undefined): string | undefined {
+  if (!data || 'source' in data || payload === undefined || !isMap(payload)) return undefined;
+  const [name] = Object.entries(data).find(([, { source }]) => String(source).trim() === 'event.action') ?? [];
+  const value = name === undefined ? undefined : payload[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** What a stated header of a delivery says by an expression. */
+function saidBeside(spec: Spec, { headers }: Come, source: string): string | undefined {
+  const stated = Object.entries(deliveryOf(spec)?.push?.headers ?? {});
+  const [name] = stated.find(([, header]) => header.source.trim() === source) ?? [];
+  return name === undefined ? undefined : headers[name.toLowerCase()];
+}
+
+/** What an event is called whose envelope does not say it: a stated header has it, or a line of the stream. */
+function calledBeside(spec: Spec, come: Come): string | undefined {
+  return saidBeside(spec, come, 'event.kind') ?? come.headers.event;
+}
+
+/** The kind of what does not say its own: the only one. */
+function onlyKind(spec: Spec): string | undefined {
+  const kinds = entriesOf(spec.events.kinds).map(([name]) => name);
+  return kinds.length === 1 && !showsKind(spec) ? kinds[0] : undefined;
+}
+
+/** Whether the envelope shows the payload as it is. */
+export function showsPayload(spec: Spec): boolean {
+  const { members } = envelopeOf(spec.events);
+  return members === undefined || Object.values(members).includes('event.payload');
+}
+
+/** Whether the envelope has the kind in it. */
+export function showsKind(spec: Spec): boolean {
+  const { members } = envelopeOf(spec.events);
+  return members !== undefined && Object.values(members).includes('event.kind');
+}
+
+/** Whether the body of an event has its payload as it is, and not only what an expression reads of it. */
+export function tellsPayload(spec: Spec): boolean {
+  const { members } = envelopeOf(spec.events);
+  return members === undefined || Object.values(members).includes('event.payload');
+}
+
+/** What is wrong with an envelope; nothing where every member is there and of its sort. */
+export function envelopeFlaw(spec: Spec, body: Json | undefined): string | undefined {
+  return envelopedFlaw(envelopeOf(spec.events).members, body);
+}

@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventKind } from '../../../parts/events.ts';
+import type { Expression } from '../../../parts/fact.ts';
+import { type Operation, operationsOf } from '../../../parts/operations.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import { dueIn } from '../../make/due.ts';
+import { endsWithin } from '../../make/ends.ts';
+import { identifierField } from '../../make/identities.ts';
+import { lookAt } from '../../make/look.ts';
+import { makeWhere } from '../../make/row-where.ts';
+import type { Model } from '../../model/model.ts';
+import { rowIn } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+import { anEar, canListen, kindsFact } from './changing.ts';
+import type { Listening } from './ear.ts';
+import { eventMs } from './ear.ts';
+import { showsPayload, toldIn } from './envelope.ts';
+import { kindsOn } from './expected.ts';
+import { eventsIn, kindsJudgement, unshown } from './heard.ts';
+import { payloadFlaw } from './payloads.ts';
+import { hear } from './reached.ts';
+
+/** What the clock does is told as what callers do. */
+export const later: Trial = {
+  name: 'events/by the clock',
+  part: 'events',
+  about: 'A transition that the clock fires emits its events.',
+  noise: 'loud',
+  movesClock: true,
+  *cases(model) {
+    if (!canListen(model)) return;
+    for (const operation of operationsOf(model.spec)) {
+      const { transition } = operation;
+      if (operation.by !== 'clock' || !(transition?.after ?? transition?.atTime)) continue;
+      for (const kind of kindsOn(model, operation)) if (!kind.to) yield caseOf(model, operation, kind);
+    }
+  },
+};
+
+function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
+  const { after, atTime } = operation.transition ?? {};
+  const when = after ? `${after.ms / 1000} s later` : `at ${atTime?.source}`;
+  const fact = { kind: 'emitting operations', subject: kind.name };
+  return {
+    name: `${operation.name}, ${when}`,
+    facts: [fact, { kind: 'payload shapes', subject: kind.name }],
+    async run(session: Session) {
+      session.need(session.run.clock.advance !== undefined, `it comes ${when}: say how the clock is moved with --clock`);
+      const row = await rowBefore(session, operation);
+      const { resource } = row;
+      await lookAt(session, row);
+      const afterMs = operation.transition && dueIn(session, row, operation.transition);
+      session.need(afterMs !== undefined && afterMs > 0, `when ${operation.name} is due is not shown, or over already`);
+      session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
+      const ear = await anEar(session, row.caller);
+      const waited = await session.wait(afterMs + 1_000);
+      let look = await lookAt(session, row);
+      // Where much falls due at once it takes its time.
+      for (let looks = 0; looks < 10 && !hasMoved(operation, look.done.value); looks++) {
+        await pause(100);
+        look = await lookAt(session, row);
+      }
+      const heard = await hear(session, ear, [waited, look.done], {
+        isEnough: (all) =>
+          eventsOf(model, kind, resource, look.done.value, { deliveries: all, nowSeconds: undefined }).length > 0,
+        ms: eventMs,
+        quietMs: 100,
+      });
+      session.claim({
+        shrinkingRuns: 2,
+        fact,
+        reason: operation.name,
+        of: [ear.opened, look.done, heard],
+        judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
+          if (!isDone(opened) || !hasMoved(operation, shown)) return moot('nobody listened, or the clock has not fired it');
+          if (kind.if && !isMetBy(model, operation, kind.if, shown)) return moot('whether its condition holds is not known');
+          const count = eventsOf(model, kind, resource, shown, all).length;
+          return count === 1 ? undefined : { promised: `${operation.name} emits one ${kind.name}`, seen: `${count} came` };
+        },
+      });
+      const judgeKinds = (all: Listening) => kindsJudgement(model, { heard: all });
+      session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of: [heard], judge: judgeKinds });
+      session.claim({
+        shrinkingRuns: 2,
+        fact: { kind: 'payload shapes', subject: kind.name },
+        reason: operation.name,
+        of: [ear.opened, look.done, heard],
+        judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
+          const [event] = eventsOf(model, kind, resource, shown, all);
+          if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
+          const unseen = model.unseenBy(resource, shown.caller);
+          const change = { operation, before: undefined, after: rowIn(shown), acted: shown, unseen, beside: [] };
+          if (!showsPayload(model.spec)) return moot(unshown);
+          return payloadFlaw(model, kind, event.payload, change, ear.maker);
+        },
+      });
+    },
+  };
+}
+
+/** A row in a state that the transition leaves. */
+function rowBefore(session: Session, { transition, resource = '' }: Operation): Promise<TrialRow> {
+  const from = transition?.from;
+  const state = from === undefined || from === '*' ? undefined : from[0];
+  const wanted = state === undefined ? {} : { state };
+  return transition?.if ? makeWhere(session, resource, wanted, transition.if, true) : session.make(resource, wanted);
+}
+
+/** Whether the condition of an event holds of the row that the clock has moved. */
+function isMetBy(model: Model, { name, resource = '' }: Operation, condition: Expression, shown: TrialExchange): boolean {
+  const next = rowIn(shown);
+  if (!next) return false;
+  const unseen = { next: model.unseenBy(resource, shown.caller) };
+  const evaluated = model.expressions.evaluate(condition, name, { context: { next }, unseen });
+  return typeof evaluated === 'object' && evaluated.value === true;
+}
+
+/** The events of a kind about the row that was shown: the clock moves others too. */
+function eventsOf(model: Model, kind: EventKind, resource: string, shown: TrialExchange, { deliveries }: Listening) {
+  const id = rowIn(shown)?.[identifierField(model, resource)];
+  return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload, delivery }) =>
+    (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(String(id)),
+  );
+}
+
+function kindIn(model: Model, kind: EventKind): (delivery: Listening['deliveries'][number]) => boolean {
+  return (one) => toldIn(model.spec, one).kind === kind.name;
+}
+
+/** Whether a row is in a state that the transition leads to. */
+function hasMoved({ transition }: Operation, { text }: TrialExchange): boolean {
+  return (transition?.to ?? []).some(({ state }) => text.includes(`"${state}"`));
+}

@@ -1,0 +1,170 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { type EventLog, logOf } from '../../../parts/event-log.ts';
+import type { EventKind } from '../../../parts/events.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
+import { Untestable } from '../../exchange/untestable.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { creationsOf } from '../../make/creations.ts';
+import { lookAt } from '../../make/look.ts';
+import { widest } from '../../make/pages.ts';
+import { ready } from '../../make/readied.ts';
+import { walkingPages } from '../../make/walk-pages.ts';
+import type { Model } from '../../model/model.ts';
+import { rowIn, type ShownFields } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+import { oneLine } from '../../values/difference.ts';
+import { changing, deliveryFact, kindsFact } from './changing.ts';
+import { changeIn, emittedFor, kindsOn } from './expected.ts';
+import { kindsAbout } from './heard.ts';
+import { freshRows, loggedCount, loggedField, loggedFlaw, loggedKind, loggedPayload } from './logged-rows.ts';
+
+/** The reasons of what is claimed of the log, by which it is known what was looked at. */
+export const loggedReasons = { rows: 'rows of the log', kept: 'kept in the log' } as const;
+
+/** Each change has its rows in the log of events, as they are stated, and none else. */
+export const logged: Trial = {
+  name: 'events/logged',
+  part: 'events',
+  about: 'Each operation makes exactly the rows of its events in the log, as stated, for those who may read them.',
+  noise: 'alone',
+  *cases(model) {
+    const log = logOf(model.spec);
+    const [list] = log ? model.endpointsThat('list', log.resource) : [];
+    if (!log || !list) return;
+    for (const operation of changing(model)) if (kindsOn(model, operation).length > 0) yield caseOf(model, log, list, operation);
+  },
+};
+
+function caseOf(model: Model, log: EventLog, list: Endpoint, operation: Operation): Case {
+  const kinds = kindsAbout(model, operation);
+  const facts = kinds.flatMap(({ name: subject }) => [
+    { kind: 'emitting operations', subject },
+    { kind: 'payload shapes', subject },
+  ]);
+  return {
+    name: `${operation.name}, in the log`,
+    facts: [...facts, kindsFact, deliveryFact],
+    async run(session: Session) {
+      session.need(
+        loggedField(log, 'event.kind') !== undefined || kinds.length === 1,
+        'the log does not say of which kind an event is',
+      );
+      const seen = await carriedOut(session, list, operation);
+      for (const kind of kinds) claimRows(session, log, operation, kind, seen);
+      claimKinds(session, log, seen);
+    },
+  };
+}
+
+/** What was seen of a change: the row before, the pages of the log before and after it, and what made the row. */
+interface Seen {
+  readonly reader: TrialCaller | undefined;
+  readonly shown: Done<TrialExchange> | undefined;
+  readonly before: Done<readonly TrialExchange[]>;
+  readonly acted: Done<TrialExchange>;
+  readonly after: Done<readonly TrialExchange[]>;
+  readonly beside: readonly Done<TrialExchange>[];
+}
+
+/** The operation, with the log read before and after it by somebody who may. @throws {Untestable} */
+async function carriedOut(session: Session, list: Endpoint, operation: Operation): Promise<Seen> {
+  const { model } = session;
+  const { endpoint, name } = operation;
+  if (!endpoint) throw new Untestable(`no caller reaches ${name}`);
+  let why = '';
+  for (const style of ['whole', 'full', 'plain'] as const) {
+    const { request, row } = await ready(session, endpoint, { style });
+    const look = row && (await lookAt(session, row));
+    const reader = readerOf(session, list, row, request.caller);
+    const plan = model.request(list, { query: widest(model, list), caller: reader });
+    const before = await session.do(walkingPages(model, plan));
+    const acted = await session.send(request);
+    const after = await session.do(walkingPages(model, plan));
+    if (isDone(acted.value)) {
+      const fields = { ...look?.fields, ...rowIn(acted.value) };
+      return { reader, shown: look?.done, before, acted, after, beside: creationsOf(session, operation.resource ?? '', fields) };
+    }
+    why = `${name} was answered ${acted.value.status}${briefly(acted.value)}`;
+  }
+  throw new Untestable(why);
+}
+
+/** Who reads the log: whoever acts, where it may, and anybody else who may by chance. @throws {Untestable} */
+function readerOf(session: Session, list: Endpoint, row: TrialRow | undefined, actor: TrialCaller | undefined) {
+  const readers = callersFor(session, list);
+  if (readers.length === 0 && session.model.access.allows(session.model.operationOf(list), undefined) !== 'no') return undefined;
+  session.need(readers.length > 0, 'nobody who can be spoken for may read the log');
+  const wanted = session.chance.pick([actor, row?.caller, ...readers].filter((one) => one && readers.includes(one)));
+  return wanted ?? readers[0];
+}
+
+type Exchanges = readonly [readonly TrialExchange[], TrialExchange, readonly TrialExchange[], TrialExchange, ...TrialExchange[]];
+
+function claimRows(session: Session, log: EventLog, operation: Operation, kind: EventKind, seen: Seen): void {
+  const { model } = session;
+  const { shown, before, acted, after, beside, reader } = seen;
+  const of = [before, acted, after, shown ?? acted, ...beside] as const;
+  const found = (...[old, act, now, look, ...others]: Exchanges) => {
+    const change = changeIn(model, operation, { shown: shown && look, acted: act, beside: others });
+    const fresh = isDone(act) ? freshRows(model, log, old, now) : undefined;
+    const id = (change.after ?? change.before)?.[model.identifierField(operation.resource ?? '')];
+    const field = loggedField(log, 'event.row');
+    // What the clock or somebody else tells of meanwhile is of other rows.
+    const isOwn = (row: ShownFields) => field === undefined || id === undefined || row[field] === String(id);
+    return { change, rows: fresh?.filter((row) => loggedKind(model, log, row) === kind && isOwn(row)) };
+  };
+  const both = { shrinkingRuns: 2, reason: loggedReasons.rows, at: log.at, of };
+  session.claim({
+    ...both,
+    fact: { kind: 'emitting operations', subject: kind.name },
+    judge: (...all: Exchanges): Judgement => loggedCount(model, log, kind, reader, found(...all)),
+  });
+  session.claim({
+    ...both,
+    fact: { kind: 'payload shapes', subject: kind.name },
+    judge(...all: Exchanges): Judgement {
+      const { change, rows } = found(...all);
+      const items = emittedFor(model, kind, change);
+      if (!rows || rows.length === 0 || rows.length !== items?.length) return moot('none came, or not as many as stated');
+      return loggedPayload(model, log, kind, change, items, rows, reader);
+    },
+  });
+  session.claim({
+    ...both,
+    fact: deliveryFact,
+    judge(...all: Exchanges): Judgement {
+      const { change, rows } = found(...all);
+      if (!rows || rows.length === 0 || kind.each) return moot('none came');
+      return rows.map((row) => loggedFlaw(model, log, kind, change, row)).find((flaw) => flaw !== undefined);
+    },
+  });
+}
+
+/** That no row is of a kind that no document states. */
+function claimKinds(session: Session, log: EventLog, { before, acted, after }: Seen): void {
+  const { model } = session;
+  session.claim({
+    shrinkingRuns: 2,
+    fact: kindsFact,
+    reason: loggedReasons.rows,
+    at: log.at,
+    of: [before, acted, after] as const,
+    judge(old: readonly TrialExchange[], act: TrialExchange, now: readonly TrialExchange[]): Judgement {
+      const name = loggedField(log, 'event.kind');
+      const fresh = isDone(act) && name !== undefined && !model.spec.events.others ? freshRows(model, log, old, now) : undefined;
+      if (!fresh || fresh.length === 0) return moot('no row came');
+      const called = entriesOf(model.spec.events.kinds).map(([, kind]) => kind.called);
+      const stranger = fresh.find((row) => !called.includes(String(row[name ?? ''])));
+      return (
+        stranger && { promised: `events are of these kinds: ${called.join(', ')}`, seen: oneLine(stranger[name ?? ''] ?? null) }
+      );
+    },
+  });
+}

@@ -1,0 +1,116 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { askedFor } from '../../../parts/event-names.ts';
+import type { EventKind } from '../../../parts/events.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import { machineIn, machineWith, type Transition, transitionNamed } from '../../../parts/states.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Done } from '../../exchange/step.ts';
+import { Untestable } from '../../exchange/untestable.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { ready } from '../../make/readied.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { rowFrom } from '../../make/row-from.ts';
+import type { Model } from '../../model/model.ts';
+import type { Session } from '../../session/session.ts';
+import { changing } from './changing.ts';
+import { kindsOn } from './expected.ts';
+
+/** Two operations on one row, one after the other, each of which surely emits one event. */
+export interface Pair {
+  readonly resource: string;
+  readonly create: Operation;
+  readonly first: EventKind;
+  readonly then: Operation;
+  readonly second: EventKind;
+}
+
+/** A pair of a document: something is made and at once moved on, and both are told; nothing where there is none. */
+export function pairOf(model: Model): Pair | undefined {
+  const operations = changing(model);
+  for (const create of operations) {
+    if (verbOf(create) !== 'create' || create.resource === undefined) continue;
+    const first = sureKind(model, create);
+    if (!first) continue;
+    const then = operations.find(
+      (other) => other.resource === create.resource && follows(model, other) && sureKind(model, other),
+    );
+    const second = then && sureKind(model, then);
+    if (then && second) return { resource: create.resource, create, first, then, second };
+  }
+  return undefined;
+}
+
+function verbOf(operation: Operation): string | undefined {
+  return operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+}
+
+/** The one kind that an operation emits whatever else is so. */
+export function sureKind(model: Model, operation: Operation): EventKind | undefined {
+  const kinds = kindsOn(model, operation);
+  return kinds.length === 1 && kinds.every((kind) => !kind.if && !kind.to) ? kinds[0] : undefined;
+}
+
+/** Whether an operation can come right after the creation: a transition without a condition from the first state, or a deletion in it. */
+function follows(model: Model, operation: Operation): boolean {
+  const { resource = '' } = operation;
+  const verb = verbOf(operation);
+  const transition = transitionOf(model, operation);
+  const { states } = model.spec;
+  const machine = transition
+    ? machineWith(states, resource, transition.name)
+    : machineIn(states, resource, operation.endpoint?.in?.[0]);
+  const initial = machine?.initial.length === 1 ? machine.initial[0]?.state : undefined;
+  if (transition)
+    return !transition.if && initial !== undefined && (transition.from === '*' || transition.from.includes(initial));
+  const { endpoint } = operation;
+  if (verb !== 'delete' || !endpoint) return false;
+  return endpoint.in === undefined || (initial !== undefined && endpoint.in.includes(initial));
+}
+
+function transitionOf(model: Model, { endpoint, resource }: Operation): Transition | undefined {
+  const effect = endpoint && statedValue(endpoint.does);
+  return effect?.verb === 'transition' ? transitionNamed(model.spec.states, resource ?? '', effect.transition) : undefined;
+}
+
+/** Somebody who may make the row of a pair and hear of it. */
+export function makerOf(
+  model: Model,
+  { create }: Pair,
+  listeners: readonly (TrialCaller | undefined)[],
+): TrialCaller | undefined {
+  const able = listeners.filter(
+    (caller) => caller !== undefined && model.access.allows(model.operationOf(create.endpoint as Endpoint), caller) === 'yes',
+  );
+  return able[0] ?? listeners[0];
+}
+
+/** Makes the row, with `listen` between what it needs and its creation, and moves it on. @throws {Untestable} */
+export async function actTwice<T>(
+  session: Session,
+  { create, then, resource }: Pair,
+  listen: () => Promise<T>,
+): Promise<{ readonly ear: T; readonly made: Done<TrialExchange>; readonly moved: Done<TrialExchange> }> {
+  const { model } = session;
+  if (!create.endpoint || !then.endpoint) throw new Untestable('no caller reaches the operations');
+  const { request } = await ready(session, create.endpoint, { style: 'whole' });
+  const ear = await listen();
+  let made = await session.send(request);
+  // What is drawn with everything in it may be more than the service's own rules allow.
+  if (!isDone(made.value)) made = await session.send((await ready(session, create.endpoint)).request);
+  session.need(isDone(made.value), `${create.name} was answered ${made.value.status}`);
+  const row = rowFrom(session, resource, create.endpoint, made);
+  const [caller] = callersFor(session, then.endpoint, row);
+  const transition = transitionOf(model, then);
+  const moved = await session.send(
+    await requestAbout(session, row, then.endpoint, { caller, ...(transition && { transition }) }),
+  );
+  session.need(isDone(moved.value), `${then.name} was answered ${moved.value.status}`);
+  return { ear, made, moved };
+}
+
+/** The kinds of a document, as subscribers ask for them. */
+export function kindNames(model: Model): string[] {
+  return entriesOf(model.spec.events.kinds).map(([, kind]) => askedFor(kind));
+}

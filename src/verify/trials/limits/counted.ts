@@ -1,0 +1,119 @@
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { isLimitFor, type LimitScope, type Rate } from '../../../parts/limits.ts';
+import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import { pathParameters } from '../../../parts/payload.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import { ready } from '../../make/readied.ts';
+import { type Allowed, callerContext } from '../../model/access.ts';
+import type { Model } from '../../model/model.ts';
+import type { Session } from '../../session/session.ts';
+import { capacityOf } from './rate-model.ts';
+
+/** An operation that a rate counts, and somebody for whom it does; nobody where no credential is looked at. */
+export interface CountedOperation {
+  readonly operation: Operation;
+  readonly caller: TrialCaller | undefined;
+}
+
+/** What a rate counts that changes nothing and needs little; nothing where a stricter rate is always reached before it. */
+export function cheapest(model: Model, rate: Rate): CountedOperation | undefined {
+  const weight = ({ operation: { endpoint } }: CountedOperation): number => {
+    if (!endpoint) return 9;
+    const changes = endpoint.method !== 'GET';
+    return (changes ? 4 : 0) + pathParameters(endpoint.path).length + (model.requestShape(endpoint).standing === 'none' ? 0 : 1);
+  };
+  // A rate that is stricter here would be the one that is tried.
+  const counted = model.operations
+    .flatMap((operation) => (operation.endpoint ? askersOf(model, operation).map((caller) => ({ operation, caller })) : []))
+    .filter(
+      ({ operation, caller }) =>
+        applies(model, rate, operation, caller) === 'yes' && strictest(model, operation, caller) === rate,
+    );
+  return counted.sort((one, other) => weight(one) - weight(other))[0];
+}
+
+/** A valid request of whoever is counted; of nobody, it shows no credential. @throws {Untestable} */
+export async function countedRequest(session: Session, { operation, caller }: CountedOperation): Promise<RequestPlan> {
+  const { endpoint } = operation;
+  session.need(endpoint !== undefined, `${operation.name} has no endpoint`);
+  const { request } = await ready(session, endpoint, { caller });
+  const { caller: _known, ...anonymous } = request;
+  return caller ? request : anonymous;
+}
+
+/** Everybody who may ask for an operation, those first of whom it is certain. */
+export function askersOf(model: Model, operation: Operation): readonly (TrialCaller | undefined)[] {
+  if (model.access.isPublic(operation)) return [undefined];
+  const nobody = model.access.allows(operation, undefined) === 'yes' ? [undefined] : [];
+  const able = model.callers.filter((one) => one.credential && model.access.allows(operation, one) !== 'no');
+  const rank = (one: TrialCaller) => (model.access.allows(operation, one) === 'yes' ? 0 : 1);
+  return [...able.sort((one, other) => rank(one) - rank(other)), ...nobody];
+}
+
+/** Whether a rate counts what a caller does. */
+export function applies(model: Model, rate: Rate, operation: Operation, caller: TrialCaller | undefined): Allowed {
+  if (rate.on !== undefined && !namesOperation(rate.on, operation)) return 'no';
+  return countsCaller(model, rate, operation, caller);
+}
+
+/** Whether a limit is for a caller, as far as its condition can be decided here. */
+export function countsCaller(
+  { expressions }: Model,
+  limit: LimitScope,
+  operation: Operation,
+  caller: TrialCaller | undefined,
+): Allowed {
+  if (!isLimitFor(limit, caller)) return 'no';
+  if (!limit.if) return 'yes';
+  const evaluated = expressions.evaluate(limit.if, operation.name, { context: asking(operation, caller) });
+  if (evaluated === 'unknown') return 'unknown';
+  return evaluated === 'failed' || evaluated.value === true ? 'yes' : 'no';
+}
+
+/** Whether a limit counts two callers apart; nothing where that cannot be known. */
+export function isApart(
+  { expressions }: Model,
+  { per, by }: LimitScope,
+  operation: Operation,
+  one: TrialCaller,
+  other: TrialCaller,
+): boolean | undefined {
+  if (per === 'caller') return true;
+  if (per !== 'value') return per === 'user' && one.user !== other.user;
+  const [first, second] = [one, other].map(
+    (caller) => by && expressions.evaluate(by, operation.name, { context: asking(operation, caller) }),
+  );
+  if (!first || !second || first === 'unknown' || second === 'unknown') return undefined;
+  // Whoever has no value of its own is counted for itself.
+  if (first === 'failed' || second === 'failed' || first.value === null || second.value === null) return true;
+  return String(first.value) !== String(second.value);
+}
+
+function asking({ name }: Operation, caller: TrialCaller | undefined) {
+  return { operation: name, ...(caller === undefined ? { caller: undefined } : callerContext(caller)) };
+}
+
+/** The rates that count what a caller does, or may count it. */
+export function ratesFor(model: Model, operation: Operation, caller: TrialCaller | undefined): readonly Rate[] {
+  return (statedValue(model.spec.limits.rate) ?? []).filter((rate) => applies(model, rate, operation, caller) !== 'no');
+}
+
+/** The rate that is reached first by one request after the other. */
+function strictest(model: Model, operation: Operation, caller: TrialCaller | undefined): Rate | undefined {
+  return [...ratesFor(model, operation, caller)].sort((one, other) => roomFor(one, operation) - roomFor(other, operation))[0];
+}
+
+/** How many requests a rate lets through at once. */
+export function roomFor(rate: Rate, operation: Operation): number {
+  return capacityOf(rate) / Math.max(1e-9, costOf(rate, operation));
+}
+
+/** What an operation counts in a rate. */
+export function costOf(rate: Rate, operation: Operation): number {
+  return (
+    rate.cost[operation.name] ??
+    entriesOf({ standing: 'stated', value: rate.cost, at: '' }).find(([name]) => namesOperation([name], operation))?.[1] ??
+    1
+  );
+}

@@ -1,0 +1,161 @@
+import { statedValue } from '../../../parts/fact.ts';
+import { perName, type Quota } from '../../../parts/limits.ts';
+import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Done } from '../../exchange/step.ts';
+import { claimRefusedAs } from '../../make/claim-refused.ts';
+import type { Model } from '../../model/model.ts';
+import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+import { countsCaller, isApart } from './counted.ts';
+import { quotasFact, type Using, useOnce } from './quota-using.ts';
+import { beginWindow, claimWindow } from './quota-windows.ts';
+
+/** The largest quota that is used up. */
+const usesMost = 120;
+
+/** Quotas are used up: not one more gets through, whoever is counted apart has what is theirs, and a new window begins anew. */
+export const quotas: Trial = {
+  name: 'limits/quotas',
+  part: 'limits',
+  about: 'No more succeed than the quota allows, up to the end of its window; callers are counted apart or together as stated.',
+  noise: 'loud',
+  *cases(model) {
+    for (const quota of statedValue(model.spec.limits.quota) ?? []) {
+      const operation = model.operations.find(
+        (one) =>
+          one.endpoint &&
+          statedValue(one.endpoint.does)?.verb !== 'list' &&
+          (quota.on === undefined || namesOperation(quota.on, one)),
+      );
+      if (operation) yield caseOf(model, quota, operation);
+    }
+  },
+};
+
+function caseOf(model: Model, quota: Quota, operation: Operation): Case {
+  const promised = `${quota.limit} a ${quota.window} per ${perName(quota)} for ${operation.name}`;
+  return {
+    name: `${operation.name}, ${quota.limit} a ${quota.window} per ${perName(quota)}`,
+    facts: [quotasFact, ...conditionFacts(model, 'limit.quota', operation)],
+    async run(session: Session) {
+      session.need(operation.endpoint !== undefined, `no caller reaches ${operation.name}`);
+      session.need(quota.limit <= usesMost, `it takes ${quota.limit} successful requests to use it up`);
+      const callers = model.callers.filter(
+        (one) =>
+          one.credential && model.access.allows(operation, one) !== 'no' && countsCaller(model, quota, operation, one) === 'yes',
+      );
+      const caller = callers.at(-1);
+      session.need(caller !== undefined, 'nobody is counted');
+      const refusal = refusalFor(model, 'limit.quota', operation);
+      const isUsedUp = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
+      const using: Using = { quota, operation, caller, isUsedUp, promised };
+      const isNew = await beginWindow(session, quota);
+      const uses = await useUp(session, using);
+      claimKept(session, using, { uses, isNew });
+      const last = uses.at(-1);
+      // Of another window it is not known what others have used.
+      session.need(isNew, 'when it begins anew, and for whom, is seen where the clock can be moved past its window');
+      if (!last || !isUsedUp(last.value)) return;
+      for (const other of callers) {
+        if (isSamePerson(other, caller) || isApart(model, quota, operation, other, caller) === undefined) continue;
+        await claimOther(session, using, last, other);
+        break;
+      }
+      await claimWindow(session, using, last);
+    },
+  };
+}
+
+async function useUp(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
+  const uses: Done<TrialExchange>[] = [];
+  for (let count = 0; count <= using.quota.limit; count++) {
+    const done = await useOnce(session, using);
+    uses.push(done);
+    if (!isDone(done.value)) break;
+  }
+  return uses;
+}
+
+function claimKept(
+  session: Session,
+  { quota, isUsedUp, promised }: Using,
+  { uses, isNew }: { readonly uses: readonly Done<TrialExchange>[]; readonly isNew: boolean },
+): void {
+  const { at } = quota;
+  session.claim({
+    fact: quotasFact,
+    reason: 'kept',
+    at,
+    of: uses,
+    tries: 1,
+    judge: (...all: readonly TrialExchange[]): Judgement => {
+      const succeeded = all.filter(isDone).length;
+      if (succeeded > quota.limit && !isNew && mayStraddle(all)) return moot('a window may have ended in between');
+      if (succeeded > quota.limit) return { promised, seen: `${succeeded} succeeded` };
+      return isUsedUp(all.at(-1) as TrialExchange) ? undefined : moot('it was refused for something else');
+    },
+  });
+  if (!isNew) return;
+  claimUsedUpAs(session, quota, uses);
+  session.claim({
+    fact: quotasFact,
+    reason: 'not earlier',
+    at,
+    of: uses,
+    tries: 1,
+    judge: (...all: readonly TrialExchange[]): Judgement => {
+      const succeeded = all.filter(isDone).length;
+      if (!isUsedUp(all.at(-1) as TrialExchange)) return moot('it was not used up');
+      return succeeded < quota.limit ? { promised, seen: `it was used up after ${succeeded} in a new window` } : undefined;
+    },
+  });
+}
+
+/** What is refused after as many successes as stated is refused for that, by the stated code. */
+function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<TrialExchange>[]): void {
+  const last = uses.at(-1);
+  if (!last) return;
+  const { refusals } = session.model;
+  claimRefusedAs(session, last, {
+    by: { when: 'limit.quota' },
+    what: `what comes after ${limit} in one window`,
+    beside: uses.slice(0, -1),
+    tries: 1,
+    isSo: (seen, ...before) => {
+      const rate = refusals.of('limit.rate', seen.endpoint && session.model.operationOf(seen.endpoint));
+      const isForRate = rate !== undefined && refusals.codeIn(seen) === rate.code.name;
+      return seen.status >= 400 && seen.status < 500 && !isForRate && before.filter(isDone).length === limit;
+    },
+  });
+}
+
+/** Another caller has what is theirs, where callers are counted apart; where they are counted together, nothing is left for them. */
+async function claimOther(session: Session, using: Using, last: Done<TrialExchange>, other: TrialCaller): Promise<void> {
+  const { quota, caller, isUsedUp, promised } = using;
+  const { model } = session;
+  const areApart = isApart(model, quota, using.operation, caller, other) === true;
+  const own = await useOnce(session, { ...using, caller: other });
+  session.claim({
+    fact: quotasFact,
+    reason: areApart ? 'apart' : 'together',
+    at: quota.at,
+    of: [last, own],
+    tries: 1,
+    judge: (end: TrialExchange, one: TrialExchange): Judgement => {
+      if (!isUsedUp(end)) return moot('it was not used up');
+      if (areApart && isUsedUp(one))
+        return { promised: 'each has a quota of its own', seen: `${other.name} was refused for what another has used` };
+      return !areApart && isDone(one) ? { promised, seen: `${other.name} was let through after it was used up` } : undefined;
+    },
+  });
+}
+
+/** Whether a window, of whatever zone, can have ended between the first and the last: they end on the quarter of an hour. */
+function mayStraddle(all: readonly TrialExchange[]): boolean {
+  const [first, last] = [all[0]?.fromMs ?? 0, all.at(-1)?.toMs ?? 0];
+  return Math.floor(first / 900_000) !== Math.floor(last / 900_000);
+}

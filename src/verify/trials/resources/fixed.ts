@@ -1,0 +1,164 @@
+import type { Json } from '../../../document/document.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
+import { boundByPath, isStateSent, isWritable } from '../../../parts/payload.ts';
+import type { Field, Resource } from '../../../parts/resources.ts';
+import type { TrialExchange } from '../../exchange/exchange.ts';
+import type { Symbolic } from '../../exchange/symbol.ts';
+import { beginBody } from '../../make/begin-body.ts';
+import { claimRefused } from '../../make/claim-refused.ts';
+import { lookAt } from '../../make/look.ts';
+import { claimUnchanged } from '../../make/transitions.ts';
+import type { Model } from '../../model/model.ts';
+import { mayHold, writesFields } from '../../model/own-body.ts';
+import { idIn, rowWith } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+import type { Trial } from '../../session/trial.ts';
+import { hasWayTo, withMember } from '../../values/at-path.ts';
+import { foreignValue } from './foreign-value.ts';
+import { type ClosedPlace, closedPlaces, unstatedRefused } from './unstated.ts';
+
+/** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
+export const fixedFields: Trial = {
+  name: 'resources/fixed',
+  part: 'resources',
+  about: 'Another value for an immutable field is refused, and so is a field that is not stated.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const effect = statedValue(endpoint.does);
+      const resource = model.resource(resourceOfEffect(effect) ?? '');
+      const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
+      const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
+      if (!resource || !writes || !isJson || !writesFields(model, endpoint) || !isStated(resource.fields)) continue;
+      for (const place of closedPlaces(model, endpoint)) {
+        const fact = { kind: 'field names', subject: place.resource.name };
+        const where = place.path.length === 0 ? '' : ` in ${place.path.join('.')}`;
+        yield {
+          name: `${endpoint.key} with a field that is not stated${where}`,
+          facts: [fact],
+          run: (session) => sendUnstated(session, endpoint, place),
+        };
+      }
+      for (const field of endpoint.readOnlySent && !isStated(endpoint.request) ? refusedFields(model, resource) : []) {
+        const fact = { kind: 'allowed values', subject: `${resource.name}.${field.name}` };
+        yield {
+          name: `${endpoint.key} with ${field.name}, which is read-only`,
+          facts: [fact],
+          run: (session) => sendReadOnly(session, endpoint, field, fact),
+        };
+      }
+      if (effect?.verb !== 'update' && effect?.verb !== 'replace') continue;
+      const bound = new Set(boundByPath(model.spec, endpoint));
+      for (const [name, field] of entriesOf(resource.fields)) {
+        if (!field.immutable || bound.has(name) || !mayHold(model, endpoint, name) || !isWritable(model.spec, resource, field))
+          continue;
+        const fact = { kind: 'allowed values', subject: `${resource.name}.${name}` };
+        yield {
+          name: `${endpoint.key} with another ${name}`,
+          // What could not be looked at of a field is missing of its resource, too.
+          facts: [fact, { kind: 'field names', subject: resource.name }],
+          run: (session) => sendAnother(session, endpoint, field, fact),
+        };
+      }
+    }
+  },
+};
+
+/** The fields that nobody may send, of which a value can be made. */
+function refusedFields({ spec }: Model, resource: Resource): Field[] {
+  return entriesOf(resource.fields).flatMap(([, field]) =>
+    isWritable(spec, resource, field) || isStateSent(spec, resource, field) || foreignValue(field) === undefined ? [] : [field],
+  );
+}
+
+async function sendReadOnly(
+  session: Session,
+  endpoint: Endpoint,
+  field: Field,
+  fact: { readonly kind: string; readonly subject: string },
+): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const done = await session.send(begun.request(withMember(begun.json, [field.name], foreignValue(field) ?? null)));
+  claimRefused(session, done, {
+    by: { when: 'request.invalid.read_only' },
+    fact,
+    reason: 'read-only refused',
+    what: `${field.name}, which is read-only`,
+    control: begun.valid,
+    isSo: ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && field.name in sent.json,
+  });
+}
+
+/** What fields of a resource were called in older versions, and those that are gone: names that its newest version does not know. */
+function olderNames({ spec }: Model, { name, fields }: Resource): string[] {
+  const changes = entriesOf(spec.versioning.changes).flatMap(([, stated]) => statedValue(stated) ?? []);
+  const older = changes.flatMap((change) =>
+    (change.kind === 'rename' || change.kind === 'remove') && change.resource === name ? [change.field] : [],
+  );
+  return [...new Set(older)].filter((field) => entryOf(fields, field) === undefined).slice(0, olderMost);
+}
+
+const olderMost = 4;
+
+async function sendUnstated(session: Session, endpoint: Endpoint, { resource, path }: ClosedPlace): Promise<void> {
+  const begun = await beginBody(session, endpoint, path.length === 0 ? 'plain' : 'full');
+  const names = ['nf_not_stated', ...olderNames(session.model, resource)];
+  session.need(hasWayTo(begun.json, [...path, ...names.slice(0, 1)]), `no ${path.join('.')} could be made`);
+  for (const name of names) {
+    const done = await session.send(begun.request(withMember(begun.json, [...path, name], 'x')));
+    claimRefused(session, done, {
+      by: { when: 'request.invalid.unknown' },
+      fact: { kind: 'field names', subject: resource.name },
+      reason: unstatedRefused,
+      what: `a field ${[...path, name].join('.')}`,
+      control: begun.valid,
+      isSo: ({ sent }: TrialExchange) => hasUnstated(sent.json, [...path, name]),
+    });
+  }
+}
+
+function hasUnstated(json: Json | undefined, [name = '', ...rest]: readonly string[]): boolean {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, name)) return false;
+  return rest.length === 0 || hasUnstated((json as Readonly<Record<string, Json>>)[name], rest);
+}
+
+async function sendAnother(
+  session: Session,
+  endpoint: Endpoint,
+  field: Field,
+  fact: { readonly kind: string; readonly subject: string },
+): Promise<void> {
+  const { model } = session;
+  const begun = await beginBody(session, endpoint, 'plain');
+  const { row } = begun;
+  session.need(row !== undefined, `${endpoint.key} is about no row`);
+  const before = (await lookAt(session, row)).done;
+  const value: Symbolic | undefined =
+    field.ref === undefined ? model.freshValue(row.resource, field.name) : (await session.make(field.ref)).id;
+  session.need(value !== undefined, `no other value could be made for ${field.name}`);
+  const done = await session.send(begun.request(withMember(begun.json, [field.name], value)));
+  const isSo = (exchange: TrialExchange, was?: TrialExchange) => was !== undefined && isAnother(model, exchange, was, field.name);
+  claimRefused(session, done, {
+    by: { when: 'request.invalid.value' },
+    fact,
+    reason: 'immutable',
+    at: `${field.at}/immutable`,
+    beside: [before],
+    isSo,
+    what: `another ${field.name}`,
+    control: begun.valid,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}
+
+function isAnother(model: Model, exchange: TrialExchange, was: TrialExchange, name: string): boolean {
+  const { sent } = exchange;
+  const old = rowWith(model, was, idIn(model, exchange))?.[name];
+  const now =
+    typeof sent.json === 'object' && sent.json !== null && !Array.isArray(sent.json)
+      ? (sent.json as Readonly<Record<string, unknown>>)[name]
+      : undefined;
+  return old !== undefined && now !== undefined && JSON.stringify(old) !== JSON.stringify(now);
+}

@@ -1,0 +1,147 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
+import { resolve } from '../../exchange/symbol.ts';
+import { ifTestable, Untestable } from '../../exchange/untestable.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { claimRefused } from '../../make/claim-refused.ts';
+import { lookAt } from '../../make/look.ts';
+import { referredTo } from '../../make/referred-to.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
+import { fireOnRow, statesOf, walkTo } from '../../make/walk.ts';
+import { movedByClock } from '../../model/clock-changes.ts';
+import { followedIn } from '../../model/followed.ts';
+import type { Model } from '../../model/model.ts';
+import { outcomeOf } from '../../model/outcome.ts';
+import type { Session } from '../../session/session.ts';
+import type { Trial } from '../../session/trial.ts';
+import { outcomeFor } from './outcome-for.ts';
+
+const rowsMax = 4;
+const drawsMax = 16;
+const firesMax = 5;
+
+/** A transition whose condition does not hold is blocked, and changes nothing. */
+export const transitionConditions: Trial = {
+  name: 'states/conditions',
+  part: 'states',
+  about: 'A transition whose condition does not hold is refused and changes nothing.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const { machine, transition } of fireable(model)) {
+      const isConditional = transition.if !== undefined || transition.to.every((target) => target.if !== undefined);
+      if (isConditional)
+        yield {
+          name: `${transition.name} ${machine.resource}`,
+          facts: factsOfMachine(machine),
+          run: (session) => block(session, machine, transition),
+        };
+    }
+  },
+};
+
+/** Draws rows and bodies, and fires what leads back to where it began, until the condition fails as far as it can be reckoned here. */
+async function block(session: Session, machine: Machine, transition: Transition): Promise<void> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const [state] = transition.from === '*' ? [] : transition.from;
+  // What it asks of another machine is brought about by moving that one.
+  const asked = statesAsked(session.model, machine, transition);
+  for (let at = 0; at < rowsMax + asked.length; at++) {
+    const row = await session.make(machine.resource, {
+      style: 'full',
+      blocking: transition.name,
+      machine,
+      ...(state !== undefined && { state }),
+    });
+    const other = asked[at];
+    if (other) await ifTestable(walkTo(session, row, other.state, { machine: other.machine }));
+    for (let fires = 0; fires < firesMax; fires++) {
+      const [caller] = callersFor(session, endpoint, row);
+      const before = (await lookAt(session, row)).done;
+      const plan = await blockedRequest(session, row, endpoint, transition, caller);
+      if (plan) return claimBlocked(session, row, { machine, transition, before, done: await session.send(plan) });
+      const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
+      if (!isBack || !isDone((await fireOnRow(session, row, endpoint, transition)).value)) break;
+    }
+  }
+  throw new Untestable(`nothing was drawn for which the condition of ${transition.name} fails`);
+}
+
+/** The states of other machines of the row that a transition's conditions read. */
+function statesAsked(
+  { spec, expressions }: Model,
+  machine: Machine,
+  { if: condition, to }: Transition,
+): readonly { readonly machine: Machine; readonly state: string }[] {
+  const read = new Set(
+    [condition, ...to.map((target) => target.if)]
+      .flatMap((one) => (one ? expressions.readsOf(one, undefined) : []))
+      .map(({ path }) => path[0]),
+  );
+  return machinesOf(spec.states, machine.resource)
+    .filter((other) => other !== machine && read.has(other.field))
+    .flatMap((other) => statesOf(other).map((state) => ({ machine: other, state })));
+}
+
+async function blockedRequest(
+  session: Session,
+  row: TrialRow,
+  endpoint: Endpoint,
+  transition: Transition,
+  caller: TrialCaller | undefined,
+): Promise<RequestPlan | undefined> {
+  const headers = await session.preconditions(endpoint, row, caller);
+  for (let draw = 0; draw < drawsMax; draw++) {
+    const plan = await requestAbout(session, row, endpoint, { caller, headers, style: 'full' });
+    const json = plan.body && 'value' in plan.body ? plan.body.value : undefined;
+    const request = json === undefined ? undefined : resolve(json, session.run);
+    const firing = {
+      operation: endpoint.operation,
+      row: row.fields ?? {},
+      unseen: session.model.unseenBy(row.resource, row.caller),
+      request,
+      caller,
+      follow: followedIn(session.model, session.exchanges),
+    };
+    const nowMs = session.run.clock.toService(Date.now());
+    if (outcomeOf(session.model.expressions, transition, { ...firing, nowMs }) === 'blocked') return plan;
+    if (json === undefined) return undefined;
+  }
+  return undefined;
+}
+
+interface Blocked {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  readonly before: Done<TrialExchange>;
+  readonly done: Done<TrialExchange>;
+}
+
+/** Claims of a transition whose condition does not hold that it was refused, and changed nothing. */
+export async function claimBlocked(
+  session: Session,
+  row: TrialRow,
+  { machine, transition, before, done }: Blocked,
+): Promise<void> {
+  const { model } = session;
+  const fact = { kind: 'transitions', subject: machine.key };
+  const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
+    was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was, beside }) === 'blocked';
+  claimRefused(session, done, {
+    by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
+    fact,
+    reason: `${transition.name} blocked`,
+    at: transition.if?.at ?? transition.at,
+    beside: [before, ...referredTo(session, machine.resource, [row.fields])],
+    isSo,
+    isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
+    what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}

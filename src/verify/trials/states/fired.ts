@@ -1,0 +1,226 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { refusingActs } from '../../../parts/possible-errors.ts';
+import type { Machine, Transition } from '../../../parts/states.ts';
+import { moot } from '../../exchange/claim.ts';
+import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { claimRefused, claimRefusedAs } from '../../make/claim-refused.ts';
+import { lookAt } from '../../make/look.ts';
+import { referredTo } from '../../make/referred-to.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { claimUnchanged } from '../../make/transitions.ts';
+import { stateSent } from '../../make/walk.ts';
+import { movedByClock } from '../../model/clock-changes.ts';
+import type { Model } from '../../model/model.ts';
+import { idIn, rowWith } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+import { claimRow, gapMinMs } from '../resources/claim-row.ts';
+import { outcomeFor } from './outcome-for.ts';
+
+/** A transition that is fired in a state. */
+export interface FiredTransition {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  readonly state: string;
+  /** The state that it is to lead to, where it may lead to several. */
+  readonly target?: string;
+  /** The update that is the transition; absent where an endpoint of its own fires it. */
+  readonly update?: Endpoint;
+}
+
+/** Why nothing is held against where a row is. */
+const clocksDoing = 'the clock may have moved it meanwhile';
+
+/** Fires a legal transition: it is taken, leads where it is said to, and makes of the row what the document says. */
+export async function carryOut(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
+  const { machine, transition } = firing;
+  const before = (await lookAt(session, row)).done;
+  // The time of the change is another one than that of the change before.
+  const done = await session.send({ ...(await firingOf(session, row, firing)), afterMs: 2 * gapMinMs });
+  claimTaken(session, firing, { before, done });
+  const answer = answerOf(session.model, firing, { exchange: done.value, was: before.value });
+  if (answer !== undefined) {
+    claimRefusedAs(session, done, {
+      by: { code: answer },
+      what: `${transition.name}, which is kept,`,
+      beside: [before],
+      isSo: (exchange, was) => was !== undefined && answerOf(session.model, firing, { exchange, was }) === answer,
+    });
+    await claimKept(session, row, firing, { before, done });
+    return;
+  }
+  if (!isDone(done.value)) return;
+  claimRow(session, { resource: machine.resource, before, change: done, seen: done, reason: 'answered' });
+  const after = await lookAt(session, row);
+  claimRow(session, { resource: machine.resource, before, change: done, seen: after.done, reason: 'stored' });
+  claimMoved(session, firing, { before, done, after: after.done });
+}
+
+async function firingOf(session: Session, row: TrialRow, firing: FiredTransition): Promise<RequestPlan> {
+  const { machine, transition, target, update } = firing;
+  const endpoint = update ?? session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const to = target ?? transition.to[0]?.state ?? '';
+  if (update) return requestAbout(session, row, update, { caller, headers, json: stateSent(update, machine, to) });
+  const about = { caller, headers, transition, ...(target !== undefined && { target }) };
+  return requestAbout(session, row, endpoint, about);
+}
+
+/** The same transition in a state that allows it. */
+async function legal(session: Session, firing: FiredTransition): Promise<RequestPlan> {
+  const { machine, transition } = firing;
+  const [state] = transition.from === '*' ? [] : transition.from;
+  const row = await session.make(machine.resource, { machine, style: 'full', ...(state !== undefined && { state }) });
+  return firingOf(session, row, firing);
+}
+
+/** A legal transition is not refused for its state; what else stands in its way is another matter. */
+function claimTaken(
+  session: Session,
+  firing: FiredTransition,
+  { before, done }: Record<'before' | 'done', Done<TrialExchange>>,
+): void {
+  const { model } = session;
+  const { machine, transition, state, target, update } = firing;
+  session.claim({
+    fact: { kind: 'transitions', subject: machine.key },
+    reason: `${transition.name} from ${state}`,
+    at: transition.at,
+    of: [
+      done,
+      before,
+      ...referredTo(session, machine.resource, [rowWith(model, before.value, idIn(model, done.value))]),
+    ] as const,
+    judge(exchange: TrialExchange, seen: TrialExchange, ...beside: readonly TrialExchange[]) {
+      if (rowWith(model, seen, idIn(model, exchange))?.[machine.field] !== state) return moot('it was in another state');
+      const answer = answerOf(model, firing, { exchange, was: seen });
+      if (answer !== undefined && isRefusedAs(model, exchange, answer)) return undefined;
+      if (answer !== undefined && isDone(exchange))
+        return { promised: `${transition.name} is answered with ${answer}`, seen: String(exchange.status) };
+      if (isDone(exchange)) return undefined;
+      const isOpen = transition.if === undefined && transition.to.some((target) => !target.if);
+      const outcome = outcomeFor(model, { machine, transition }, { exchange, was: seen, beside });
+      // An update says where it wants to go; what leads elsewhere is refused.
+      if (update && outcome !== target) return moot('it leads elsewhere');
+      const isMet =
+        isOpen || (model.refusals.showsCodes && outcome !== undefined && outcome !== 'unknown' && outcome !== 'blocked');
+      const isForState = isMet && isIllegalRefusal(model, exchange, transition);
+      const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+      // Of all that an update may be, it is this transition.
+      const acts = update ? (transition.following ?? []) : operation ? refusingActs(model.spec, operation) : [];
+      if (isForState && acts.length > 0) return moot('what follows may stand in its way');
+      if (isForState && movedByClock(model, machine, exchange, seen)) return moot(clocksDoing);
+      if (!isForState && exchange.status < 500) return moot('something else stood in its way');
+      if (exchange.status === 501) return moot('the service says that it cannot do this');
+      return { promised: `${transition.name} is legal in ${state}`, seen: `${exchange.status}${briefly(exchange)}` };
+    },
+  });
+}
+
+/** The error that a transition is answered with though it is kept, where it is known where it leads. */
+function answerOf(
+  model: Model,
+  { machine, transition, target, update }: Omit<FiredTransition, 'state'>,
+  seen: { readonly exchange: TrialExchange; readonly was: TrialExchange },
+): string | undefined {
+  if (transition.to.every(({ answer }) => answer === undefined)) return undefined;
+  const outcome = outcomeFor(model, { machine, transition }, seen);
+  // An update says where it wants to go; what leads elsewhere is refused.
+  if (update && outcome !== target) return undefined;
+  return transition.to.find(({ state }) => state === outcome)?.answer;
+}
+
+/** What is answered with an error is kept nevertheless: the row is where the transition leads. */
+async function claimKept(
+  session: Session,
+  row: TrialRow,
+  firing: FiredTransition,
+  { before, done }: Record<'before' | 'done', Done<TrialExchange>>,
+): Promise<void> {
+  const { model } = session;
+  const { machine, transition } = firing;
+  const after = (await lookAt(session, row)).done;
+  session.claim({
+    fact: { kind: 'transitions', subject: machine.key },
+    reason: `${transition.name} is kept`,
+    at: transition.at,
+    of: [done, after, before] as const,
+    judge(exchange: TrialExchange, seen: TrialExchange, was: TrialExchange) {
+      const answer = answerOf(model, firing, { exchange, was });
+      if (answer === undefined || !isRefusedAs(model, exchange, answer)) return moot('it was answered otherwise');
+      const wanted = outcomeFor(model, { machine, transition }, { exchange, was });
+      const state = rowWith(model, seen, idIn(model, exchange))?.[machine.field];
+      if (state === undefined) return moot('the row is not shown');
+      if (state !== wanted && movedByClock(model, machine, exchange, was, seen)) return moot(clocksDoing);
+      return state === wanted
+        ? undefined
+        : { promised: `${transition.name} is kept: it leads to ${wanted}`, seen: String(state) };
+    },
+  });
+}
+
+/** Whether a refusal says that the state is wrong. */
+function isIllegalRefusal(model: Model, exchange: TrialExchange, transition: Transition): boolean {
+  const { endpoint } = exchange;
+  const operation = endpoint && model.operationOf(endpoint);
+  const general = model.refusals.of('transition.illegal.state', operation)?.code.name;
+  return [transition.else ?? general, general].some((code) => isRefusedAs(model, exchange, code));
+}
+
+/** Whether a refusal is of this code; where it shows none, by the status that most give to what is not allowed now. */
+export function isRefusedAs(model: Model, exchange: TrialExchange, wanted: string | undefined): boolean {
+  const code = model.refusals.codeIn(exchange);
+  return code === undefined ? exchange.status === 409 : code === wanted;
+}
+
+/** The state afterwards is the one that the transition leads to, in the answer and when the row is read again. */
+function claimMoved(
+  session: Session,
+  { machine, transition }: FiredTransition,
+  { before, done, after }: Record<'before' | 'done' | 'after', Done<TrialExchange>>,
+): void {
+  const { model } = session;
+  const targets = transition.to.map(({ state }) => state);
+  session.claim({
+    fact: { kind: 'transitions', subject: machine.key },
+    reason: `${transition.name} leads`,
+    at: transition.at,
+    of: [done, after, before] as const,
+    judge(exchange: TrialExchange, seen: TrialExchange, was: TrialExchange) {
+      const row = isDone(exchange) ? rowWith(model, seen, idIn(model, exchange)) : undefined;
+      if (!row) return moot('the row is not shown');
+      const state = row[machine.field];
+      const outcome = outcomeFor(model, { machine, transition }, { exchange, was });
+      const wanted = outcome !== undefined && targets.includes(outcome) ? [outcome] : targets;
+      const isThere = typeof state === 'string' && wanted.includes(state);
+      if (!isThere && movedByClock(model, machine, exchange, was, seen)) return moot(clocksDoing);
+      return isThere ? undefined : { promised: `${transition.name} leads to ${wanted.join(' or ')}`, seen: String(state) };
+    },
+  });
+}
+
+/** Fires a transition in a state that does not allow it: it is refused, and changes nothing. */
+export async function refuseFiring(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
+  const { machine, transition, state } = firing;
+  const { model } = session;
+  const before = (await lookAt(session, row)).done;
+  const done = await session.send(await firingOf(session, row, firing));
+  const fact = { kind: 'transitions', subject: machine.key };
+  claimRefused(session, done, {
+    by: transition.else === undefined ? { when: 'transition.illegal.state' } : { code: transition.else },
+    fact,
+    reason: `${transition.name} refused from ${state}`,
+    at: transition.at,
+    beside: [before],
+    what: `${transition.name} in ${state}`,
+    control: () => legal(session, firing),
+    isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
+    isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}

@@ -1,0 +1,204 @@
+import type { Json } from '../../../document/document.ts';
+import { isSame } from '../../../document/values.ts';
+import { type Expression, entriesOf } from '../../../parts/fact.ts';
+import { comingOf, type Followed, followingName, transitionOf } from '../../../parts/followed.ts';
+import type { Following, FollowingEffect } from '../../../parts/following.ts';
+import { pathParameters } from '../../../parts/payload.ts';
+import { machineWith } from '../../../parts/states.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { FactName } from '../../exchange/facts.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { hasNextPage, widest } from '../../make/pages.ts';
+import { callerContext } from '../../model/access.ts';
+import type { Evaluated } from '../../model/expressions.ts';
+import type { Model } from '../../model/model.ts';
+import { idIn, rowIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+
+/** An act of which something is claimed. */
+interface Named {
+  readonly model: Model;
+  readonly followed: Followed;
+  readonly act: Following;
+  readonly does: FollowingEffect;
+  readonly fact: FactName;
+  readonly reason: string;
+}
+
+/** The rows that refer to what changed by a field, before and after. */
+interface SeenRows {
+  readonly field: string;
+  readonly change: Done<TrialExchange>;
+  /** What changed, as it was before. */
+  readonly was: Done<TrialExchange> | undefined;
+  readonly before: Done<TrialExchange> | undefined;
+  readonly after: Done<TrialExchange>;
+}
+
+/** Asks a list for the rows that refer to another by a field, on one page; nothing where no list shows them so. */
+export async function listReferring(
+  session: Session,
+  resource: string,
+  field: string,
+  to: TrialRow,
+): Promise<Done<TrialExchange> | undefined> {
+  const { model } = session;
+  for (const endpoint of model.endpointsThat('list', resource)) {
+    const bound = pathParameters(endpoint.path);
+    if (bound.some((name) => name !== field)) continue;
+    const filter = entriesOf(endpoint.parameters).find(([, { filters, op }]) => filters === field && op === '=');
+    const query = { ...widest(model, endpoint), ...(bound.length === 0 && filter && { [filter[0]]: to.id }) };
+    for (const caller of callersFor(session, endpoint).slice(0, callersMost)) {
+      const path = bound.length === 0 ? {} : { [field]: to.id };
+      const done = await session.send(model.request(endpoint, { path, query, caller }));
+      if (isDone(done.value) && !hasNextPage(model, done.value)) return done;
+    }
+  }
+  return undefined;
+}
+
+const callersMost = 3;
+
+/** Claims that what was to be made was, as often as it was to be, and with what it was given. */
+export function claimMade(session: Session, named: Named, { field, change, was, before, after }: SeenRows): void {
+  const { model, does, act, fact, reason } = named;
+  session.claim({
+    fact,
+    reason,
+    at: act.at,
+    of: [change, after, ...(was && before ? [was, before] : [])] as const,
+    judge(changed: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]): Judgement {
+      if (!isDone(changed)) return moot('the change was not made');
+      const id = idIn(model, changed);
+      const rows = referring(model, seen, does.resource, field, id);
+      const old = earlier[1] ? referring(model, earlier[1], does.resource, field, id) : [];
+      if (!rows || !old) return moot('the rows are not shown');
+      const key = model.identifierField(does.resource);
+      const fresh = rows.filter((row) => !old.some((one) => isSame(one[key], row[key])));
+      const wanted = wantedOf(named, changed, earlier[0]);
+      if (!wanted) return moot('how often it is done cannot be reckoned');
+      const promised = `${wanted.length} ${does.resource} after ${changed.endpoint?.operation}`;
+      const isAlone = timesMade(model, named) === 1;
+      if (isAlone ? fresh.length !== wanted.length : fresh.length < wanted.length) return { promised, seen: `${fresh.length}` };
+      for (const given of wanted) {
+        if (!fresh.some((row) => Object.entries(given).every(([name, value]) => isSame(row[name] ?? null, value))))
+          return { promised: `a ${does.resource} with ${JSON.stringify(given)}`, seen: JSON.stringify(fresh) };
+      }
+      return undefined;
+    },
+  });
+}
+
+/** How many acts that come of the change make rows of the resource. */
+function timesMade({ spec }: Model, { followed, does }: Named): number {
+  return comingOf(spec, followed.acts).filter((act) => act.does?.verb === 'create' && act.does.resource === does.resource).length;
+}
+
+/** Claims that every row that something was to be done to is where the transition leads, or is gone. */
+export function claimMoved(
+  session: Session,
+  named: Named,
+  { field, change, was, before, after }: SeenRows & { readonly before: Done<TrialExchange> },
+): void {
+  const { model, does, act, fact, reason } = named;
+  const transition = transitionOf(model.spec, does);
+  const machine = transition && machineWith(model.spec.states, does.resource, transition.name);
+  session.need(does.verb === 'delete' || (transition !== undefined && machine !== undefined), 'what is changed is not told');
+  session.claim({
+    fact,
+    reason,
+    at: act.at,
+    of: [change, before, after, ...(was ? [was] : [])] as const,
+    judge(changed: TrialExchange, then: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]): Judgement {
+      if (!isDone(changed)) return moot('the change was not made');
+      const id = idIn(model, changed);
+      const old = referring(model, then, does.resource, field, id);
+      const key = model.identifierField(does.resource);
+      if (!old || old.length === 0) return moot('there was nothing to do it to');
+      for (const row of old) {
+        const holds = act.if ? evaluate(named, act.if, changed, earlier[0], row) : true;
+        const isLeft = !transition || !machine || transition.from === '*' || transition.from.includes(String(row[machine.field]));
+        if (holds === 'unknown' || holds === 'failed' || !isLeft) return moot('whether it is done cannot be told');
+        if (typeof holds === 'object' && holds.value !== true) continue;
+        const now = rowsOf(model, seen, does.resource)?.find((one) => isSame(one[key], row[key]));
+        const state = machine && now?.[machine.field];
+        const isSo = transition ? transition.to.some((target) => target.state === state) : now === undefined;
+        // A transition may have let it go of what changed, so that the list does not show it any more.
+        if (!isSo && (now !== undefined || does.verb !== 'transition'))
+          return { promised: `${followingName(does)} after ${changed.endpoint?.operation}`, seen: JSON.stringify(now ?? null) };
+      }
+      return undefined;
+    },
+  });
+}
+
+/** The values that each new row has to have, as far as they can be reckoned; nothing where it is not known how many there are. */
+function wantedOf(
+  named: Named,
+  changed: TrialExchange,
+  was: TrialExchange | undefined,
+): readonly Readonly<Record<string, Json>>[] | undefined {
+  const { act } = named;
+  const list = act.each && evaluate(named, act.each, changed, was);
+  if (list === 'unknown' || list === 'failed') return undefined;
+  const items: readonly (Json | undefined)[] = list ? (Array.isArray(list.value) ? list.value : []) : [undefined];
+  const wanted: Readonly<Record<string, Json>>[] = [];
+  for (const item of items) {
+    const holds = act.if ? evaluate(named, act.if, changed, was, item) : { value: true };
+    if (typeof holds === 'string') return undefined;
+    if (holds.value !== true) continue;
+    const given = Object.entries(act.set).flatMap(([name, expression]): [string, Json][] => {
+      const value = evaluate(named, expression, changed, was, item);
+      return typeof value === 'string' ? [] : [[name, value.value]];
+    });
+    wanted.push(Object.fromEntries(given));
+  }
+  return wanted;
+}
+
+/** What an expression of the act comes to; unknown where it reads the time. */
+function evaluate(
+  { model, followed }: Named,
+  expression: Expression,
+  changed: TrialExchange,
+  was: TrialExchange | undefined,
+  item?: Json,
+): Evaluated {
+  const { endpoint, sent, caller } = changed;
+  const id = idIn(model, changed);
+  const next = rowIn(changed);
+  const resource = was && rowWith(model, was, id);
+  return model.expressions.evaluate(expression, endpoint?.operation, {
+    context: {
+      ...callerContext(caller),
+      operation: endpoint?.operation ?? '',
+      params: { ...sent.path, ...sent.query },
+      ...(sent.json !== undefined && { request: sent.json }),
+      ...(next && { next: unexpanded(model, followed.resource, next) }),
+      ...(resource && { resource }),
+      ...(item !== undefined && { item }),
+    },
+    unseen: {
+      next: model.unseenBy(followed.resource, model.readerOf(changed)),
+      ...(was && { resource: model.unseenBy(followed.resource, model.readerOf(was)) }),
+    },
+  });
+}
+
+function rowsOf(model: Model, exchange: TrialExchange, resource: string): readonly ShownFields[] | undefined {
+  const shown = rowsShown(model, exchange);
+  return shown?.resource === resource ? shown.rows.map((row) => unexpanded(model, resource, row)) : undefined;
+}
+
+function referring(
+  model: Model,
+  exchange: TrialExchange,
+  resource: string,
+  field: string,
+  id: Json | undefined,
+): readonly ShownFields[] | undefined {
+  return rowsOf(model, exchange, resource)?.filter((row) => row[field] === undefined || String(row[field]) === String(id));
+}

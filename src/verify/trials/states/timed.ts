@@ -1,0 +1,290 @@
+import { isSame } from '../../../document/values.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import type { Field } from '../../../parts/resources.ts';
+import { allMachines, type Machine, statesNamed, type Transition } from '../../../parts/states.ts';
+import { moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { dueAt, dueIn } from '../../make/due.ts';
+import { endsWithin } from '../../make/ends.ts';
+import { lookAt } from '../../make/look.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { makeWhere } from '../../make/row-where.ts';
+import { factsOfMachine } from '../../make/transitions.ts';
+import { fireOnRow, statesOf } from '../../make/walk.ts';
+import type { Model } from '../../model/model.ts';
+import { timeOf } from '../../model/reckoned.ts';
+import { idIn, rowWith } from '../../model/row-shown.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+import { moveAside, waysAside } from './aside.ts';
+import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
+
+/** What the clock does, it does when it is due, and not before. */
+export const timed: Trial = {
+  name: 'states/timed',
+  part: 'states',
+  about: 'A transition of the clock comes when it is due, and not before.',
+  noise: 'loud',
+  movesClock: true,
+  *cases(model) {
+    for (const machine of allMachines(model.spec.states)) {
+      const { resource } = machine;
+      for (const [, transition] of entriesOf(machine.transitions)) {
+        if (!(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
+        for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
+          if (rivals(machine, transition, state)) continue;
+          const name = `${transition.name} ${resource} from ${state}`;
+          const times = timesSet(model, machine, transition).map(([field]) => ({
+            kind: 'allowed values',
+            subject: `${resource}.${field}`,
+          }));
+          const facts = [...factsOfMachine(machine), ...times];
+          const make = (session: Session) => dueRow(session, machine, state, transition);
+          yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
+          if (transition.if) {
+            yield {
+              name: `${name}, held back`,
+              facts,
+              run: (session) => stayBehind(session, machine, { timed: transition, state }),
+            };
+            continue;
+          }
+          yield* betweenTimes(model, machine, { transition, state, make }, { name, facts });
+          for (const leaving of waysOut(model, machine, transition, state)) {
+            const left = `${name}, left by ${leaving.by.name}`;
+            yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
+          }
+          for (const again of waysBack(model, machine, transition, state)) {
+            const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
+            const by = `${name}, begun anew by ${again.name}`;
+            const reason = begunAnew(transition, again);
+            yield {
+              name: by,
+              facts,
+              run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
+            };
+          }
+          for (const entering of waysInto(model, machine, state)) {
+            const enter = (session: Session) => entered(session, machine, entering);
+            const by = `${name} by ${entering.name}`;
+            yield { name: by, facts, run: (session) => letTimePass(session, machine, { transition, state, make: enter }) };
+          }
+        }
+      }
+    }
+  },
+};
+
+/** What is done to a row meanwhile, and does not restart its time: a change of it, and a transition of each other machine. */
+function* betweenTimes(
+  model: Model,
+  machine: Machine,
+  passing: Passing,
+  { name, facts }: { readonly name: string; readonly facts: Case['facts'] },
+): Iterable<Case> {
+  const { transition, state } = passing;
+  // A change may put off what is due at a time of the row.
+  if (!transition.after) return;
+  const [update] = model.endpointsThat('update', machine.resource).filter((one) => {
+    const allowed = statesNamed(model.spec.states, machine, one.in ?? []);
+    return allowed.length === 0 || allowed.includes(state);
+  });
+  if (update) {
+    const meanwhile = (session: Session, row: TrialRow) => change(session, update, row);
+    const run = (session: Session) => letTimePass(session, machine, { ...passing, meanwhile });
+    yield { name: `${name}, changed in between`, facts, run };
+  }
+  for (const aside of waysAside(model, machine)) {
+    const meanwhile = (session: Session, row: TrialRow) => moveAside(session, row, aside);
+    const run = (session: Session) => letTimePass(session, machine, { ...passing, meanwhile });
+    yield { name: `${name}, ${aside.name} in between`, facts, run };
+  }
+}
+
+/** A row that the clock moves: one for which the condition of that holds, where it has one. */
+export function dueRow(session: Session, machine: Machine, state: string, transition: Transition): Promise<TrialRow> {
+  const { resource } = machine;
+  const wanted = { machine, state };
+  return transition.if ? makeWhere(session, resource, wanted, transition.if, true) : session.make(resource, wanted);
+}
+
+/** Whether the clock may have done something else to the row by then. */
+function rivals(machine: Machine, transition: Transition, state: string): boolean {
+  return entriesOf(machine.transitions).some(
+    ([, other]) => other !== transition && (other.after || other.atTime) && (other.from === '*' || other.from.includes(state)),
+  );
+}
+
+/** Transitions of callers that lead into a state from another one: time counts from entering, however it was entered. */
+function waysInto(model: Model, machine: Machine, state: string): Transition[] {
+  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+    const leads = transition.to.length === 1 && transition.to[0]?.state === state && !transition.if;
+    const isAnother = transition.from !== '*' && !transition.from.includes(state);
+    return leads && isAnother && model.endpointOfTransition(machine.resource, name) ? [transition] : [];
+  });
+}
+
+async function entered(session: Session, machine: Machine, transition: Transition): Promise<TrialRow> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined && transition.from !== '*', 'no caller can fire it');
+  const row = await session.make(machine.resource, { machine, state: transition.from[0] ?? '' });
+  const done = await fireOnRow(session, row, endpoint, transition);
+  session.need(isDone(done.value), `${transition.name} was answered ${done.value.status}`);
+  return row;
+}
+
+/** Transitions of callers from a state into itself: with each of them its time begins anew. */
+export function waysBack(model: Model, machine: Machine, timed: Transition, state: string): Transition[] {
+  if (!timed.after) return [];
+  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+    const isBack = transition.to.length === 1 && transition.to[0]?.state === state && transition.from !== '*';
+    const isOpen = isBack && transition.from.includes(state) && model.endpointOfTransition(machine.resource, name) !== undefined;
+    return isOpen ? [transition] : [];
+  });
+}
+
+/** The reason of a claim that a transition of the clock waits its whole time once another has begun that anew. */
+export function begunAnew(timed: Transition, again: Transition): string {
+  return `${timed.name}, begun anew by ${again.name}`;
+}
+
+/** A row that had been in a state for half of the time that it may be when it entered it again. */
+async function enteredAgain(
+  session: Session,
+  machine: Machine,
+  again: Transition,
+  { state, timed }: { readonly state: string; readonly timed: Transition },
+): Promise<TrialRow> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, again.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const row = await session.make(machine.resource, { machine, state });
+  await session.wait((timed.after?.ms ?? 0) / 2);
+  const done = await fireOnRow(session, row, endpoint, again);
+  session.need(isDone(done.value), `${again.name} was answered ${done.value.status}`);
+  return row;
+}
+
+/** A change of a row, which does not restart the time that it has been in its state. */
+async function change(session: Session, endpoint: Endpoint, row: TrialRow): Promise<void> {
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, style: 'full' }));
+  session.need(isDone(done.value), `${endpoint.key} was answered ${done.value.status}`);
+}
+
+/** A transition of the clock, the state that it leaves, and a row that has just entered that. */
+interface Passing {
+  readonly transition: Transition;
+  readonly state: string;
+  readonly make: (session: Session) => Promise<TrialRow>;
+  /** What is claimed of its not coming too early, where that is no usual look. */
+  readonly reason?: string;
+  /** What is done halfway. */
+  readonly meanwhile?: (session: Session, row: TrialRow) => Promise<void>;
+}
+
+/** What can be waited for where the clock cannot be moved. */
+const waitMsMax = 5_000;
+
+async function letTimePass(session: Session, machine: Machine, passing: Passing): Promise<void> {
+  const { transition, state, make, meanwhile, reason = `${transition.name} not before` } = passing;
+  const { model } = session;
+  const { clock } = session.run;
+  const source = transition.after?.source ?? transition.atTime?.source ?? '';
+  const isShort = transition.after !== undefined && transition.after.ms <= waitMsMax;
+  session.need(clock.advance !== undefined || isShort, `the clock cannot be moved, and ${source} is long`);
+  session.need(!endsWithin(model, session, 2 * (transition.after?.ms ?? 0)), 'the tokens that were given end before that');
+  const row = await make(session);
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
+  const before = (await lookAt(session, row)).done;
+  const dueMs = dueIn(session, row, transition);
+  session.need(dueMs !== undefined && dueMs > 0, `when ${transition.name} is due is not shown`);
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  const dueFor = (creation: TrialExchange, was: TrialExchange, enteredMs: number) =>
+    dueAt(model, transition, rowWith(model, was, idIn(model, creation)) ?? {}, enteredMs) ?? Number.NaN;
+  const marginMs = Math.min(dueMs / 4, 60_000);
+  const halfMs = meanwhile ? dueMs / 2 : 0;
+  if (meanwhile) {
+    await session.wait(halfMs);
+    await meanwhile(session, row);
+  }
+  const early = await session.wait(dueMs - halfMs - marginMs);
+  const still = (await lookAt(session, row)).done;
+  const late = await session.wait(2 * marginMs);
+  const after = (await lookAt(session, row)).done;
+  const whenDue = transition.after ? `${source} have gone by` : `it is ${source}`;
+  const targets = transition.to.map((target) => target.state);
+  const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
+  const fact = { kind: 'transitions', subject: machine.key };
+  session.claim({
+    fact,
+    reason,
+    at: transition.after?.at ?? transition.atTime?.at ?? transition.at,
+    of: [made, before, early, still] as const,
+    judge(creation: TrialExchange, was: TrialExchange, _waited: null, seen: TrialExchange) {
+      if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
+      const now = stateIn(creation, seen);
+      // How long it took to get there is not known to the second.
+      if (!(seen.toMs < dueFor(creation, was, was.fromMs))) return moot('it took too long');
+      return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: String(now) };
+    },
+  });
+  session.claim({
+    fact,
+    reason: `${transition.name} in time`,
+    at: transition.after?.at ?? transition.atTime?.at ?? transition.at,
+    of: [made, before, early, late, after] as const,
+    judge(creation: TrialExchange, was: TrialExchange, _early: null, _late: null, seen: TrialExchange) {
+      if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
+      if (!(seen.fromMs >= dueFor(creation, was, was.toMs))) return moot('not so much time has gone by');
+      const now = stateIn(creation, seen);
+      const isThere = typeof now === 'string' && targets.includes(now);
+      return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: String(now) };
+    },
+  });
+  claimTimes(session, machine, transition, { made, before, early, late, after });
+}
+
+/** Claims that the times that a transition of the clock sets are of when it was due. */
+function claimTimes(
+  session: Session,
+  machine: Machine,
+  transition: Transition,
+  seen: Record<'made' | 'before' | 'after', Done<TrialExchange>> & Record<'early' | 'late', Done<null>>,
+): void {
+  const { model } = session;
+  const { resource } = machine;
+  const { name } = transition;
+  for (const [field, stated] of timesSet(model, machine, transition)) {
+    session.claim({
+      fact: { kind: 'allowed values', subject: `${resource}.${field}` },
+      reason: `set by ${name}`,
+      at: stated.at,
+      of: [seen.made, seen.before, seen.early, seen.late, seen.after] as const,
+      judge(creation: TrialExchange, was: TrialExchange, _early: null, _late: null, now: TrialExchange) {
+        const id = isDone(creation) ? idIn(model, creation) : undefined;
+        const [old, row] = [rowWith(model, was, id), rowWith(model, now, id)];
+        const value = row?.[field];
+        const dueMs = (old && dueAt(model, transition, old, was.toMs)) ?? Number.NaN;
+        if (!old || !row || isSame(old, row) || !(now.fromMs >= dueMs)) return moot('the clock has changed nothing');
+        const ms = timeOf(value, stated);
+        // When it was entered is not known to the second; what is due is done then, or later.
+        const isLater = ms !== undefined && ms >= was.fromMs + (dueMs - was.toMs) / 2;
+        return value === undefined || isLater
+          ? undefined
+          : { promised: `${field}: the time at which ${name} came`, seen: String(value) };
+      },
+    });
+  }
+}
+
+/** The fields that such a change sets to the time that it is. */
+function timesSet(model: Model, { resource }: Machine, { name }: Transition): (readonly [string, Field])[] {
+  const fields = model.resource(resource)?.fields;
+  return (fields ? entriesOf(fields) : []).filter(([, { set }]) => (set[name] ?? set.write)?.source.trim() === 'now');
+}

@@ -1,0 +1,238 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import type { Deprecation, Version } from '../../../parts/versioning.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { FactName } from '../../exchange/facts.ts';
+import { Untestable } from '../../exchange/untestable.ts';
+import { claimRefusedAs } from '../../make/claim-refused.ts';
+import { deprecationFlaw, saysDeprecated } from '../../make/deprecation-fields.ts';
+import { doorOf, inVersion, isOver, type RequestVersions, versionsOf } from '../../make/versions.ts';
+import type { Model } from '../../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+
+const identifiersFact: FactName = { kind: 'version identifiers', subject: 'service' };
+
+const selectionFact: FactName = { kind: 'version selection', subject: 'service' };
+
+/** Every version is asked for, one that there is not, and none. */
+export const selecting: Trial = {
+  name: 'versioning/selected',
+  part: 'versioning',
+  about:
+    'Listed versions are served and named, others refused; what is deprecated says so; what is over is gone; no version is the default one.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    const versions = versionsOf(model);
+    if (!versions) {
+      if (statedValue(model.spec.versioning.select)?.by === 'pin') yield pinnedCase(model);
+      return;
+    }
+    for (const version of versions.all) yield versionCase(model, versions, version);
+    yield unknownCase(model);
+    yield defaultCase(model, versions);
+    yield guaranteeCase();
+  },
+};
+
+type VersionRefusal = 'version.unknown' | 'version.sunset';
+
+function isAnswered(model: Model, operation: Operation, when: VersionRefusal, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, when, operation);
+  return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
+}
+
+function versionCase(model: Model, versions: RequestVersions, version: Version): Case {
+  const rules: FactName = { kind: 'deprecation rules', subject: version.name };
+  return {
+    name: `in ${version.name}`,
+    facts: [rules, identifiersFact, selectionFact],
+    async run(session: Session) {
+      const door = doorOf(model);
+      session.need(door !== undefined, 'no operation can be asked in every version');
+      const { endpoint, operation, caller } = door;
+      const control = model.request(endpoint, { caller });
+      const { endpoint: _endpoint, ...plan } = inVersion(model, control, version.name);
+      // What every answer of an endpoint is held to is the newest shape.
+      const done = await session.send(version.name === versions.history.current ? { ...plan, endpoint } : plan);
+      const is = (seen: TrialExchange, when: VersionRefusal) => isAnswered(model, operation, when, seen);
+      const asked = `${operation.name} in ${version.name}`;
+      session.claim({
+        fact: rules,
+        reason: 'sunset',
+        of: [done],
+        control,
+        judge: (seen: TrialExchange): Judgement => {
+          const over = isOver(version, seen.toMs);
+          const { sunset, isAnnouncedOnly } = statedValue(version.deprecation) ?? {};
+          if (over === undefined) return moot('its last day is about now');
+          const promised = over
+            ? `${asked} is gone since ${sunset}: \`version.sunset\``
+            : `${asked} is served${isAnnouncedOnly ? ', though its end is announced' : sunset === undefined ? '' : ` until ${sunset}`}`;
+          if (isAnnouncedOnly && !isDone(seen)) return { promised, seen: `it was answered ${seen.status}` };
+          if (over !== is(seen, 'version.sunset')) return { promised, seen: `it was answered ${seen.status}` };
+          return over || sunset !== undefined ? undefined : moot('it has no last day');
+        },
+      });
+      if (isOver(version, done.value.toMs))
+        claimRefusedAs(session, done, { by: { when: 'version.sunset' }, what: asked, control });
+      session.claim({
+        fact: identifiersFact,
+        reason: 'listed',
+        of: [done],
+        control,
+        judge: (seen: TrialExchange): Judgement => {
+          if (is(seen, 'version.unknown') && !is(seen, 'version.sunset'))
+            return { promised: `${version.name} is listed, and served`, seen: `it was answered ${seen.status}` };
+          return isDone(seen) || is(seen, 'version.sunset') ? undefined : moot('it was refused for something else');
+        },
+      });
+      session.claim({
+        fact: selectionFact,
+        reason: 'named',
+        of: [done],
+        judge: (seen: TrialExchange) => nameJudgement(model, version.name, seen),
+      });
+      session.claim({
+        fact: rules,
+        reason: 'told',
+        of: [done],
+        judge: (seen: TrialExchange) => toldJudgement(model, endpoint, version, seen),
+      });
+    },
+  };
+}
+
+function unknownCase(model: Model): Case {
+  return {
+    name: 'in a version that there is not',
+    facts: [selectionFact],
+    async run(session: Session) {
+      const door = doorOf(model);
+      session.need(door !== undefined, 'no operation can be asked in every version');
+      session.need(model.spec.versioning.others === undefined, 'there are other versions than the listed ones');
+      const { endpoint, operation, caller } = door;
+      const control = model.request(endpoint, { caller });
+      const { endpoint: _endpoint, ...plan } = inVersion(model, control, 'ninefold-verify');
+      const done = await session.send(plan);
+      claimRefusedAs(session, done, { by: { when: 'version.unknown' }, what: 'a version that there is not', control });
+      session.claim({
+        fact: selectionFact,
+        reason: 'unknown',
+        of: [done],
+        control,
+        judge: (seen: TrialExchange): Judgement => {
+          const refusal = refusalFor(model, 'version.unknown', operation);
+          const isGood = refusal ? isRefused(model, seen) && isRefusal(model, seen, refusal) : isRefused(model, seen);
+          const wanted = refusal?.status === undefined ? 'refused' : `${refusal.status} (${refusal.code})`;
+          return isGood
+            ? undefined
+            : { promised: `a version that is not listed is ${wanted}`, seen: `it was answered ${seen.status}` };
+        },
+      });
+    },
+  };
+}
+
+function defaultCase(model: Model, { all, history }: RequestVersions): Case {
+  const select = statedValue(model.spec.versioning.select);
+  return {
+    name: 'in no version',
+    facts: [selectionFact],
+    async run(session: Session) {
+      const door = doorOf(model);
+      session.need(door !== undefined, 'no operation can be asked in every version');
+      session.need(select?.default !== 'pinned', 'to what a key is pinned was decided by its first call');
+      const { endpoint, operation, caller } = door;
+      const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), undefined);
+      const done = await session.send(plan);
+      const usual = select?.default === 'oldest' ? all[0]?.name : history.current;
+      session.claim({
+        fact: selectionFact,
+        reason: 'default',
+        of: [done],
+        judge: (seen: TrialExchange): Judgement => {
+          const unknown = refusalFor(model, 'version.unknown', operation);
+          const isUnknown = unknown !== undefined && isRefused(model, seen) && isRefusal(model, seen, unknown);
+          // What stands in the place of a version in a path may be no version, or no path at all.
+          const mayBeNoPath = select?.by === 'path' && isRefused(model, seen);
+          if (select?.default === 'none')
+            return isUnknown || mayBeNoPath || (!unknown && isRefused(model, seen))
+              ? undefined
+              : { promised: 'a request has to say its version', seen: `it was answered ${seen.status}` };
+          if (isUnknown)
+            return { promised: `a request that says no version is in ${usual}`, seen: `it was answered ${seen.status}` };
+          const named = select?.by === 'header' ? seen.headers[select.carrier.toLowerCase()] : undefined;
+          if (named === undefined) return moot('the answer does not name its version');
+          return named === usual
+            ? undefined
+            : { promised: `a request that says no version is in ${usual}`, seen: `${select?.carrier}: ${named}` };
+        },
+      });
+    },
+  };
+}
+
+/** Where no request can name its version, each caller is in the one of its first call, which was made long ago. */
+function pinnedCase(model: Model): Case {
+  const rules = entriesOf(model.spec.versioning.versions).map(([subject]) => ({ kind: 'deprecation rules', subject }));
+  return {
+    name: 'pinned',
+    facts: [selectionFact, identifiersFact, ...rules],
+    async run() {
+      throw new Untestable('no request can name its version, and to which one a caller is pinned was decided by its first call');
+    },
+  };
+}
+
+function guaranteeCase(): Case {
+  return {
+    name: 'the guarantee',
+    facts: [{ kind: 'compatibility guarantees', subject: 'service' }],
+    async run() {
+      throw new Untestable('it is a promise about later documents: compare two of them');
+    },
+  };
+}
+
+/** An answer names its version by the header that chooses one, and varies with it. */
+function nameJudgement(model: Model, version: string, seen: TrialExchange): Judgement {
+  const select = statedValue(model.spec.versioning.select);
+  if (select?.by !== 'header' || !isDone(seen)) return moot('no header names it, or it was refused');
+  const named = seen.headers[select.carrier.toLowerCase()];
+  // That an answer names it at all is nowhere stated.
+  if (named === undefined) return moot('the answer does not name its version');
+  return named === version ? undefined : { promised: `an answer names its version: ${select.carrier}: ${version}`, seen: named };
+}
+
+/** A version that is deprecated says so in its answers, and one that is not does not. */
+function toldJudgement(model: Model, endpoint: Endpoint, version: Version, seen: TrialExchange): Judgement {
+  if (!isDone(seen)) return moot('it was refused');
+  const stated = statedValue(version.deprecation);
+  if (stated) {
+    const flaw = deprecationFlaw([stated, ...(endpoint.deprecated ? [endpoint.deprecated] : [])], seen.headers);
+    return flaw === undefined
+      ? undefined
+      : { promised: `${version.name} tells of its deprecation: ${described(stated)}`, seen: flaw };
+  }
+  // Something else about the answer may be deprecated.
+  if (version.deprecation.standing !== 'none' || /"deprecated"/.test(JSON.stringify(model.spec.document.tree.resources ?? {})))
+    return moot('it is not stated');
+  if (endpoint.deprecated || JSON.stringify(endpoint.parameters).includes('"deprecated"')) return moot('its endpoint is');
+  return saysDeprecated(seen.headers)
+    ? {
+        promised: `${version.name} is not deprecated`,
+        seen: `Deprecation: ${seen.headers.deprecation ?? 'none'}, Sunset: ${seen.headers.sunset ?? 'none'}`,
+      }
+    : undefined;
+}
+
+function described({ deprecated, sunset, link }: Deprecation): string {
+  return Object.entries({ deprecated, sunset, link })
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
+    .join(', ');
+}
