@@ -325,21 +325,6 @@ export const vendor: Vendor<StreamChat> = {
       },
       'it is gone': () => refused(stream.getChannelType('public'), 404),
     }),
-    'a role': (stream) => {
-      const names = async (): Promise<string[]> =>
-        ((await stream.listRoles()) as unknown as { roles: { name: string }[] }).roles.map(({ name }) => name);
-      return {
-        create: async () => {
-          await stream.createRole('special_agent');
-        },
-        'it is listed': async () => once(await names(), ['special_agent'], 'roles'),
-        'its name is taken': () => refused(stream.createRole('special_agent'), 400, 409),
-        delete: async () => {
-          await stream.deleteRole('special_agent');
-        },
-        'it is listed no more': async () => assert.ok(!(await names()).includes('special_agent')),
-      };
-    },
     'devices of a user': (stream) => ({
       'a user': () => users(stream),
       'add two': async () => {
