@@ -10,7 +10,7 @@ import { caller, type ToldService, tellService } from './serving/callers.ts';
 import { reluctant } from './stores/reluctant.ts';
 import { type DrawnRoles, drawnRoles, type Governed, type Role, roles, rolesOf } from './values/drawn-roles.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(20, 200)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 150)) };
 
 /** Somebody does something: to a member by its user, to a note by where it stands among all. */
 interface Deed {
@@ -23,7 +23,7 @@ interface Deed {
 }
 
 const deed: fc.Arbitrary<Deed> = fc.record({
-  who: fc.constantFrom('ann', 'bob', 'bob', 'bob', 'cas'),
+  who: fc.constantFrom('ann', 'ann', 'bob', 'bob', 'bob', 'cas'),
   does: fc.constantFrom<Deed['does']>(
     'create note',
     'create note',
@@ -37,8 +37,8 @@ const deed: fc.Arbitrary<Deed> = fc.record({
     'create ban',
     'delete ban',
   ),
-  project: fc.constantFrom('p', 'p', 'q'),
-  user: fc.constantFrom('bob', 'bob', 'cas'),
+  project: fc.constantFrom('p', 'p', 'p', 'q'),
+  user: fc.constantFrom('bob', 'bob', 'bob', 'cas'),
   role: fc.constantFrom(...roles),
   note: fc.nat(2),
 });
@@ -173,7 +173,7 @@ async function grants(said: DrawnRoles, history: readonly (readonly Deed[])[], s
 }
 
 test('what `find` grants is what the rows say at commit, whoever changes them between and at once', async () => {
-  const history = fc.array(fc.array(deed, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 14 });
+  const history = fc.array(fc.array(deed, { minLength: 1, maxLength: 4 }), { minLength: 14, maxLength: 24 });
   const law = fc.asyncProperty(drawnRoles, history, fc.boolean(), fc.nat(99), (said, deeds, isWaiting, seed) =>
     grants(said, deeds, isWaiting ? reluctant(openSqlite(':memory:'), seed) : openStore(':memory:')),
   );
