@@ -8,6 +8,16 @@ const token = object({ access_token: string, expires_in: { type: 'integer' } }, 
 const key = { security: [{ bearer: [] }] };
 const paths = {
   '/auth/api-key': { post: { ...key, ...sends(object({ apiKey: string }, ['apiKey'])), ...answers(token) } },
+  '/token/new': {
+    post: {
+      ...key,
+      ...sends(object({ secret_id: string, secret_key: string }, ['secret_id', 'secret_key'])),
+      ...answers(object({ access: string, refresh: string }, ['access', 'refresh'])),
+    },
+  },
+  '/grants': {
+    post: { ...key, ...sends(object({ secret_key: string })), ...answers(object({ access: string, level: string })) },
+  },
   '/tokens': { post: { ...key, ...sends(object({ name: string })), ...answers(token) } },
   '/members': { post: { ...key, ...sends(object({ password: string })), ...answers(object({ id: string })) } },
   '/me': { get: { ...key, ...answers(object({ name: string }, ['name'])) } },
@@ -52,4 +62,40 @@ test('what gives a token for no credential, or takes a password and gives none, 
     assert.equal((await send('/members', { password: 'p' })).status, 401);
   });
   await ask(true, async (send) => assert.equal((await send('/auth/api-key', { apiKey: 'k' })).status, 401));
+});
+
+test('a pair of which one is called access is a pair of tokens; an access that stands alone is none', () =>
+  ask(false, async (send) => {
+    const given = await send('/token/new', { secret_id: 'i', secret_key: 'k' });
+    assert.equal(given.status, 200);
+    const { access } = (await given.json()) as { access: string };
+    assert.equal((await send('/me', undefined, access)).status, 200);
+    assert.equal((await send('/grants', { secret_key: 'k' })).status, 401);
+  }));
+
+test('a token that stands where a key stands is one credential with it', async () => {
+  const both: Source = {
+    paths: {
+      '/mine': { get: { security: [{ signed: [] }], ...answers(object({ name: string }, ['name'])) } },
+      '/all': { get: { security: [{ app: [] }, { signed: [] }], ...answers(object({ name: string }, ['name'])) } },
+      '/of-apps': { get: { security: [{ app: [] }], ...answers(object({ name: string }, ['name'])) } },
+    },
+    components: {
+      securitySchemes: {
+        app: { type: 'http', scheme: 'bearer' },
+        signed: { type: 'oauth2', flows: { clientCredentials: { tokenUrl: 'https://id.example/token', scopes: {} } } },
+      },
+    },
+  };
+  const service = await serve(take(both), { sample: true, development: true });
+  try {
+    assert.equal(new Set(service.credentials.map(({ value }) => value)).size, 1);
+    const [credential] = service.credentials;
+    for (const path of ['/mine', '/all', '/of-apps']) {
+      const headers = { authorization: credential?.value ?? '' };
+      assert.equal((await service.fetch(new Request(`http://127.0.0.1${path}`, { headers }))).status, 200, path);
+    }
+  } finally {
+    await service.close();
+  }
 });

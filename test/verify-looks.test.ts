@@ -178,3 +178,42 @@ test('a sort is asked for page after page, and a word that is contained in other
   });
   assert.equal(folded.verdict, 'broken', folded.reasons.join());
 });
+
+test('the identifier of a row in other letters is another one', async () => {
+  const named = document.replace('generate: uuid', 'generate: "play_{hex:8}"');
+  const stand = async (bend?: StandOptions['bend']) => {
+    const opened = await openStand(named, bend ? { bend } : {});
+    try {
+      const { breaches } = await opened.verify({ only: ['resources/missing'], timeMs: 600_000 });
+      return [...new Set(breaches.map(({ reason }) => reason))];
+    } finally {
+      await opened.close();
+    }
+  };
+  assert.deepEqual(await stand(), []);
+  assert.deepEqual(await stand(({ target }) => ({ target: target.toLowerCase() })), ['in other letters']);
+});
+
+test('each collection is looked for without the path of the base address', async () => {
+  const below = document
+    .replace('https://plays.example', 'https://plays.example/v1')
+    .replace(
+      'endpoints:\n',
+      'endpoints:\n  GET /terms: { does: reply, as: terms, response: { 200: { shape: { type: object, properties: { days: integer } }, example: { days: 3 } } } }\n',
+    )
+    .replace('  permissions:\n', '  public: [terms]\n  permissions:\n');
+  const reasons = async (bend?: StandOptions['bend']) => {
+    const opened = await openStand(below, bend ? { bend } : {});
+    try {
+      const { breaches } = await opened.verify({ only: ['purpose/base address'], timeMs: 600_000 });
+      return breaches.map(({ reason, found }) => `${reason}: ${found}`);
+    } finally {
+      await opened.close();
+    }
+  };
+  assert.deepEqual(await reasons(), []);
+  for (const path of ['/plays', '/terms']) {
+    const found = await reasons(({ target }) => (target.startsWith(path) ? { target: `/v1${target}` } : {}));
+    assert.equal(found.length, 1, `${path}: ${found.join('; ')}`);
+  }
+});

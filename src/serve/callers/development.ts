@@ -50,6 +50,8 @@ export class Development {
   readonly #clock: Clock;
   readonly #chance: Entropy;
   readonly #issuers = new Map<string, Issuer>();
+  /** Tokens by their scheme and user. */
+  readonly #signed = new Map<string, string>();
   /** By user and scheme. */
   readonly #made = new Map<string, ReadonlyMap<string, DevelopmentCredential>>();
   /** Whether this run signs tokens also of schemes for which the document states no keys. */
@@ -76,6 +78,7 @@ export class Development {
       acceptedSchemes(spec).flatMap((one) => (unsupportedBy(one, this) === undefined ? [[one.scheme.name, one]] : [])),
     );
     const users = accepted.size === 0 ? [] : (usersOf(compilation) ?? ['']);
+    this.#signed.clear();
     const made = new Map<string, ReadonlyMap<string, DevelopmentCredential>>();
     for (const user of users) {
       const own = await this.#issueTo(user, accepted, compilation);
@@ -169,7 +172,7 @@ export class Development {
     }
     if (kind.proof?.by === 'key') {
       const { form } = kind.proof;
-      const secret = newKey({ ...(form !== undefined && { generate: form }), ...scheme }, this.#chance, this.#clock.now());
+      const secret = await this.#secretOf(one, form, caller, compilation);
       for (const alike of this.signsAll ? carriedAlike(one, compilation.spec) : [one])
         this.#credentials.lendKey(alike.scheme.name, secret, key);
       return kind.proof.write?.(secret) ?? secret;
@@ -179,8 +182,31 @@ export class Development {
       this.#credentials.lendPassword(scheme.name, caller.id, password, key);
       return kind.proof.write(caller.id, password);
     }
+    return this.#tokenFor(one, caller, compilation);
+  }
+
+  /** One token of a scheme for each user and run: another key that stands in its place is the same text. */
+  async #tokenFor({ scheme }: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
+    const of = `${scheme.name}\n${caller.user}`;
+    const known = this.#signed.get(of);
+    if (known !== undefined) return known;
     const claims = claimsFor(scheme, compileCaller(scheme, compilation), caller, this.#clock.now());
-    return claims && this.#sign(scheme, claims);
+    const text = claims && (await this.#sign(scheme, claims));
+    if (text !== undefined) this.#signed.set(of, text);
+    return text;
+  }
+
+  /**
+   * What a key of a stand-in is: where a token of another scheme stands in the same place, that token, so that whoever has one credential for a header
+   * has the one for all that is asked for there.
+   */
+  async #secretOf(one: Accepted, form: string | undefined, caller: Caller, compilation: Compilation): Promise<string> {
+    const alike = this.signsAll
+      ? acceptedSchemes(compilation.spec).find((other) => other.kind.proof?.by === 'token' && isInPlaceOf(one, other))
+      : undefined;
+    const token =
+      alike && unsupportedBy(alike, this) === undefined ? await this.#tokenFor(alike, caller, compilation) : undefined;
+    return token ?? newKey({ ...(form !== undefined && { generate: form }), ...one.scheme }, this.#chance, this.#clock.now());
   }
 
   async #sign(scheme: Scheme, claims: JsonMap): Promise<string | undefined> {
@@ -224,9 +250,12 @@ export class Development {
 }
 
 /** The schemes of keys whose credentials nobody can tell from those of one: they stand in the same place, after the same word. */
-function carriedAlike({ in: place, carrier, prefix }: Accepted, spec: Spec): Accepted[] {
-  const isAlike = (other: Accepted) => other.in === place && other.carrier === carrier && other.prefix === prefix;
-  return acceptedSchemes(spec).filter((other) => other.kind.proof?.by === 'key' && isAlike(other));
+function carriedAlike(one: Accepted, spec: Spec): Accepted[] {
+  return acceptedSchemes(spec).filter((other) => other.kind.proof?.by === 'key' && isInPlaceOf(one, other));
+}
+
+function isInPlaceOf(one: Pick<Accepted, 'in' | 'carrier' | 'prefix'>, other: Accepted): boolean {
+  return other.in === one.in && other.carrier === one.carrier && other.prefix === one.prefix;
 }
 
 /** Takes what a stand-in gives out as a token for a key of the caller that everybody is; so many of them at most. */

@@ -1,4 +1,5 @@
 import { compileCoercion } from './coerce.ts';
+import { areCommaFree } from './comma-free.ts';
 import { cookiePairs } from './cookies.ts';
 import { compileForm } from './form.ts';
 import { isNumbered, numberedItems } from './numbered-items.ts';
@@ -47,7 +48,7 @@ export interface ParameterReader {
 }
 
 /** Compiles one parameter and adds the query names that it reads to `known`. */
-export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<string>): ParameterReader {
+export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<string>, splitsEncoded = false): ParameterReader {
   const style = spec.style ?? (spec.in === 'path' || spec.in === 'header' ? 'simple' : 'form');
   const explode = spec.explode ?? style === 'form';
   const types = schemaTypesOf(spec.shape, resolve);
@@ -60,7 +61,8 @@ export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<
   if (kind === 'array' && explode && isNumbered(spec, style)) return numbered(spec, build, idleQuery);
   const text = kind === 'scalar' && style === 'simple' && spec.in === 'path' && types?.size === 1 && types.has('string');
   const plain = text && spec.shape.enum === undefined && spec.shape.const === undefined;
-  const take = compileStyle({ name: spec.name, style, explode, kind, loose: isLoose(spec, kind, resolve) });
+  const isLoose = kind === 'array' && spec.in === 'query' && (splitsEncoded || areCommaFree(spec.shape, resolve));
+  const take = compileStyle({ name: spec.name, style, explode, kind, loose: isLoose });
   const read = (carried: Carried) => {
     if (plain) return carried.path[spec.name] ?? absent;
     const sent = sentTexts(spec, carried);
@@ -141,16 +143,6 @@ function decoderOf(place: ParameterSpec['in']): (text: string) => string | undef
   if (place === 'query') return decodeFormText;
   if (place === 'path') return decodePercent;
   return place === 'header' ? (text) => text.trim() : (text) => decodePercent(text) ?? text;
-}
-
-/** Whether no item can hold a comma, so that an encoded one must be a border too. */
-function isLoose(spec: ParameterSpec, kind: ParameterKind, resolve: Resolve): boolean {
-  if (kind !== 'array' || spec.in !== 'query') return false;
-  const item = itemOf(spec.shape, resolve);
-  if (item === undefined) return false;
-  if (Array.isArray(item.enum)) return item.enum.every((value) => !String(value).includes(','));
-  const types = schemaTypesOf(item, resolve);
-  return types !== undefined && !types.has('string');
 }
 
 /** `form` with `explode` on an object: each member is a query parameter or cookie of its own. */

@@ -37,6 +37,8 @@ export interface ParameterOptions {
   /** Further query names that somebody else reads: those of pagination, a version, a key's fixed query. */
   readonly known?: readonly string[];
   readonly resolve?: Resolve;
+  /** Whether an encoded comma parts the items of a list as a plain one does, whatever the items are: most clients encode both. */
+  readonly splitsEncoded?: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ export interface ParameterOptions {
 export function compileParameters(list: readonly ParameterSpec[], options: ParameterOptions = {}): ReadParameters {
   const resolve = options.resolve ?? (() => undefined);
   const known = new Set(options.known);
-  const readers = list.map((spec) => compileReader(spec, resolve, known));
+  const readers = list.map((spec) => compileReader(spec, resolve, known, options.splitsEncoded));
   const prefixes = readers.flatMap(({ prefix }) => prefix ?? []);
   const absorbing = readers.some(({ absorbs }) => absorbs);
   const refuse = options.undeclared !== 'ignore' && !absorbing;

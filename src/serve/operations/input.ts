@@ -33,6 +33,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     known: [...fixedQuery(endpoint.path), ...credentialQueries(spec), ...versionQuery(spec)],
     undeclared: isOpenList(endpoint) ? 'ignore' : 'refuse',
     resolve: resolverOf(compilation, ofParameters),
+    splitsEncoded: compilation.standIn?.isLenient === true,
   });
   const validate = validateParameters(specs, ofParameters, compilation);
   const shape = requestShape(spec, endpoint);

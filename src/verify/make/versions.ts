@@ -71,20 +71,27 @@ export function carried(carry: () => unknown): Readonly<Record<string, Json>> | 
 }
 
 /** An operation to ask in every version: it changes nothing, names no row, and is in all of them. */
-export function doorOf(model: Model): (Door & { readonly caller: TrialCaller | undefined }) | undefined {
+export function doorOf(model: Model): OpenDoor | undefined {
+  return openDoors(model)[0];
+}
+
+/** An operation that somebody may ask without a row. */
+export type OpenDoor = Door & { readonly caller: TrialCaller | undefined };
+
+/** All such operations. */
+export function openDoors(model: Model): readonly OpenDoor[] {
   const changed = new Set(
     historyOf(model.spec)?.steps.flatMap(({ change }) => (change.kind === 'endpoint' ? [change.endpoint] : [])),
   );
-  for (const operation of model.operations) {
+  return model.operations.flatMap((operation): OpenDoor[] => {
     const { endpoint } = operation;
-    if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0 || changed.has(endpoint.key)) continue;
+    if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0 || changed.has(endpoint.key)) return [];
     // Which row an `identity` means may be one that is not there.
-    if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) continue;
-    if (model.access.isPublic(operation)) return { operation, endpoint, caller: undefined };
+    if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) return [];
+    if (model.access.isPublic(operation)) return [{ operation, endpoint, caller: undefined }];
     const caller = model.callers.find((one) => model.access.allows(operation, one) === 'yes');
-    if (caller) return { operation, endpoint, caller };
-  }
-  return undefined;
+    return caller ? [{ operation, endpoint, caller }] : [];
+  });
 }
 
 type Body = Readonly<Record<string, Json>>;

@@ -16,15 +16,20 @@ import type { Call } from '../../http/call.ts';
 import { toJson } from '../../http/json.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileActFlags } from './act-flags.ts';
 import { compileForEach } from './answers-for-each.ts';
 import { compileMembers } from './asked-members.ts';
+import { tokenNames } from './credential-exchange.ts';
 import { compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
-/** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
+/**
+ * Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. What was sent and has no place in the
+ * shape is not answered.
+ */
 export function compileCompletion(
   shape: Shape,
   { examples, data, status }: Pick<Answer, 'examples' | 'data' | 'status'>,
@@ -51,8 +56,7 @@ export function compileCompletion(
     if (does?.verb === 'delete') return remainsOf(row, members, samples);
     return isSaid ? ownFields(names, row) : {};
   };
-  const own = Number(status);
-  const statusMember = Number.isInteger(own) ? statusMemberOf(members) : undefined;
+  const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (given: Value): Value => {
@@ -62,6 +66,7 @@ export function compileCompletion(
   };
   const isOpen = does === undefined;
   const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
+  const tellDone = compileActFlags(shape, examples, samples);
   const tellPage = compilePageMembers(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent, page) => {
@@ -72,16 +77,16 @@ export function compileCompletion(
     const whole = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
-      // What was sent and has no place in the shape is not answered.
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
-    if (isFields(whole)) tellSecrets(whole, secrets, samples, ground);
-    if (statusMember !== undefined && isFields(whole) && typeof whole[statusMember] === 'number') whole[statusMember] = own;
-    if (isOpen && !page && asksFurther(exchange)) endPages(whole, 0);
+    if (openly) tellDone?.(whole, exchange.call.method, openly);
+    tellSecrets(whole, secrets, samples, ground);
+    tellStatus?.(whole);
     tellSampled(exchange, told.map(nameOf));
-    // Who is given a token shows it from then on.
-    if (isOpen) for (const token of tokensIn(whole)) lend(token);
+    if (!isOpen) return whole;
+    if (!page && asksFurther(exchange)) endPages(whole, 0);
+    for (const token of tokensIn(whole)) lend(token);
     return whole;
   };
 }
@@ -141,7 +146,8 @@ function secretsOnce(
   );
 }
 
-function tellSecrets(whole: Fields, secrets: readonly (readonly [string, Json])[], samples: Samples, ground: Ground): void {
+function tellSecrets(whole: Value, secrets: readonly (readonly [string, Json])[], samples: Samples, ground: Ground): void {
+  if (!isFields(whole)) return;
   for (const [name, one] of secrets) {
     const made = whole[name] === undefined ? samples.of(one, name).make(ground, below('', name)) : nothing;
     if (typeof made === 'string') whole[name] = made;
@@ -150,12 +156,16 @@ function tellSecrets(whole: Fields, secrets: readonly (readonly [string, Json])[
 
 const secretNames = /(?:^|_)(?:secret|token|private_?key|api_?key)$|[a-z](?:Secret|Token|PrivateKey|ApiKey)$/;
 
-/** The member that says the answer's own status, where its example is one: `status_code: 200`. */
-function statusMemberOf(members: Readonly<Record<string, Json>>): string | undefined {
-  const found = Object.entries(members).find(
-    ([name, inner]) => /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default),
-  );
-  return found?.[0];
+/** Compiles the telling of the answer's own status, where a member's example is one: `status_code: 200`. */
+function compileStatusMember(members: Readonly<Record<string, Json>>, status: number) {
+  const [name] =
+    Object.entries(members).find(
+      ([name, inner]) => /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default),
+    ) ?? [];
+  if (name === undefined || !Number.isInteger(status)) return undefined;
+  return (whole: Value): void => {
+    if (isFields(whole) && typeof whole[name] === 'number') whole[name] = status;
+  };
 }
 
 function isStatus(value: Json | undefined): boolean {
@@ -202,13 +212,11 @@ function endPages(whole: Value, depth: number): void {
   }
 }
 
-/** The tokens that an answer gives out, by the names that they have everywhere. */
+/** The tokens that an answer gives out: who is given one shows it from then on. */
 function tokensIn(whole: Value): string[] {
   if (!isFields(whole)) return [];
-  return Object.entries(whole).flatMap(([name, value]) => (isToken.test(name) && typeof value === 'string' ? [value] : []));
+  return tokenNames(Object.keys(whole)).flatMap((name) => (typeof whole[name] === 'string' ? [whole[name]] : []));
 }
-
-const isToken = /^(?:access|refresh|id|session)_?(?:[Tt]oken|[Jj]wt)$/;
 
 /** The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. */
 export function exampleAsked({ call }: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {

@@ -13,8 +13,14 @@ export function exchangesCredential({ method, request, response }: Endpoint, sam
   const answers = (statedValue(response) ?? []).filter(({ status }) => /^2|^default$/.test(status));
   return answers.some(({ shape }) => {
     const answered = statedValue(shape);
-    return answered !== undefined && namesIn(answered, samples).some((name) => isToken.test(name));
+    return answered !== undefined && tokenNames(namesIn(answered, samples)).length > 0;
   });
+}
+
+/** The names by which members are tokens: those that tokens have everywhere, and the pair of which one is called `access`. */
+export function tokenNames(names: readonly string[]): readonly string[] {
+  const isPair = names.includes('access') && names.some((name) => /^(?:refresh|access_?expires(?:_?(?:in|at))?)$/i.test(name));
+  return names.filter((name) => isToken.test(name) || (isPair && (name === 'access' || name === 'refresh')));
 }
 
 /** The members of a shape, and of its branches. */
@@ -22,5 +28,6 @@ function namesIn(shape: Shape, samples: Samples): readonly string[] {
   return Object.keys(samples.membersOf(shape));
 }
 
-const isShown = /^(?:api_?key|api_?secret|client_?secret|pass_?(?:word|wd|phrase)|refresh_?token|grant_?type|assertion)$/i;
-const isToken = /^(?:access|auth|id|session)_?(?:[Tt]oken|[Jj]wt)$/;
+const isShown =
+  /^(?:api_?key|api_?secret|client_?secret|secret_?(?:key|id)|pass_?(?:word|wd|phrase)|refresh(?:_?token)?|grant_?type|assertion)$/i;
+const isToken = /^(?:access|auth|id|refresh|session)_?(?:[Tt]oken|[Jj]wt)$/;

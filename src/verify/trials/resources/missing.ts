@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import { transitionNamed } from '../../../parts/states.ts';
 import { moot } from '../../exchange/claim.ts';
@@ -7,7 +7,7 @@ import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts'
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
-import type { Symbolic } from '../../exchange/symbol.ts';
+import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
@@ -73,6 +73,7 @@ async function askForNothing(session: Session, resource: string, endpoints: read
       claimMissing(session, endpoint, resource, done, nothing);
     }
     attempts.push(...(await sendImpossible(session, endpoint, resource, plan)));
+    attempts.push(...(await sendOtherLetters(session, endpoint, row, plan)));
   }
   session.need(attempts.length > 0, `nothing asks for a ${resource}`);
   if (before) await claimNoneChanged(session, row, before, attempts);
@@ -181,6 +182,41 @@ async function sendImpossible(session: Session, endpoint: Endpoint, resource: st
     });
   }
   return attempts;
+}
+
+/** The identifier of a row in letters of the other case, which is another one; nothing where what it is made of is one in either case, as a UUID is. */
+async function sendOtherLetters(session: Session, endpoint: Endpoint, { resource, id, made }: TrialRow, plan: RequestPlan) {
+  const { model } = session;
+  const stated = model.resource(resource);
+  const identifier = stated && statedValue(stated.identifier);
+  const field = identifier && entryOf(stated.fields, identifier.field);
+  const generate = identifier?.generate ?? '';
+  const own = generate.includes('{') ? generate.replaceAll(/\{[^{}]*\}/g, '') : '';
+  const last = identifierParameter(endpoint);
+  if (!made || last === undefined || !field || field.ignoreCase || (generate !== 'client' && !/[a-z]/i.test(own))) return [];
+  const other = new Fresh((_draw, run) => otherCase(String(resolve(id, run))));
+  const done = await session.send({ ...plan, path: { ...plan.path, [last]: other } });
+  session.claim({
+    fact: { kind: 'identifiers', subject: resource },
+    reason: 'in other letters',
+    of: [done, made],
+    judge: (seen: TrialExchange, creation: TrialExchange) => {
+      const is = idIn(model, creation);
+      if (model.refusals.isHurried(seen) || is === undefined || otherCase(String(is)) === String(is))
+        return moot('it has no other letters, or it could not be done now');
+      if (!isDone(seen)) return undefined;
+      return {
+        promised: `${endpoint.operation} of the identifier ${JSON.stringify(is)} in letters of the other case names no row`,
+        seen: `${seen.status}${briefly(seen)}`,
+      };
+    },
+  });
+  return [done];
+}
+
+/** Each letter of ASCII in the other case. */
+function otherCase(text: string): string {
+  return text.replaceAll(/[a-z]+|[A-Z]+/g, (part) => (/[a-z]/.test(part) ? part.toUpperCase() : part.toLowerCase()));
 }
 
 /** Whether a text for a parameter may make one path of another. */
