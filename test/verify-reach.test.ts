@@ -59,7 +59,8 @@ test('a body that is a form is held to its shape, as far as a form can say what 
   const trials = ['endpoints/bodies', 'endpoints/media', 'resources/fixed', 'errors/unchanged'];
   const report = await held(crates(40), trials);
   assert.deepEqual([...report.breaches, ...report.unsteady], []);
-  assert.equal(verdictOf(report, 'allowed values', 'crate.size'), 'held');
+  // What an update by a form keeps of what it does not send is not looked at yet, and named.
+  assert.equal(verdictOf(report, 'allowed values', 'crate.size'), 'partly: 1 of 2 looks; missing: kept by POST /crates/{id}');
   assert.equal(verdictOf(report, 'request payload shapes', 'POST /crates'), 'held');
   assert.equal(verdictOf(report, 'field names', 'crate'), 'held');
   const { breaches } = await held(crates(40), trials, { served: crates(41) });

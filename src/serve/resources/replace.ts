@@ -29,17 +29,19 @@ export function compileReplace(
   const fit = compileFit(model, compilation);
   const maker = compileMaker(operation, model, compilation);
   const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
-  const { isKept, isHiddenHere } = keptOnReplace(model, compilation);
+  const { isKept, isOnlyWritten } = keptOnReplace(model, compilation);
   const shown = compilation.access.fieldsShown(model.name, compilation.user);
 
-  /** What the row becomes: what was sent, and of what is there what its caller could not have sent, or did not send since nobody had shown it. */
+  /** What the row becomes: what was sent, and of what is there what its caller could not have sent, or did not send of what nobody is shown. */
   function replacement(work: Work, request: Value, fields: Fields, before: Fields): Fields {
     const next = withoutPrototype(fields);
     const seen = shown?.(work.scope, before);
+    const isUnseen = (name: string) => seen?.has(name) === false && !isOnlyWritten(name);
     // A default is for what a caller leaves out, and this one may have been set by a caller before.
     const isUnsent = (name: string) => next[name] === undefined || (isFields(request) && !Object.hasOwn(request, name));
-    const staysUnsent = (name: string) => isHiddenHere(name) || seen?.has(name) === false || model.immutable.includes(name);
-    for (const name of Object.keys(before)) if (isKept(name) || (staysUnsent(name) && isUnsent(name))) next[name] = before[name];
+    const staysUnsent = (name: string) => isOnlyWritten(name) || model.immutable.includes(name);
+    for (const name of Object.keys(before))
+      if (isKept(name) || isUnseen(name) || (staysUnsent(name) && isUnsent(name))) next[name] = before[name];
     return next;
   }
 
@@ -89,13 +91,14 @@ function orMaking(replacing: Act, maker: RowMaking, locator: Locator): Act {
   };
 }
 
-/** Replace keeps what its caller could not have sent: read-only and state fields, and those it may not write. What it is not shown it may send all the same. */
+/** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. What nobody is ever shown it may send all the same. */
 function keptOnReplace(model: RowModel, compilation: ViewCompilation) {
   const { user } = compilation;
-  const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);
-  const kept = new Set([...droppedFor(model, compilation), model.identifier.field]);
-  const unshown = new Set(hidden);
-  return { isKept: (name: string) => kept.has(name), isHiddenHere: (name: string) => unshown.has(name) };
+  const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false }));
+  const names = (writeOnly: boolean) => hidden.filter((field) => field.writeOnly === writeOnly).map(({ name }) => name);
+  const kept = new Set([...droppedFor(model, compilation), ...names(false), model.identifier.field]);
+  const written = new Set(names(true));
+  return { isKept: (name: string) => kept.has(name), isOnlyWritten: (name: string) => written.has(name) };
 }
 
 /** A body may repeat the identifier that the path names, and name no other. */
