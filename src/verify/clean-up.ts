@@ -117,7 +117,8 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
       if (!(await reachState(session, row, endpoint, isSeen))) continue;
       const path = { ...pathValues(model, endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
       for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {
-        const { value } = await session.send(model.request(endpoint, { path, caller }));
+        const headers = await session.preconditions(endpoint, row, caller);
+        const { value } = await session.send(model.request(endpoint, { path, caller, headers }));
         if (isDone(value) || value.status === 404 || value.status === 410) {
           made.forget(given);
           return undefined;

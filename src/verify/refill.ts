@@ -1,8 +1,8 @@
 import type { Client, Pausing } from './exchange/client.ts';
 import type { ServiceClock } from './exchange/clock.ts';
 
-/** A day, and a little: what is refused for longer stays so. */
-export const refillMsMax = 25 * 3_600_000;
+/** The longest month, and a little: what is refused for longer stays so. */
+export const refillMsMax = 32 * 24 * 3_600_000;
 
 /** Lets long windows go by, such as the day of a quota that is used up, while nothing is under way that time could change. */
 export class Refill {

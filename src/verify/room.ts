@@ -1,5 +1,6 @@
 import type { Json } from '../document/document.ts';
 import { statedValue } from '../parts/fact.ts';
+import { namesOperation, type Operation, resourceOfEffect } from '../parts/operations.ts';
 import { fieldCountedApart, type RowLimit } from '../parts/row-limits.ts';
 import { machinesOf } from '../parts/states.ts';
 import { cleanUp } from './clean-up.ts';
@@ -52,8 +53,17 @@ export class Room {
     return exchanges.some((one) => {
       const code = one.status >= 400 ? refusals.codeIn(one) : undefined;
       const operation = one.endpoint && this.#model.operationOf(one.endpoint);
-      return code !== undefined && refusals.codesFor('limit.quota', operation).includes(code);
+      return code !== undefined && refusals.codesFor('limit.quota', operation).includes(code) && this.#mayBeOfRows(operation);
     });
+  }
+
+  /** Quotas are refused under the same condition: what one counts, and no limit of rows does, waits for its window, not for room. */
+  #mayBeOfRows(operation: Operation | undefined): boolean {
+    const does = operation?.endpoint?.does;
+    const resource = resourceOfEffect(does && statedValue(does));
+    if (!operation || this.#limits.some(({ of }) => of === resource)) return true;
+    const quotas = statedValue(this.#model.spec.limits.quota) ?? [];
+    return !quotas.some(({ on }) => on === undefined || namesOperation(on, operation));
   }
 
   async #make(): Promise<void> {

@@ -9,7 +9,7 @@ import type { RowMaker } from './exchange/row.ts';
 import type { ScriptRun } from './exchange/run.ts';
 import { Untestable } from './exchange/untestable.ts';
 import { GivenKept } from './given.ts';
-import { endsWithin } from './make/ends.ts';
+import { staysWithin } from './make/ends.ts';
 import type { Made } from './make/made.ts';
 import { forgetOwnRows, noteOwnRows } from './make/own-rows.ts';
 import type { Model } from './model/model.ts';
@@ -72,7 +72,7 @@ export class Rounds {
   constructor(given: RoundsGiven) {
     this.#given = given;
     const { client, clock, model } = given;
-    this.#refill = new Refill(client, clock, (ms) => ms <= refillMsMax && !endsWithin(model, this.bareSession(), ms + 60_000));
+    this.#refill = new Refill(client, clock, (ms) => ms <= refillMsMax && staysWithin(model, this.bareSession(), ms + 60_000));
     this.#kept = new GivenKept(model, given.options.mayChange ?? [], () => this.bareSession());
     this.#costs = new CaseCosts(given.beside);
     const bareSession = () => this.bareSession();

@@ -73,6 +73,9 @@ async function sendNothing(
 ): Promise<void> {
   const { model } = session;
   const begun = await beginBody(session, endpoint, 'plain');
+  // Of whoever may not write it, it is not looked at.
+  const { writable } = field;
+  session.need(writable === undefined || writable.includes(begun.caller?.user ?? ''), `who sends it may not write ${field.name}`);
   const isNumber = identifierType(model.spec, field.ref ?? '') === 'integer';
   const nothing = isNumber
     ? 2_000_000_011
