@@ -217,3 +217,29 @@ test('each collection is looked for without the path of the base address', async
     assert.equal(found.length, 1, `${path}: ${found.join('; ')}`);
   }
 });
+
+test('what a header of its own tells to be left of a rate is left', async () => {
+  const limited = document.replace(
+    'limits: { rate: none,',
+    'limits: { rate: [{ per: caller, on: [create play], limit: 4, window: 1m }], headers: { remaining: X-Left },',
+  );
+  const left = async (spoil?: StandOptions['spoil']) => {
+    const opened = await openStand(
+      limited.replace('    late:', '    hurried: { status: 429, when: limit.rate }\n    late:'),
+      spoil ? { spoil } : {},
+    );
+    try {
+      const { breaches, facts } = await opened.verify({ only: ['limits/rates'], timeMs: 600_000 });
+      const looks = facts.find(({ kind }) => kind === 'rate limits')?.evidence?.looks ?? [];
+      const isMet = looks.find(({ name }) => name === 'what is told to be left')?.isMet;
+      return { isMet, reasons: [...new Set(breaches.map(({ reason }) => reason))] };
+    } finally {
+      await opened.close();
+    }
+  };
+  assert.deepEqual(await left(), { isMet: true, reasons: [] });
+  const more = await left(({ headers }) =>
+    headers['x-left'] === undefined ? {} : { headers: { ...headers, 'x-left': String(Number(headers['x-left']) + 1) } },
+  );
+  assert.deepEqual(more.reasons, ['RateLimit']);
+});

@@ -5,6 +5,7 @@ import { isCut, perName } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
 import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
 import { statedPaginationOf } from '../trials/limits/page.ts';
+import { whatIsLeft } from '../trials/limits/rate-told.ts';
 import { inChunks } from '../trials/limits/size-claim.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -52,11 +53,13 @@ function looksAtTotal(model: Model, endpoint: Endpoint): Obligation[] {
 /** Each rate: no more gets through, and no less. */
 export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligation[] {
   if (subject === 'at once') return [looksFor('more than are allowed', 'kept'), looksFor('room for others', 'room again')];
-  return looksAtEach(
+  const each = looksAtEach(
     statedValue(spec.limits.rate) ?? [],
     ['kept', 'not earlier'],
     (rate) => `${rate.limit} in ${rate.windowMs / 1000} s per ${perName(rate)}`,
   );
+  const isTold = each.length > 0 && statedValue(spec.limits.headers)?.remaining !== undefined;
+  return isTold ? [...each, looksFor('what is told to be left', whatIsLeft)] : each;
 }
 
 /** Each quota, the same, and that it begins anew; of rows, that no more come to be. */

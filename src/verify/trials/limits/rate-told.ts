@@ -1,3 +1,4 @@
+import { statedValue } from '../../../parts/fact.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { retryAfterMs } from '../../exchange/retry-after.ts';
@@ -61,30 +62,39 @@ function waitingAsTold(shots: Done<readonly Shot[]>, status: number) {
 }
 
 /**
- * What `RateLimit` says is left (draft-ietf-httpapi-ratelimit-headers) is really left, where an answer has that field and speaks
- * of as many rates as count it: with enough left of each, the next request is not refused.
+ * What is told to be left is really left: of all rates that count an answer where `RateLimit` speaks of them (draft-ietf-httpapi-ratelimit-headers), of the
+ * strictest where a header of the document's own does. With enough left, the next request is not refused.
  */
 export function claimRemaining(session: Session, { rate, shots, status, cost }: ReachedRate, count: number): void {
-  if (cost > 1 || !shots.value.some(({ headers }) => headers.ratelimit !== undefined)) return;
+  const own = statedValue(session.model.spec.limits.headers)?.remaining?.toLowerCase();
+  const name = own ?? 'ratelimit';
+  if (cost > 1 || !shots.value.some(({ headers }) => headers[name] !== undefined)) return;
   session.claim({
     fact: ratesFact,
-    reason: 'RateLimit',
+    reason: whatIsLeft,
     at: rate.at,
     of: [shots],
     judge: (all: readonly Shot[]): Judgement => {
       const end = all.at(-1);
       const before = all.at(-2);
       if (end?.status !== status || !before) return moot('it was not reached');
-      const left = leftOf(before);
-      if (left.length < count) return moot('it does not speak of all rates');
+      const told = before.headers[name] ?? '';
+      const left = own === undefined ? leftIn(told) : /^\d+$/.test(told) ? [Number(told)] : [];
+      if (left.length < (own === undefined ? count : 1)) return moot('it does not speak of all rates');
       return Math.min(...left) >= 1
-        ? { promised: `what RateLimit says is left: ${before.headers.ratelimit}`, seen: `the next was answered ${status}` }
+        ? {
+            promised: `what ${own === undefined ? 'RateLimit' : name} says is left: ${told}`,
+            seen: `the next was answered ${status}`,
+          }
         : undefined;
     },
   });
 }
 
+/** The reason of a claim of what is told to be left. */
+export const whatIsLeft = 'RateLimit';
+
 /** How much is left of each rate that an answer speaks of. */
-function leftOf({ headers }: Shot): number[] {
-  return [...(headers.ratelimit ?? '').matchAll(/"[^"]*"[^,]*?;\s*r=(\d+)/g)].map(([, left]) => Number(left));
+function leftIn(told: string): number[] {
+  return [...told.matchAll(/"[^"]*"[^,]*?;\s*r=(\d+)/g)].map(([, left]) => Number(left));
 }
