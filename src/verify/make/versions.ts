@@ -78,8 +78,8 @@ export function doorOf(model: Model): OpenDoor | undefined {
 /** An operation that somebody may ask without a row. */
 export type OpenDoor = Door & { readonly caller: TrialCaller | undefined };
 
-/** All such operations. */
-export function openDoors(model: Model): readonly OpenDoor[] {
+/** All such operations; `mayDepend` = also those that may be refused, by a condition over what is there. */
+export function openDoors(model: Model, mayDepend = false): readonly OpenDoor[] {
   const changed = new Set(
     historyOf(model.spec)?.steps.flatMap(({ change }) => (change.kind === 'endpoint' ? [change.endpoint] : [])),
   );
@@ -89,7 +89,10 @@ export function openDoors(model: Model): readonly OpenDoor[] {
     // Which row an `identity` means may be one that is not there.
     if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) return [];
     if (model.access.isPublic(operation)) return [{ operation, endpoint, caller: undefined }];
-    const caller = model.callers.find((one) => model.access.allows(operation, one) === 'yes');
+    const leave = (caller: TrialCaller) => model.access.allows(operation, caller);
+    const caller =
+      model.callers.find((one) => leave(one) === 'yes') ??
+      (mayDepend ? model.callers.find((one) => leave(one) !== 'no') : undefined);
     return caller ? [{ operation, endpoint, caller }] : [];
   });
 }

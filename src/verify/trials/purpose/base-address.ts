@@ -17,7 +17,7 @@ export const baseAddress: Trial = {
   noise: 'quiet',
   isReading: true,
   *cases(model) {
-    const doors = openDoors(model);
+    const doors = openDoors(model, true);
     // One of each collection: each may be mounted by itself.
     const first = new Map(doors.map((door) => [door.endpoint.path.split('/')[1], door] as const).toReversed());
     const asked = [...first.values()].toReversed().slice(0, doorsMost);
