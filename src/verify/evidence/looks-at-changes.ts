@@ -38,20 +38,26 @@ function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpo
   const { key, does, operation } = endpoint;
   const effect = statedValue(does);
   if (!effect) return [];
-  if (wordsOf(effect, operation).some((word) => field.set[word] !== undefined))
+  const expression = wordsOf(effect, operation)
+    .map((word) => field.set[word])
+    .find((one) => one !== undefined);
+  if (expression)
     return [
       {
         name: `set by ${key}`,
         isMetBy: (shown) => isOf(shown, key, 'set') && !isSame(valueIn(model, shown, field, 1), valueIn(model, shown, field, 2)),
       },
-      ...(effect.verb === 'update' && endpoint.counts === undefined
+      // What follows from the row alone comes to the same once more, so that nobody sees whether it was set.
+      ...(effect.verb === 'update' && endpoint.counts === undefined && readsMoment.test(expression.source)
         ? [{ name: `not set by ${key} where nothing changes`, isMetBy: (shown: HeldClaim) => isOf(shown, key, 'kept') }]
         : []),
     ];
   // What the path names stays for that.
   const isNamed =
     statedValue(resource.identifier)?.field === field.name || boundByPath(model.spec, endpoint).includes(field.name);
-  if (effect.verb !== 'update' || isNamed) return [];
+  // Of several of which one is there, another may be in its place.
+  const isChoice = resource.choices.some(({ fields }) => fields.includes(field.name));
+  if (effect.verb !== 'update' || isNamed || isChoice) return [];
   const kept: Obligation = {
     name: `kept by ${key}`,
     isMetBy: (shown) => isOf(shown, key, 'kept') && isTelling(valueIn(model, shown, field, 2), field),
@@ -67,6 +73,8 @@ function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpo
       ]
     : [kept];
 }
+
+const readsMoment = /\b(?:now|caller)\b/;
 
 function wordsOf(effect: Effect, operation: string): string[] {
   return [operation, ...(effect.verb === 'transition' ? [effect.transition] : []), effect.verb, 'write'];

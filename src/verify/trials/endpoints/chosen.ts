@@ -108,11 +108,13 @@ function fitsAsked(claiming: Claiming, fields: ShownFields, sent: Json): boolean
 function fitsOne(
   value: Json,
   asked: Json,
-  { zone }: Extract<Choosing, { by: 'path' }>,
+  { zone, ignoreCase }: Extract<Choosing, { by: 'path' }>,
   op: Operator,
   field: Field,
 ): boolean | undefined {
-  if (zone === undefined) return matchesFilter(value, op === 'in' ? '=' : op, asked, field);
+  // Where the parameter itself minds no case, pieces of texts are compared without it.
+  const fold = (one: Json): Json => (ignoreCase && (op === 'prefix' || op === 'contains') ? String(one).toLowerCase() : one);
+  if (zone === undefined) return matchesFilter(fold(value), op === 'in' ? '=' : op, fold(asked), field);
   const ms = Date.parse(String(value));
   if (Number.isNaN(ms)) return undefined;
   // Swedish writes dates as ISO 8601 does.
