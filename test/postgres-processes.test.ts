@@ -55,33 +55,6 @@ test('changes of several processes come one after the other: nothing is lost, ta
   assert.deepEqual(read, ['{"n":30}', 31]);
 });
 
-test('a batch that others have got ahead of for long lets no more of them ahead', { timeout: 120_000 }, async (context) => {
-  const address = new URL(await testDatabase());
-  const schema = `t${randomUUID().replaceAll('-', '')}`;
-  const others = [0, 1].map(() => new Client({ connectionString: address.href }));
-  const [ahead, late] = others as [Client, Client];
-  for (const other of others) await other.connect();
-  address.searchParams.set('schema', schema);
-  const store = openPostgres(address.href);
-  context.after(async () => {
-    for (const other of others) await other.end();
-    await store.close();
-  });
-  await store.prepare([parcels], noRows);
-  const turns = `hashtextextended('turns of ${schema}', 0)`;
-  await ahead.query('BEGIN');
-  await ahead.query(`SELECT pg_advisory_xact_lock_shared(${turns})`);
-  await ahead.query(`SELECT 1 FROM ${schema}.ninefold_store FOR UPDATE`);
-  const changed = store.change((tx) => tx.next('number'));
-  // Others get through until it has waited for long.
-  const getsThrough = async () =>
-    (await late.query(`SELECT pg_try_advisory_xact_lock_shared(${turns}) AS through`)).rows[0].through;
-  while (await getsThrough()) await new Promise((resolve) => setTimeout(resolve, 20));
-  await ahead.query('COMMIT');
-  assert.equal(await changed, 1);
-  assert.equal(await getsThrough(), true);
-});
-
 test('one process has the work at a time, and gives it back to another', async (context) => {
   const [first, second] = (await several(context, 2)) as [Store, Store];
   const held = (store: Store, heard: (isHeld: boolean) => void) => store.shared!.share('timers', heard);

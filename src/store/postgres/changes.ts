@@ -3,7 +3,6 @@ import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, ru
 import { bareSql, type Connection, DatabaseError, isOfMachine, overSessions } from './connection.ts';
 import type { StoreNames } from './names.ts';
 import type { State } from './state.ts';
-import { hasWaitedLong, type Passage, passTurnstile } from './turnstile.ts';
 
 /** What a queue of changes needs of its store. */
 export interface ChangesMeans<B> {
@@ -130,7 +129,7 @@ export class ChangeQueue<B> {
     let outcomes: readonly BodyOutcome[];
     try {
       // Where a session ends nothing of its batch is stored, or it is known that all of it is.
-      outcomes = await overSessions(() => this.#inTurn(batch, answer));
+      outcomes = await overSessions(() => this.#carriedOut(batch, answer));
     } catch (error) {
       answer();
       if (waiting.length > 1 && error instanceof DatabaseError && !isOfMachine(error)) {
@@ -154,17 +153,7 @@ export class ChangeQueue<B> {
     };
   }
 
-  /** One that others have got ahead of for long is begun anew, and lets nobody ahead any more. */
-  async #inTurn(batch: Gathered<B>, answer: () => void): Promise<readonly BodyOutcome[]> {
-    try {
-      return await this.#carriedOut(batch, answer, 'open');
-    } catch (error) {
-      if (this.#means.names.isPlain || !hasWaitedLong(error)) throw error;
-      return this.#carriedOut(batch, answer, 'shut');
-    }
-  }
-
-  async #carriedOut(batch: Gathered<B>, answer: () => void, passage: Passage): Promise<readonly BodyOutcome[]> {
+  async #carriedOut(batch: Gathered<B>, answer: () => void): Promise<readonly BodyOutcome[]> {
     const { run, rowTables, connection: free, purge, committed, names } = this.#means;
     const generation = this.#means.generation();
     const bodies = batch.waiting.map(({ body }) => body);
@@ -179,7 +168,7 @@ export class ChangeQueue<B> {
     const connection = await connecting;
     const means: BatchMeans<B> = { connection, state, bodies, run: (body) => run(state, body), rowTables };
     try {
-      const begun = this.#begin(connection, state, generation, passage);
+      const begun = this.#begin(connection, state, generation);
       answer();
       const head = await begun;
       const outcomes = await runBodies(means);
@@ -200,19 +189,12 @@ export class ChangeQueue<B> {
   }
 
   /** Takes the store for this batch, and fetches what its bodies are known to need. */
-  async #begin(
-    connection: Connection,
-    state: State,
-    generation: number,
-    passage: Passage,
-  ): Promise<{ readonly transaction: string }> {
+  async #begin(connection: Connection, state: State, generation: number): Promise<{ readonly transaction: string }> {
     const { names } = this.#means;
     const question = questionOf(state, takeWanted(state));
     const transaction = names.isPlain ? `''` : 'pg_current_xact_id()::text';
     const lock = `SELECT last, generation, ${transaction} FROM ${names.own('store')} FOR UPDATE`;
-    const before = [bareSql('BEGIN'), ...passTurnstile(names, passage)];
-    const answers = await connection.send([...before, bareSql(lock), ...question.sql]);
-    const [[row] = [], ...found] = answers.slice(before.length);
+    const [, [row] = [], ...found] = await connection.send([bareSql('BEGIN'), bareSql(lock), ...question.sql]);
     question.learn(found);
     if (!row) throw new Error(`${this.#means.name} holds no store any more`);
     if (Number(row[1]) !== generation) throw new Superseded(this.#means.name);
