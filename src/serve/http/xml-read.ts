@@ -45,6 +45,7 @@ function isNull({ attributes, children }: XmlElement): boolean {
 function membersOf(element: XmlElement, plan: XmlPlan): Record<string, unknown> {
   const out: Record<string, unknown> = new Bare();
   const known = plan.byElement();
+  const lists = new Map<string, unknown[]>();
   for (const [name, text] of element.attributes) {
     const member = known.get(name);
     if (member?.words.attribute) out[member.name] = member.plan().coerce(text);
@@ -52,7 +53,7 @@ function membersOf(element: XmlElement, plan: XmlPlan): Record<string, unknown> 
   for (const child of element.children) {
     const member = known.get(child.name);
     if (member) put(out, member, child);
-    else repeat(out, child.name, valueIn(child, plan.other()));
+    else repeat(out, child.name, valueIn(child, plan.other()), lists);
   }
   return out;
 }
@@ -65,17 +66,22 @@ function put(out: Record<string, unknown>, member: XmlMember, child: XmlElement)
   }
   const there = out[member.name];
   const items: unknown[] = Array.isArray(there) ? there : [];
+  out[member.name] = items;
   const isNamedApart = member.itemElement !== member.element;
   // One that says nothing of wrapping may be wrapped all the same, where its items have a name of their own.
   const isAround =
     child.name === member.element && isNamedApart && child.children.every(({ name }) => name === member.itemElement);
   const parts = (member.words.wrapped && child.name === member.element) || isAround ? child.children : [child];
-  out[member.name] = [...items, ...parts.map((part) => valueIn(part, plan.item()))];
+  for (const part of parts) items.push(valueIn(part, plan.item()));
 }
 
-/** What comes again is a list. */
-function repeat(out: Record<string, unknown>, name: string, value: unknown): void {
-  const there = Object.hasOwn(out, name) ? out[name] : undefined;
-  if (there === undefined) out[name] = value;
-  else out[name] = Array.isArray(there) ? [...there, value] : [there, value];
+/** What comes again is a list, which `lists` knows as its own. */
+function repeat(out: Record<string, unknown>, name: string, value: unknown, lists: Map<string, unknown[]>): void {
+  const list = lists.get(name);
+  if (list) list.push(value);
+  else if (Object.hasOwn(out, name)) {
+    const made = [out[name], value];
+    lists.set(name, made);
+    out[name] = made;
+  } else out[name] = value;
 }
