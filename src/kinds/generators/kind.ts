@@ -3,6 +3,8 @@ export interface Draw {
   readonly nowMs: number;
   bytes(length: number): Uint8Array;
   uuid(): string;
+  /** Forty bits by chance that rise within a millisecond, where whoever hands it can tell what came before. */
+  rising?(): number | undefined;
   /** The next number, where something is counted. */
   count?(): number;
   /** What another field of the same row holds, where there is one. */

@@ -147,6 +147,7 @@ async function newIdentifier(engine: Engine, exchange: Exchange, model: RowModel
       nowMs: exchange.nowMs,
       bytes: (length) => engine.chance.bytes(length),
       uuid: () => engine.chance.uuid(),
+      rising: () => engine.chance.rising?.(exchange.nowMs),
     });
   }
   throw new Error(`A handler that creates a ${model.name} has to give its ${model.identifier.field}: nothing generates it.`);

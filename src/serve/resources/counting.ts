@@ -58,5 +58,10 @@ function counterName({ name }: RowModel, field: string, within: string | undefin
 }
 
 function drawOf({ draw }: Work) {
-  return { nowMs: draw.nowMs, bytes: (length: number) => draw.bytes(length), uuid: () => draw.uuid() };
+  return {
+    nowMs: draw.nowMs,
+    bytes: (length: number) => draw.bytes(length),
+    uuid: () => draw.uuid(),
+    rising: () => draw.rising?.(),
+  };
 }

@@ -15,7 +15,7 @@ export function drawOnce(chance: Entropy, nowMs: number): Drawn {
 class DrawnOnce implements Drawn {
   readonly nowMs: number;
   readonly #chance: Entropy;
-  #drawn: (Uint8Array | string)[] | undefined;
+  #drawn: (Uint8Array | string | number | undefined)[] | undefined;
   #next = 0;
 
   constructor(chance: Entropy, nowMs: number) {
@@ -34,6 +34,12 @@ class DrawnOnce implements Drawn {
     this.#drawn ??= [];
     if (this.#next === this.#drawn.length) this.#drawn.push(this.#chance.uuid());
     return this.#drawn[this.#next++] as string;
+  }
+
+  rising(): number | undefined {
+    this.#drawn ??= [];
+    if (this.#next === this.#drawn.length) this.#drawn.push(this.#chance.rising?.(this.nowMs));
+    return this.#drawn[this.#next++] as number | undefined;
   }
 
   restart(): void {

@@ -63,7 +63,7 @@ class SqliteStore implements Store {
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),
       erase: (erasure) => {
-        this.#contents.records.forget();
+        this.#forget();
         return eraseFrom(database, erasure);
       },
       sequence: statement(
@@ -71,7 +71,7 @@ class SqliteStore implements Store {
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
       ),
       clear: () => {
-        this.#contents.records.forget();
+        this.#forget();
         clearTables(database);
       },
     };
@@ -114,7 +114,7 @@ class SqliteStore implements Store {
       if (database.isTransaction) database.exec('ROLLBACK');
       throw this.#told(error);
     } finally {
-      records.forget();
+      this.#forget();
     }
   }
 
@@ -172,6 +172,8 @@ class SqliteStore implements Store {
     await this.#longReads.alone(() => {
       this.#checkFree();
       this.#snapshot.end();
+      // It may give rows without a number of their own another one (https://sqlite.org/lang_vacuum.html).
+      this.#forget();
       compactDatabase(this.#database);
     });
   }
@@ -194,7 +196,7 @@ class SqliteStore implements Store {
       return { value };
     } catch (error) {
       // Without a savepoint nothing but rows was written.
-      if (savepoints.saved) this.#contents.records.forget();
+      if (savepoints.saved) this.#forget();
       savepoints.undo(error);
       return { error: isOfDisk(error) ? new CommitFailed(this.#path, error) : this.#told(error) };
     } finally {
@@ -217,8 +219,14 @@ class SqliteStore implements Store {
     const isOfOne = this.#savepoints.isLost && !isOfDisk(cause);
     this.#savepoints.rollBack();
     this.#delayed.clear();
-    this.#contents.records.forget();
+    this.#forget();
     return { isOfOne, error: new CommitFailed(this.#path, cause) };
+  }
+
+  /** What is remembered is read from the file again. */
+  #forget(): void {
+    this.#contents.records.forget();
+    this.#contents.tables.forget();
   }
 
   /** Looks outside of any change. What fails has given up the transaction that it was in. */
