@@ -4,10 +4,10 @@ import { rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind } from '../src/kinds/limits/kind.ts';
 import type { Rate } from '../src/parts/limits.ts';
 import type { Call } from '../src/serve/http/call.ts';
-import { compileAddressOf } from '../src/serve/limits/address.ts';
 import { addressRoom, RateCounter } from '../src/serve/limits/counters.ts';
 import { AddressIndex, RateCounters } from '../src/serve/limits/rate-counters.ts';
 import { type Counting, compileOwnCount, compileRates, rateHeaders } from '../src/serve/limits/rates.ts';
+import { compileAddressOf } from '../src/serve/limits/whom.ts';
 import { asMarkdown, asText, figure, median } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
 

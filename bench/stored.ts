@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { check, type JsonMap, openStore, parseDocument, serve } from '../src/index.ts';
-import { backUp, bringUp } from '../src/serve/service/stored/upkeep.ts';
+import { backUp, bringUp } from '../src/serve/service/stored/migrate.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { steadyClock } from '../src/serve/http/clock.ts';
-import { targetOf } from '../src/serve/service/admin/clock-move.ts';
+import { targetOf } from '../src/serve/service/admin/workbench.ts';
 
 test('a clock that is set back goes on at half its pace, and comes to the time of day again', () => {
   let day = 1_000_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { exactly, nearestDouble, noSum, plus, readSum, sumText } from '../src/serve/resources/exact-sum.ts';
+import { exactly, nearestDouble, noSum, plus, readSum, sumText } from '../src/serve/resources/derive.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { times } from './long.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { ClientGone } from '../src/serve/http/bounds.ts';
 import type { Call, Reply } from '../src/serve/http/call.ts';
-import { ClientGone } from '../src/serve/http/disconnect.ts';
 import { type FetchDoorOptions, fetchDoor } from '../src/serve/http/fetch.ts';
 
 /** What a call says, as it comes back. */

@@ -4,9 +4,8 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { doorBounds } from '../src/serve/http/bounds.ts';
+import { ClientGone, doorBounds } from '../src/serve/http/bounds.ts';
 import type { Call, Reply } from '../src/serve/http/call.ts';
-import { ClientGone } from '../src/serve/http/disconnect.ts';
 import { createListener, type ListenOptions, listen } from '../src/serve/http/socket.ts';
 import type { Answering } from '../src/serve/http/socket-door.ts';
 

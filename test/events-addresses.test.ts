@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { standardWebhooks } from '../src/kinds/signatures/standard-webhooks.ts';
 import { template } from '../src/kinds/signatures/template.ts';
-import { isPublicAddress } from '../src/serve/events/addresses.ts';
-import { HostNames } from '../src/serve/events/host-names.ts';
+import { HostNames, isPublicAddress } from '../src/serve/events/addresses.ts';
 
 test('nothing is sent to this machine, its network, the services of a cloud or a group, however it is written', () => {
   const closed = [

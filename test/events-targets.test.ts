@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { targetFlaw } from '../src/serve/events/targets.ts';
+import { targetFlaw } from '../src/serve/events/addresses.ts';
 import { startTrial, things } from './events/trial.ts';
 
 const any = { allowsPrivate: false, hosts: undefined, isHttpsOnly: false, refusesPrivate: true };

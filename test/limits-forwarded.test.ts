@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileAddressOf } from '../src/serve/limits/address.ts';
+import { compileAddressOf } from '../src/serve/limits/whom.ts';
 
 const client = '203.0.113.9';
 const proxies = ['10.0.0.0/8', '192.168.1.1', '2001:db8:ffff::/48'];

@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { check, parseDocument, type Service, serve, verify } from '../src/index.ts';
 import operationsDocument from '../src/serve/service/operations.json' with { type: 'json' };
-import { type OperationsDoor, type OperationsPlace, openOperations } from '../src/serve/service/operations-door.ts';
-import type { LogLevel } from '../src/serve/service/operations-handlers.ts';
+import {
+  type LogLevel,
+  type OperationsDoor,
+  type OperationsPlace,
+  openOperations,
+} from '../src/serve/service/operations-door.ts';
 
 const page = parseDocument(readFileSync(join(import.meta.dirname, '..', 'docs', 'operations.yaml')), 'operations.yaml');
 const token = 'an operator shows these letters: not'.replaceAll(/[: ]/g, '-');

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { movableClock, type Service, serve } from '../src/index.ts';
-import { copyBetween } from '../src/serve/service/copying.ts';
+import { copyBetween } from '../src/serve/service/open-store.ts';
 import { CommitFailed, CommitUnknown, StoreUnavailable } from '../src/store/failures.ts';
 import { openPostgres } from '../src/store/postgres/open.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDocument, type Service, serve } from '../src/index.ts';
 import { settableClock } from '../src/serve/http/clock.ts';
-import { metricsText } from '../src/serve/service/metrics.ts';
 import { openOperations } from '../src/serve/service/operations-door.ts';
+import { metricsText } from '../src/serve/service/watched.ts';
 
 const document = `title: Notes
 purpose: { purpose: Keeps notes., base_url: none, users: none, functions: none }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { parseDocument, serve } from '../src/index.ts';
-import { parseCookies } from '../src/serve/http/cookies.ts';
 import type { ParameterSpec } from '../src/serve/http/parameter-reader.ts';
 import { compileParameters, type ParameterOptions } from '../src/serve/http/parameters.ts';
 import type { Schema } from '../src/serve/http/schema.ts';
+import { parseCookies } from '../src/serve/http/target.ts';
 import { anyCodePoint } from './fixtures/letters.ts';
 
 const integers: Schema = { type: 'array', items: { type: 'integer' } };

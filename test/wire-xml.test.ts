@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseXml } from '../src/serve/http/xml.ts';
-import { compileXmlReading } from '../src/serve/http/xml-read.ts';
+import { compileXmlReading, parseXml } from '../src/serve/http/xml-read.ts';
 import { compileXmlWriting } from '../src/serve/http/xml-write.ts';
 
 /** Bodies of XML: what is read, what is refused, and what is written, by what a schema says of `xml`. */

@@ -1,5 +1,6 @@
 import type { OrderWord } from '../parts/refusal-order.ts';
 import type { Reader, Transaction } from '../store/store.ts';
+import type { Identified } from './callers/authentication.ts';
 import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
   type Exchange,
@@ -11,7 +12,6 @@ import {
   type Routed,
   refusalReply,
 } from './exchange/exchange.ts';
-import type { Identified } from './exchange/identified.ts';
 import type { Call, Reply } from './http/call.ts';
 import {
   type Act,

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { AdminAct } from '../../serve/service/admin/command.ts';
-import type { LogLevel } from '../../serve/service/operations-handlers.ts';
+import type { LogLevel } from '../../serve/service/operations-door.ts';
 import type { ExchangeEntry } from '../../serve/service/service.ts';
 import { paint, printable, type Terminal, type TextStyle } from '../terminal.ts';
 

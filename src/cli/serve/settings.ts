@@ -5,9 +5,9 @@ import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-sch
 import { isLoopback } from '../../serve/callers/loopback.ts';
 import { keyFlaw } from '../../serve/callers/proofs.ts';
 import { brokerFlaw } from '../../serve/service/broker.ts';
-import { countingFlaw } from '../../serve/service/counting.ts';
 import { inMemory, isDatabase } from '../../serve/service/open-store.ts';
-import { type LogLevel, logLevels } from '../../serve/service/operations-handlers.ts';
+import { type LogLevel, logLevels } from '../../serve/service/operations-door.ts';
+import { countingFlaw } from '../../serve/service/sharing.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall } from '../verb.ts';
 import type { LogForm } from './log.ts';

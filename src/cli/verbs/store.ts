@@ -1,8 +1,16 @@
 import { existsSync, rmSync } from 'node:fs';
-import { copyBetween } from '../../serve/service/copying.ts';
-import { copyBefore, inMemory, isDatabase, namedBeside, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
+import {
+  copyBefore,
+  copyBetween,
+  inMemory,
+  isDatabase,
+  namedBeside,
+  openStore,
+  reached,
+  shownStore,
+} from '../../serve/service/open-store.ts';
+import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/migrate.ts';
 import { Misfits } from '../../serve/service/stored/misfits.ts';
-import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/upkeep.ts';
 import { complainUnsound } from '../check-text.ts';
 import { misfitsText, planText, progressOf } from '../migration.ts';
 import { reportOn } from '../reading.ts';

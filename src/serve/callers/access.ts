@@ -3,11 +3,18 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { OpenFact, OpenFacts } from '../exchange/open.ts';
 import { compileChoices, type RowChoice } from './chosen.ts';
-import { type RuleColumn, RuleColumns } from './columns.ts';
 import { compileListing, compileListRule, type ListAccess, type ListRule, shownBy, wholeListing } from './list-access.ts';
-import { compilePassing, freeAccess, type OperationAccess } from './operation-access.ts';
-import { compileFieldsShown, compileReading, type FieldsShown, freeReading, type RowAccess } from './row-access.ts';
-import { operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
+import {
+  compileFieldsShown,
+  compilePassing,
+  compileReading,
+  type FieldsShown,
+  freeAccess,
+  freeReading,
+  type OperationAccess,
+  type RowAccess,
+} from './operation-access.ts';
+import { operationsOn, type Prepare, type RuleColumn, RuleColumns, rulesOf, type UserPermission } from './rules.ts';
 
 /** Who may do what (section 5 of the language, authentication): first the user, then scopes, then conditions. What no rule allows is refused. */
 export interface Access extends ListAsking {

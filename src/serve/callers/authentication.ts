@@ -7,20 +7,15 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller, Refusal } from '../exchange/exchange.ts';
-import type { Identified } from '../exchange/identified.ts';
+import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
-import { ClientGone } from '../http/disconnect.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
-import { madeUpAttributes, withAttributes } from './attributes.ts';
-import { usersOf } from './callers.ts';
-import { compileCarriers, type Presented } from './carriers.ts';
-import { type Challenges, compileChallenges } from './challenges.ts';
-import { isGood, type Proven, withCompanions } from './companions.ts';
+import { madeUpAttributes, usersOf, withAttributes } from './callers.ts';
+import { type Challenges, compileCarriers, compileChallenges, type Presented } from './carriers.ts';
+import { isCrossSite, isWrite, statedOrigins } from './cross-site.ts';
 import { isLedHere, isOnLoopback } from './loopback.ts';
-import { joinedCaller, oneCaller } from './one-caller.ts';
-import type { ProofOutcome, Prove } from './proof.ts';
+import { isGood, joinedCaller, oneCaller, type ProofOutcome, type Prove, type Proven, withCompanions } from './proof.ts';
 import { compileProof, type Means } from './proofs.ts';
-import { isCrossSite, isWrite, statedOrigins } from './sites.ts';
 
 /** Step 4: finds out who is calling. */
 export type Identify = (call: Call, plan: { readonly operation: Operation }) => PromiseOrValue<Identified>;
@@ -287,3 +282,11 @@ function refuseUnsupported(schemes: readonly Accepted[], means: Means): { readon
 function unsupported(detail: string): Refusal {
   return { unsupported: { type: 'urn:ninefold:unsupported', detail } };
 }
+
+/**
+ * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
+ * another site asks, with what its browser sends by itself. `warning`: what was let pass.
+ */
+export type Identified =
+  | { readonly caller: Caller | undefined; readonly mayNotWrite?: true; readonly warning?: string }
+  | { readonly refusal: Refusal };

@@ -1,12 +1,13 @@
-import type { JsonMap } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import { type Named, statedValue } from '../../parts/fact.ts';
+import { named } from '../../parts/source.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { type Compilation, isFailed } from '../exchange/compilation.ts';
 import type { Caller, Value } from '../exchange/exchange.ts';
-import { compileAttributes, withAttributes } from './attributes.ts';
 
 /** Who a token's claims are about; nothing where the mapping fails or comes to no stated user. */
-export type CallerOf = (claims: JsonMap, nowMs: number) => Caller | undefined;
+type CallerOf = (claims: JsonMap, nowMs: number) => Caller | undefined;
 
 /**
  * Compiles a scheme's `caller`. What it leaves out is what the standards say: `sub` is who it is (RFC 7519 section 4.1.2),
@@ -57,4 +58,96 @@ function deeplyFrozen<T>(value: T): T {
     for (const inner of Object.values(value)) deeplyFrozen(inner);
   }
   return value;
+}
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** A caller with what is known of it: each attribute is a member, as expressions read it. None hides what every caller has. */
+export function withAttributes(caller: Caller, attributes: Attributes | undefined): Caller {
+  return attributes && Object.keys(attributes).length > 0 ? { ...attributes, ...caller, attributes } : caller;
+}
+
+/** Whether a caller has every attribute that the document states. */
+export function compileComplete({ authentication }: Spec): ((caller: Caller) => boolean) | undefined {
+  const names = Object.keys(authentication.attributes);
+  if (names.length === 0) return undefined;
+  return ({ attributes = {} }) => names.every((name) => Object.hasOwn(attributes, name));
+}
+
+/** The attributes of a caller that is made up for this run: all the same. */
+export function madeUpAttributes({ authentication }: Spec): Attributes {
+  return named(Object.keys(authentication.attributes).map((name) => [name, 'dev'] as const));
+}
+
+/** What the claims of a token say of its bearer's attributes; one that they do not say is missing. */
+function compileAttributes(
+  scheme: Scheme,
+  { spec, expression }: Compilation,
+): (claims: JsonMap, scope: Readonly<Record<string, Value>>) => Attributes {
+  const readers = Object.keys(spec.authentication.attributes).map((name) => {
+    const stated = scheme.caller.attributes[name];
+    const evaluate = stated && expression(stated);
+    return [
+      name,
+      (claims: JsonMap, scope: Readonly<Record<string, Value>>) => (evaluate ? evaluate(scope) : claims[name]),
+    ] as const;
+  });
+  return (claims, scope) =>
+    named(
+      readers.flatMap(([name, read]) => {
+        const value = read(claims, scope);
+        return typeof value === 'string' && value !== '' ? [[name, value] as const] : [];
+      }),
+    );
+}
+
+/**
+ * Claims that a scheme's `caller` makes this caller of: the paths that its expressions read are filled in, and what comes
+ * out is compared. Nothing where the mapping is not so simple that this finds them.
+ */
+export function claimsFor(scheme: Scheme, callerOf: CallerOf, caller: Caller, nowMs: number): JsonMap | undefined {
+  const ids = pathsIn(scheme.caller.id?.source ?? 'claims.sub');
+  const users = pathsIn(scheme.caller.user?.source ?? '');
+  const scopes = pathsIn(scheme.caller.scopes?.source ?? 'claims.scope');
+  const none = caller.scopes.length === 0 ? [undefined] : [];
+  const attributes = Object.entries(caller.attributes ?? {}).flatMap(([name, value]) =>
+    pathsIn(scheme.caller.attributes[name]?.source ?? `claims.${name}`).map((path) => [path, value] as const),
+  );
+  for (const words of [...none, caller.scopes.join(' '), [...caller.scopes]]) {
+    for (const user of [caller.user, [caller.user]]) {
+      const claims: JsonTree = {};
+      if (words !== undefined) for (const path of scopes) put(claims, path, words);
+      for (const path of users) put(claims, path, user);
+      for (const path of ids) put(claims, path, caller.id);
+      for (const [path, value] of attributes) put(claims, path, value);
+      const made = callerOf(claims, nowMs);
+      const has = new Set(made?.scopes);
+      if (made?.id === caller.id && made.user === caller.user && caller.scopes.every((scope) => has.has(scope))) return claims;
+    }
+  }
+  return undefined;
+}
+
+type JsonTree = { [key: string]: Json };
+
+/** The paths that an expression reads of `claims`; what is called is no member. */
+function pathsIn(source: string): string[][] {
+  const member = String.raw`\s*\.\s*[A-Za-z_]\w*(?!\w|\s*\()|\[\s*(?:"[^"\\]+"|'[^'\\]+')\s*\]`;
+  return [...source.matchAll(new RegExp(String.raw`\bclaims((?:${member})+)`, 'g'))].map(([, members = '']) =>
+    [...members.matchAll(/[A-Za-z_]\w*|"[^"]+"|'[^']+'/g)].map(([word]) => word.replace(/^["'](.*)["']$/s, '$1')),
+  );
+}
+
+function put(claims: JsonTree, path: readonly string[], value: Json): void {
+  let at = claims;
+  for (const [index, name] of path.entries()) {
+    if (name === '__proto__') return;
+    if (index === path.length - 1) at[name] = value;
+    else {
+      const inner = at[name];
+      at[name] = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
+      // It is a map: it was one, or has just been made.
+      at = at[name] as JsonTree;
+    }
+  }
 }

@@ -1,6 +1,7 @@
+import type { ErrorCondition } from '../../parts/conditions.ts';
+import type { Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
-import { cookiePairs } from '../http/cookies.ts';
-import { decodeFormText, splitQuery } from '../http/target.ts';
+import { cookiePairs, decodeFormText, splitQuery } from '../http/target.ts';
 import type { Accepted } from './accepted-schemes.ts';
 
 /** A credential that a request carries, and the schemes that it can be of: none where it has no form that is taken there. */
@@ -117,4 +118,28 @@ function isAuthorization(place: Accepted['in'], carrier: string): boolean {
 /** The word before a credential: the stated one, or that of a key in `Authorization` whose scheme is called a bearer's. */
 export function usualWord({ in: place, carrier, prefix, scheme }: Accepted): string | undefined {
   return prefix ?? (isAuthorization(place, carrier) && /bearer/i.test(scheme.name) ? 'Bearer' : undefined);
+}
+
+/** Step 4's refusals, each with what a client may show instead (RFC 9110 section 15.5.2). */
+export interface Challenges {
+  readonly missing: Refusal;
+  /** A credential that came is not good: of these schemes. `isOver`: each was good once, and its time is over. */
+  bad(schemes: readonly Accepted[], isOver?: boolean): Refusal;
+}
+
+/** Compiles them for the schemes that are accepted together. */
+export function compileChallenges(accepted: readonly Accepted[], title: string): Challenges {
+  const realm = title === '' ? 'service' : title;
+  const refuse = (when: ErrorCondition, isBad: (scheme: Accepted) => boolean): Refusal => {
+    const challenges = accepted.map((scheme) =>
+      scheme.kind.challenge({ realm, in: scheme.in, name: scheme.carrier, prefix: scheme.prefix, isBad: isBad(scheme) }),
+    );
+    const unique = [...new Set(challenges)];
+    return { when, ...(unique.length > 0 && { headers: { 'www-authenticate': unique.join(', ') } }) };
+  };
+  return {
+    missing: refuse('caller.unknown.missing', () => false),
+    bad: (schemes, isOver) =>
+      refuse(isOver ? 'caller.unknown.expired' : 'caller.unknown.bad', (scheme) => schemes.includes(scheme)),
+  };
 }

@@ -9,9 +9,8 @@ import type { Condition, Operand, RowLink, Scalar } from '../../store/store.ts';
 import { columnCode, fieldCode } from '../exchange/column.ts';
 import type { Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
-import type { RuleColumns } from './columns.ts';
 import { compileListRule, type RowFilter } from './list-access.ts';
-import type { Bindings, Prepare } from './rules.ts';
+import type { Bindings, Prepare, RuleColumns } from './rules.ts';
 
 /** What a parameter makes of the value that was sent: which rows are shown. */
 export interface RowChoice {

@@ -14,7 +14,7 @@ import type { Caller } from '../exchange/exchange.ts';
 import { type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Good, goodOf, hasExpired, keptOf } from './kept-credentials.ts';
 import { Remembered } from './remembered.ts';
-import { Signers } from './signers.ts';
+import { Signers } from './request-signatures.ts';
 
 /** How many passwords are hashed at a time, and for one address; who comes then has to come again. */
 const hashingMost = 32;

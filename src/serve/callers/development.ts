@@ -11,13 +11,10 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
-import { madeUpAttributes, withAttributes } from './attributes.ts';
-import { compileCaller, usersOf } from './callers.ts';
+import { claimsFor, compileCaller, madeUpAttributes, usersOf, withAttributes } from './callers.ts';
 import { usualWord } from './carriers.ts';
 import { type Credentials, newKey, newRequestKey } from './credentials.ts';
-import { fixedKeys, type KeySet } from './key-set.ts';
-import { claimsFor } from './made-claims.ts';
-import { lifetimeMsOf } from './tokens.ts';
+import { fixedKeys, type KeySet, lifetimeMsOf } from './tokens.ts';
 
 /** A credential that was made for one run of a service, ready to be sent. */
 export interface DevelopmentCredential {

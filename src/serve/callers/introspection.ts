@@ -2,11 +2,10 @@ import { hash } from 'node:crypto';
 import type { JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import { fetchJson } from './fetched.ts';
 import { Remembered } from './remembered.ts';
 
 /** What is asked about tokens, and what they have to be. */
-export interface IntrospectionRules {
+interface IntrospectionRules {
   readonly address: string;
   /** Who asks; absent = nobody in particular. */
   readonly client: { readonly id: string; readonly secret: string } | undefined;
@@ -94,4 +93,27 @@ async function introspected({ address, client }: IntrospectionRules, token: stri
 function basicOf({ id, secret }: { readonly id: string; readonly secret: string }): string {
   const written = (text: string) => new URLSearchParams({ text }).toString().slice('text='.length);
   return Buffer.from(`${written(id)}:${written(secret)}`).toString('base64');
+}
+
+/** How long another server may take to answer. */
+const timeoutMs = 5_000;
+
+/**
+ * Fetches a JSON document of so many bytes at the most. Redirects are not followed: the address is the one that the document states.
+ * @throws where the server answers otherwise than with such a document, or not in time.
+ */
+export async function fetchJson(url: string, bytesMost: number, asked: RequestInit = {}): Promise<unknown> {
+  const response = await fetch(url, { ...asked, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+  if (response.status !== 200 || !response.body) {
+    await response.body?.cancel();
+    throw new Error(`${url} answered ${response.status}.`);
+  }
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body) {
+    length += piece.length;
+    if (length > bytesMost) throw new Error(`${url} answered more than ${bytesMost} bytes.`);
+    pieces.push(piece);
+  }
+  return JSON.parse(Buffer.concat(pieces).toString('utf8'));
 }

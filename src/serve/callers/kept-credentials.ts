@@ -1,7 +1,7 @@
 import type { KeptRequestKey } from '../../kinds/schemes/request-keys.ts';
 import type { StoredCredential } from '../../store/store.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import { withAttributes } from './attributes.ts';
+import { withAttributes } from './callers.ts';
 
 /** What is kept of a credential besides what it is found by. */
 export interface KeptSecret {

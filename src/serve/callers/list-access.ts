@@ -8,8 +8,7 @@ import type { Condition, Operand, Scalar } from '../../store/store.ts';
 import type { PreparedExpression } from '../exchange/compilation.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
-import type { ColumnUse, RuleColumns } from './columns.ts';
-import { type Bindings, callerOf, hasScopes, holds, type UserPermission } from './rules.ts';
+import { type Bindings, type ColumnUse, callerOf, hasScopes, holds, type RuleColumns, type UserPermission } from './rules.ts';
 
 /** Which rows of a list one user sees. */
 export interface ListAccess {

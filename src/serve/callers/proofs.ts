@@ -8,17 +8,14 @@ import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { type Accepted, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
-import { compileComplete, madeUpAttributes, withAttributes } from './attributes.ts';
-import { compileCaller } from './callers.ts';
+import { compileCaller, compileComplete, madeUpAttributes, withAttributes } from './callers.ts';
 import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
 import { throttleLogins } from './failed-logins.ts';
-import { fetchJson } from './fetched.ts';
-import { compileIntrospection } from './introspection.ts';
-import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
+import { compileIntrospection, fetchJson } from './introspection.ts';
 import type { ProofOutcome, Prove } from './proof.ts';
 import { compileSignedRequests, signedHead } from './request-signatures.ts';
-import { compileTokens, lifetimeMsOf } from './tokens.ts';
+import { compileTokens, fixedKeys, type KeySet, lifetimeMsOf, startKeySet } from './tokens.ts';
 
 /** What credentials are looked at with. */
 export interface Means {

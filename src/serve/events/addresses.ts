@@ -1,7 +1,6 @@
-import type { LookupAddress } from 'node:dns';
+import { type LookupAddress, Resolver } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { HostNames } from './host-names.ts';
 
 /**
  * Whether an address may be sent to: a public one, and none of this machine, its network, a cloud's own services or a group,
@@ -127,4 +126,92 @@ export function publicConnector(allowsPrivate: boolean, timeoutMs: number): buil
       });
     });
   };
+}
+
+type Found = (error: Error | undefined, addresses: readonly LookupAddress[]) => void;
+
+/**
+ * Looks names up in the domain name system, without the few threads of the process that hash passwords: a name whose server is
+ * silent would hold one of them for half a minute. Who asks for a name that is being looked up waits for that.
+ */
+export class HostNames {
+  readonly #timeoutMs: number;
+  readonly #servers: readonly string[] | undefined;
+  readonly #waiting = new Map<string, Found[]>();
+  #resolver: Resolver | undefined;
+
+  /** `servers` are asked in place of those of the machine. */
+  constructor(timeoutMs: number, servers?: readonly string[]) {
+    this.#timeoutMs = timeoutMs;
+    this.#servers = servers;
+  }
+
+  find(host: string, found: Found): void {
+    const waiting = this.#waiting.get(host);
+    if (waiting) waiting.push(found);
+    else {
+      this.#waiting.set(host, [found]);
+      this.#ask(host);
+    }
+  }
+
+  #ask(host: string): void {
+    this.#resolver ??= this.#newResolver();
+    const addresses: LookupAddress[] = [];
+    let failed: Error | undefined;
+    let left = 2;
+    const came = (family: 4 | 6) => (error: Error | null, found: readonly string[] | undefined) => {
+      for (const address of found ?? []) addresses.push({ address, family });
+      failed ??= error ?? undefined;
+      left -= 1;
+      if (left === 0) this.#tell(host, addresses.length === 0 ? failed : undefined, addresses);
+    };
+    this.#resolver.resolve4(host, came(4));
+    this.#resolver.resolve6(host, came(6));
+  }
+
+  #tell(host: string, error: Error | undefined, addresses: readonly LookupAddress[]): void {
+    // Whom to ask is read anew after a failure: it may have changed.
+    if (error) this.#resolver = undefined;
+    const waiting = this.#waiting.get(host) ?? [];
+    this.#waiting.delete(host);
+    for (const found of waiting) found(error, addresses);
+  }
+
+  #newResolver(): Resolver {
+    // Two tries, the second of which may take twice as long.
+    const resolver = new Resolver({ timeout: Math.max(1, Math.min(2000, Math.floor(this.#timeoutMs / 3))), tries: 2 });
+    if (this.#servers) resolver.setServers(this.#servers);
+    return resolver;
+  }
+}
+
+/** Where webhooks may go that rows ask for. Whoever starts the service chooses its own addresses besides. */
+export interface WebhookTargets {
+  /** Whether to this machine and its network too. */
+  readonly allowsPrivate: boolean;
+  /** The hosts, `*.example.com` for all below one; nothing = all. */
+  readonly hosts: readonly string[] | undefined;
+  readonly isHttpsOnly: boolean;
+  /** Whether who subscribes with an address of this machine or its network is refused; else it finds out that nothing comes. */
+  readonly refusesPrivate: boolean;
+}
+
+const urlLengthMost = 2048;
+
+/** What an address has to be that it is not; nothing where something can be sent to it. What its name leads to is found out when connecting. */
+export function targetFlaw(text: string, { hosts, isHttpsOnly, refusesPrivate }: WebhookTargets): string | undefined {
+  const url = text.length <= urlLengthMost ? URL.parse(text) : null;
+  if (!url || (url.protocol !== 'https:' && (isHttpsOnly || url.protocol !== 'http:')))
+    return `an address of ${isHttpsOnly ? 'https' : 'http or https'}`;
+  if (url.username !== '' || url.password !== '') return 'an address without a name and password';
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (refusesPrivate && (host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host))))
+    return 'an address that is public';
+  if (hosts && !hosts.some((pattern) => isOf(host, pattern.toLowerCase()))) return `an address at ${hosts.join(', ')}`;
+  return undefined;
+}
+
+function isOf(host: string, pattern: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern;
 }

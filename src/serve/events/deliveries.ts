@@ -3,13 +3,12 @@ import { Alarm } from './alarm.ts';
 import { nothingCame, receiverRetryMs, type Schedule, type Settled, settleAll, tryToMake, whyNot } from './attempts.ts';
 import { handshakeIn } from './confirming.ts';
 import type { Signing } from './envelope.ts';
-import type { Posted, Underway } from './posts.ts';
+import type { Senders } from './jetstream.ts';
+import { type Posted, traced, type Underway } from './posts.ts';
 import { Batches, Deadlines, firstNext, isAtRest, letGo, newLine, readDue, restUntil, type SubscriberQueue } from './queue.ts';
 import { isStillKnown } from './row-image.ts';
-import type { Senders } from './senders.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
-import { traced } from './traced-post.ts';
 
 /** How many connections one receiver gets. */
 const connectionsMax = 32;
@@ -129,7 +128,7 @@ export class Deliveries {
     const begun = new Set<SubscriberQueue>();
     try {
       for (const line of this.#hot) {
-        this.#senders ??= new (await import('./senders.ts')).Senders(connectionsMax);
+        this.#senders ??= new (await import('./jetstream.ts')).Senders(connectionsMax);
         this.#hot.delete(line);
         begun.add(line);
         await this.#serve(line);

@@ -13,13 +13,13 @@ import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilat
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { parseStoredValue, toJson } from '../http/json.ts';
+import { targetFlaw, type WebhookTargets } from './addresses.ts';
 import { compileHandshaking, isHandshake, whyUnasked } from './confirming.ts';
 import { pushOf } from './event-kinds.ts';
 import type { Post, Posted } from './posts.ts';
 import { compilePublishing } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
-import { targetFlaw, type WebhookTargets } from './targets.ts';
 
 /** For whom an event is written: what a user may not see is left out, and a version has its own shape. */
 export interface Audience {

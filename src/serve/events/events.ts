@@ -1,17 +1,17 @@
 import { pullKind } from '../../kinds/deliveries/all.ts';
 import { streamKind, streamKinds } from '../../kinds/streams/all.ts';
 import { statedValue } from '../../parts/fact.ts';
+import type { WebhookTargets } from './addresses.ts';
 import { compileSchedule } from './attempts.ts';
 import { Deliveries, type DeliveryRules } from './deliveries.ts';
 import { compileSigning, compileWrapping } from './envelope.ts';
 import type { StreamRules } from './listeners.ts';
-import { LogKeeping } from './log-keeping.ts';
+import { LogKeeping } from './log.ts';
 import { compileRecording, type Recording } from './recording.ts';
 import { isStillKnown } from './row-image.ts';
 import type { Events, EventsSetting } from './setting.ts';
 import { Streams } from './stream.ts';
 import { type GivenWebhook, Subscribers } from './subscribers.ts';
-import type { WebhookTargets } from './targets.ts';
 
 /** Where events go besides those who ask for them. */
 interface EventsOptions {

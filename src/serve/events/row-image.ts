@@ -9,10 +9,9 @@ import type { Reader } from '../../store/store.ts';
 import { operationsOn } from '../callers/rules.ts';
 import type { Caller, Fields, Value } from '../exchange/exchange.ts';
 import { Bare, parseStored, toJson } from '../http/json.ts';
-import type { Models, StoredChange, Work } from '../resources/act.ts';
-import { type FollowRow, follower } from '../resources/follower.ts';
+import { type FollowRow, follower, type Models, type StoredChange, type Work } from '../resources/act.ts';
 import { keptFields } from '../resources/kept-row.ts';
-import { type Asked, type FieldNames, pathsFrom, soughtBy } from './asked-fields.ts';
+import { type Asked, type FieldNames, pathsFrom, soughtBy } from './event-kinds.ts';
 import type { EventsSetting } from './setting.ts';
 
 /**

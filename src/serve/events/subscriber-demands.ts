@@ -1,8 +1,8 @@
 import { along } from '../../parts/field-path.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { describeValue } from '../http/violation.ts';
+import { targetFlaw, type WebhookTargets } from './addresses.ts';
 import type { Kinds } from './event-kinds.ts';
-import { targetFlaw, type WebhookTargets } from './targets.ts';
 
 /** Something can be sent to a subscriber. @throws {Refused} `request.invalid` where nothing can, unless it stood there before. */
 export function demandTarget(after: Fields, before: Fields | undefined, field: string, targets: WebhookTargets): void {

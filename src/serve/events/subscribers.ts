@@ -5,11 +5,11 @@ import type { Reader, Transaction } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
+import type { WebhookTargets } from './addresses.ts';
 import { type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
 import { brokerSubscriber } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import { demandKnown, demandTarget } from './subscriber-demands.ts';
-import type { WebhookTargets } from './targets.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
 export interface Subscriber {

@@ -1,18 +1,20 @@
 import type { JsonMap } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
 import { Failed as FailedValue } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import type { Read } from '../../parts/expressions/reads.ts';
 import type { Scope } from '../../parts/expressions/scope.ts';
 import type { ExpressionUse } from '../../parts/expressions/use.ts';
-import type { Expression } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf } from '../../parts/fact.ts';
 import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
 import { namedSchema, type SchemaUse, toNamingSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { expressionUsesNear, partOf } from '../../parts/uses/all.ts';
 import { createValidator, type Validate, type Validator } from '../http/ajv.ts';
-import type { Value } from './exchange.ts';
+import { describeValue, type Violation } from '../http/violation.ts';
+import type { Refusal, Value } from './exchange.ts';
 import { type OpenFacts, openFacts } from './open.ts';
 import type { OlderVersion } from './versions.ts';
 
@@ -136,3 +138,68 @@ export function isFailed(value: Value): value is EvaluationFailure {
 /** Evaluates an expression over named JSON values; never throws. */
 export type Evaluate = (scope: Readonly<Record<string, Value>>) => Value;
 export type CompileExpression = (expression: Expression) => Evaluate;
+
+type Names = Readonly<Record<string, Value>>;
+
+/** What an expression was evaluated for. */
+interface Evaluated {
+  readonly expression: PreparedExpression;
+  readonly operation: string;
+  readonly names: Names;
+}
+
+/**
+ * What is answered where an expression comes to nothing that is right. What it reads of the request is what is wrong, each at its place:
+ * other values would have done. Where it reads nothing of it, the failure is ours, and `message` tells whoever runs the service.
+ */
+export function unfit(spec: Spec, { expression, operation, names }: Evaluated, message: string, expected: string): Refusal {
+  const reads = expression.reads();
+  const body = reads.flatMap(({ root, path }) => {
+    const isSent = root === 'request' || (root === 'next' && path[0] !== undefined && isThere(names.request, path[0]));
+    return isSent && names.request !== undefined
+      ? [violation('body', pointer(path), valueAt(names.request, path), expected)]
+      : [];
+  });
+  if (body.length > 0) return { when: 'request.invalid', violations: body };
+  const parameters = reads.flatMap(({ root, path: [name] }) =>
+    root === 'params' && name !== undefined
+      ? [violation(placeOf(spec, operation, name), name, valueAt(names.params, [name]), expected)]
+      : [],
+  );
+  if (parameters.length > 0) return { when: 'request.parameter', violations: parameters };
+  return { when: 'internal', message };
+}
+
+function violation(place: Violation['in'], path: string, value: Value, expected: string): Violation {
+  return { in: place, path, found: describeValue(value), expected };
+}
+
+function pointer(path: readonly string[]): string {
+  return path.reduce<string>(below, '');
+}
+
+function isThere(value: Value, name: string): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+}
+
+function valueAt(value: Value, path: readonly string[]): Value {
+  let found = value;
+  // What has a member of that name is an object.
+  for (const name of path) found = isThere(found, name) ? (found as Names)[name] : undefined;
+  return found;
+}
+
+/** Where a parameter of an operation stands; one that is not listed is the path's. */
+function placeOf(spec: Spec, operation: string, name: string): Violation['in'] {
+  const endpoint = entriesOf(spec.endpoints.all).find(([, one]) => one.operation === operation)?.[1];
+  return (endpoint && entryOf(endpoint.parameters, name)?.in) ?? 'path';
+}
+
+/** What a map holds under a key, made at the first time that it is asked for; made values are never `undefined`. */
+export function getOrMake<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
+}

@@ -3,14 +3,13 @@ import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { OrderWord } from '../../parts/refusal-order.ts';
-import type { Broken, Call, Reply } from '../http/call.ts';
+import type { BodyRead, Broken, Call, Reply } from '../http/call.ts';
 import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
-import type { BodyRead } from './body-read.ts';
-import type { Watching } from './cost.ts';
 import { type Counted, strictestOf, type ToldRate } from './counted.ts';
+import type { Watching } from './observations.ts';
 import type { OpenFact } from './open.ts';
 
 /** Who is asking. */

@@ -1,18 +1,26 @@
+import { below } from '../../document/pointer.ts';
 import type { Expression } from '../../parts/fact.ts';
 import { type Followed, followedOf, referringRows } from '../../parts/followed.ts';
 import { type Following, followingBounds } from '../../parts/following.ts';
 import type { Scalar } from '../../store/store.ts';
-import { type Evaluate, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
+import { freePass } from '../callers/operation-access.ts';
+import { type Evaluate, getOrMake, isFailed, type PreparedExpression, unfit } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
-import { getOrMake } from '../exchange/get-or-make.ts';
-import { unfit } from '../exchange/unfit.ts';
-import { Bare } from '../http/json.ts';
-import type { Models, Names, StoredChange, Work } from '../resources/act.ts';
-import { follower } from '../resources/follower.ts';
+import { Bare, withoutPrototype } from '../http/json.ts';
+import {
+  type ChangedChild,
+  follower,
+  type Models,
+  type Names,
+  type SentChild,
+  type SentRows,
+  type StoredChange,
+  type Work,
+} from '../resources/act.ts';
+import { violationOfChild } from '../resources/children-sent.ts';
 import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
 import { applySetters, type Setter } from '../resources/setters.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
-import { compileChildren } from './children.ts';
 import { compileDoing, type Doing } from './doing.ts';
 
 /** The models of a document, with what follows from changes of their rows. Without any they are as they were. */
@@ -217,5 +225,60 @@ function demanded(expression: PreparedExpression, operation: string, { spec }: V
     if (!isFailed(value)) return value;
     const message = `What follows from a change failed (${expression.source}): ${value.reason}`;
     throw new Refused(unfit(spec, { expression, operation, names }, message, 'a value with which all that follows can be done'));
+  };
+}
+
+/** Tries what is done to one row; the refusal, where it is refused. */
+type Attempt = (work: Work, act: (work: Work) => Refusal | undefined) => Refusal | undefined;
+
+/**
+ * Compiles what becomes of the rows that were sent with the one that was made or changed: those that are made, changed or deleted, as the
+ * act says. @throws {Refused} for all of it, at its place in what was sent.
+ */
+function compileChildren(
+  { does, children: name = '', set }: Following,
+  doing: Doing,
+  child: RowModel,
+  attempt: Attempt,
+): (work: Work, change: StoredChange) => void {
+  const ties = Object.keys(set);
+  const refuse = (refusal: Refusal, { model }: StoredChange, index?: number): Refused => {
+    const { violations } = refusal;
+    const tie = below('', model.fields.get(name)?.children?.field ?? '');
+    // Of which row it is, was not sent; and one that is left out has no place.
+    const sentWrong = index === undefined ? [] : violations?.filter(({ path }) => path !== tie);
+    return new Refused({
+      ...doing.own(refusal),
+      ...(sentWrong && index !== undefined && { violations: sentWrong.map((one) => violationOfChild(name, index, one)) }),
+    });
+  };
+  function make(work: Work, change: StoredChange, { fields, index }: SentChild): void {
+    const given = withoutPrototype(fields);
+    for (const tie of ties) given[tie] = change.after?.[change.model.identifier.field];
+    const refusal = attempt(work, (own) => doing.act(own, undefined, given));
+    if (refusal) throw refuse(refusal, change, index);
+  }
+  function alter(work: Work, change: StoredChange, { id, index, take }: ChangedChild): void {
+    const refusal = attempt(work, (own) => {
+      const row = own.rows.get(child.name, id);
+      if (!row) return { when: 'reference.missing' };
+      const found = { row, fields: child.parse(row), pass: freePass };
+      const taken = take(own, found);
+      return 'refusal' in taken ? taken.refusal : doing.change(own, found, taken);
+    });
+    if (refusal) throw refuse(refusal, change, index);
+  }
+  function remove(work: Work, change: StoredChange, id: string): void {
+    // What another one took with it is gone already.
+    if (!work.rows.get(child.name, id)) return;
+    const refusal = attempt(work, (own) => doing.act(own, id, {}));
+    if (refusal) throw refuse(refusal, change);
+  }
+  return (work, change) => {
+    const sent: SentRows | undefined = change.children?.get(name);
+    if (!sent) return;
+    if (does?.verb === 'create') for (const one of sent.made) make(work, change, one);
+    else if (does?.verb === 'update') for (const one of sent.changed) alter(work, change, one);
+    else for (const id of sent.gone) remove(work, change, id);
   };
 }

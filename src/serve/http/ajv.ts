@@ -3,16 +3,12 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { fitsAll } from '../../parts/shapes/compose.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
-import { boundErrors } from './ajv-bounded.ts';
-import { type Branches, reduceErrors } from './ajv-branches.ts';
-import { correctEvaluation } from './ajv-evaluated.ts';
-import { addKeywords, capFormats } from './ajv-keywords.ts';
+import { addKeywords, boundErrors, capFormats, correctEvaluation } from './ajv-keywords.ts';
 import { holdsBigInt } from './json.ts';
 import { NamedCalls } from './named-calls.ts';
-import type { Schema } from './schema.ts';
-import { type PreparedSchema, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
+import { type PreparedSchema, prepareSchema, type Schema, usesInheritedNames } from './schema.ts';
 import { noViolations, type Violation, violationsMax } from './violation.ts';
-import { toViolation } from './violation-words.ts';
+import { type Branches, reduceErrors, toViolation } from './violation-words.ts';
 
 /** Says what is wrong with a value; nothing, as one shared empty list, where it fits. */
 export type Validate = (value: unknown) => readonly Violation[];

@@ -64,3 +64,12 @@ export interface ReplyReader {
   /** The client has gone, or the body has ended. */
   gone(): void;
 }
+
+/** A body as it was read. */
+export interface BodyRead {
+  readonly value: unknown;
+  /** A key that came twice, and was let pass. */
+  readonly repeated?: string;
+  /** Parameters that stood in it. */
+  readonly params?: Readonly<Record<string, unknown>>;
+}

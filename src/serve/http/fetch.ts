@@ -1,6 +1,5 @@
-import { BodyBytes } from './bounds.ts';
+import { BodyBytes, ClientGone } from './bounds.ts';
 import type { Broken, Call, Reply } from './call.ts';
-import { ClientGone } from './disconnect.ts';
 import { ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { halfOf, headerList, streamBody } from './send.ts';
 import { splitTarget } from './socket-door.ts';

@@ -1,10 +1,7 @@
-import { compileCoercion } from './coerce.ts';
-import { areCommaFree } from './comma-free.ts';
-import { cookiePairs } from './cookies.ts';
-import { compileForm } from './form.ts';
-import { isNumbered, numberedItems } from './numbered-items.ts';
+import { compileCoercion, compileForm } from './form.ts';
+import { areCommaFree, isNumbered, numberedItems } from './query-lists.ts';
 import { isSchema, itemOf, memberNames, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
-import { decodeFormText, decodePercent, type TargetQuery } from './target.ts';
+import { cookiePairs, decodeFormText, decodePercent, type TargetQuery } from './target.ts';
 import type { Violation } from './violation.ts';
 
 /** One parameter as an endpoint states it: an OpenAPI parameter with a shape. `allowReserved` binds clients; any encoding is read. */

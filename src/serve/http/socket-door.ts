@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyBytes, type SocketBounds, type SomeBounds, settleBounds } from './bounds.ts';
+import { BodyBytes, ClientGone, endAfterBody, type SocketBounds, type SomeBounds, settleBounds } from './bounds.ts';
 import type { Broken, Call, Reply, ReplyStream } from './call.ts';
-import { ClientGone, endAfterBody } from './disconnect.ts';
-import { answerInTurn, endsWith } from './pipeline.ts';
 import { type DoorRefusal, ownDoorReply, type RefuseRaw } from './refusals.ts';
-import { halfOf, headerList, send, streamTo } from './send.ts';
+import { answerInTurn, endsWith, halfOf, headerList, send, streamTo } from './send.ts';
 
 /** What stands behind a door. */
 export type Answering = (call: Call) => Reply | Promise<Reply>;

@@ -4,16 +4,15 @@ import type { Operation } from '../../parts/operations.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
 import { type Deadline, type Exchange, type OperationRun, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
+import { ClientGone } from '../http/bounds.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
-import { ClientGone } from '../http/disconnect.ts';
-import { type AddressOf, addressBits, addressName, compileAddressOf, compileIsFromProxy } from './address.ts';
-import { compileUnderWay } from './at-once.ts';
-import { compileQuotas, type Spend } from './quotas.ts';
+import { compileQuotas, compileUnderWay, type Spend } from './quotas.ts';
 import type { RateCounters } from './rate-counters.ts';
 import { type Counting, compileOwnCount, compileRates, type OperationRates, ownRateHeaders, rateHeaders } from './rates.ts';
 import { type CountingTogether, compileSharedCount } from './shared-count.ts';
 import { bodyBytesMaxOf } from './stated-bounds.ts';
+import { type AddressOf, addressBits, addressName, compileAddressOf, compileIsFromProxy } from './whom.ts';
 
 /** What limits need of the service that they are part of. */
 export interface LimitsSetting {

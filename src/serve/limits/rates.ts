@@ -6,10 +6,9 @@ import type { CompileExpression } from '../exchange/compilation.ts';
 import { type Counted, type RateUse, strictestOf } from '../exchange/counted.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
-import { type AddressBits, type AddressOf, addressBits } from './address.ts';
 import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counters.ts';
 import type { RateCounters, RateTables } from './rate-counters.ts';
-import { compileWhom, type WhoAsks, type Whom } from './whom.ts';
+import { type AddressBits, type AddressOf, addressBits, compileWhom, type WhoAsks, type Whom } from './whom.ts';
 
 /** A call, and what the rates have made of it so far. */
 export type Counting = Pick<Exchange, 'call' | 'counted'>;

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { DecidedRate, SharedRates, TakenRate } from '../../store/shared-rates.ts';
 import type { RateUse } from '../exchange/counted.ts';
 import type { Refusal } from '../exchange/exchange.ts';
-import { type AddressOf, addressBits, addressName } from './address.ts';
 import { retryAfter } from './counters.ts';
 import type { CompiledRate, CountedCall, CountRates, OperationRate } from './rates.ts';
+import { type AddressOf, addressBits, addressName } from './whom.ts';
 
 /** Rates that are counted together with other processes. */
 export interface CountingTogether {

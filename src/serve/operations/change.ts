@@ -24,8 +24,7 @@ import { compileRepresentation } from '../resources/representation.ts';
 import type { UsualKey } from '../resources/stand-in.ts';
 import { type ChangeSteps, changeRows } from '../serve.ts';
 import type { Engine } from './engine.ts';
-import { handlerContext } from './handler-context.ts';
-import { type HandlerEffects, isUnchanged, triesMax } from './handler-effects.ts';
+import { type HandlerEffects, handlerContext, isUnchanged, triesMax } from './handler-context.ts';
 import type { BeforeHandlers, Handler } from './handlers.ts';
 import { compileRowReply } from './row-reply.ts';
 

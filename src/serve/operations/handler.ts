@@ -20,10 +20,10 @@ import type { Validate } from '../http/ajv.ts';
 import type { Reply } from '../http/call.ts';
 import { headerText } from '../http/send.ts';
 import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
-import { compileBegin } from '../resources/begin.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { insertRow, updateRow } from '../resources/create.ts';
 import { removeRow } from '../resources/delete.ts';
+import { compileBegin } from '../resources/kept-row.ts';
 import { compilePathGuard } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
@@ -33,8 +33,7 @@ import { fire } from '../serve.ts';
 import { answerScope, compileHeaders, encodeReply } from './answers.ts';
 import { idempotencyKey, keep, replay } from './change.ts';
 import type { Engine } from './engine.ts';
-import { handlerContext } from './handler-context.ts';
-import { type HandlerEffects, isUnchanged, triesMax, type WantedChange } from './handler-effects.ts';
+import { type HandlerEffects, handlerContext, isUnchanged, triesMax, type WantedChange } from './handler-context.ts';
 import type { Handler } from './handlers.ts';
 
 /**

@@ -17,19 +17,18 @@ import { compileReplace } from '../resources/replace.ts';
 import { compileSelecting } from '../resources/selection.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
 import { compileUpdate } from '../resources/update.ts';
+import { compileNegotiation } from './answers.ts';
 import { compileChange } from './change.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
 import { compileHandlerRun } from './handler.ts';
 import { compileInput } from './input.ts';
 import { compileListRun } from './list.ts';
-import { compileNegotiation } from './negotiation.ts';
 import { compileDoubts, doubtsAbout } from './open-facts.ts';
 import { compileRead } from './read.ts';
-import { compileReplyRun } from './reply.ts';
+import { compileReplyRun, compileTold } from './reply.ts';
 import { compileEarlierRow, inStatedOrder } from './row-order.ts';
 import { compileSampledRun } from './sampled-run.ts';
-import { compileTold } from './told-headers.ts';
 
 /** The plans of every endpoint of a document. */
 export function plansOf(engine: Engine, views: Views): Planned[] {

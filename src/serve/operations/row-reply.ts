@@ -6,9 +6,9 @@ import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
 import type { AnsweredOutcome, Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileAddress } from '../resources/path-rows.ts';
+import { compileRowTag, tagAs, tagWithin } from '../resources/precondition.ts';
 import { compileRepresentation } from '../resources/representation.ts';
-import { compileAddress } from '../resources/row-address.ts';
-import { compileRowTag, tagAs, tagWithin } from '../resources/row-tag.ts';
 import { compileAnswers, type MakeAnswer } from './answers.ts';
 import type { Engine } from './engine.ts';
 

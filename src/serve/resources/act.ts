@@ -3,11 +3,10 @@ import type { OrderWord } from '../../parts/refusal-order.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
-import { changeWatched, isWatched, readWatched } from '../exchange/cost.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { changeWatched, isWatched, readWatched } from '../exchange/observations.ts';
 import type { Entropy } from '../http/clock.ts';
 import { type Drawn, DrawnFor } from './drawn.ts';
-import { follower } from './follower.ts';
 import type { RowModel } from './model.ts';
 
 export interface Models extends ReadonlyMap<string, RowModel> {
@@ -249,4 +248,32 @@ export function workFor<Rows extends Reader>(rows: Rows, models: Models, exchang
     stored: [],
     trace: exchange.trace?.traceparent,
   };
+}
+
+/** Reads a row for an expression: that with an identifier, or that whose fields are these, which one of its rules says are unique together. */
+export type FollowRow = (resource: string, key: Value, unique?: number) => Fields | undefined;
+
+/** Follows references and looks rows up for expressions: each is one look into an index. */
+export function follower(rows: Reader, models: ReadonlyMap<string, RowModel>): FollowRow {
+  return (resource, key, unique) => {
+    const model = models.get(resource);
+    if (!model) return undefined;
+    const id = unique === undefined ? String(key) : holderOf(rows, model, key, unique);
+    const row = id === undefined ? undefined : rows.get(resource, id);
+    return row && model.parse(row);
+  };
+}
+
+function holderOf(rows: Reader, model: RowModel, key: Value, unique: number): string | undefined {
+  // Who asks by a rule gives the fields of it, each with a value.
+  const value = model.uniqueKey(unique, key as Fields);
+  return value === null ? undefined : rows.holder(model.name, model.uniqueColumn(unique), value);
+}
+
+/** A change that the service itself makes, and no caller: by the clock, at the start, in a trial. */
+export function ownWork(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
+  const { nowMs } = draw;
+  draw.restart();
+  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
+  return { rows, models, nowMs, draw, scope, stored: [] };
 }

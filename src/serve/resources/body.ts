@@ -11,15 +11,12 @@ import type { Validate } from '../http/ajv.ts';
 import { Bare, withoutPrototype } from '../http/json.ts';
 import { describeValue, sort, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
-import { compileDefaults } from './defaults.ts';
 import type { Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
-import { boundValue } from './path-values.ts';
-import { compileReadOnlySent } from './read-only-sent.ts';
+import { boundValue } from './path-rows.ts';
 import { compileReferences, type FoundReference } from './references.ts';
-import { droppedAlone, shapeAlone, takenAlong } from './sent-along.ts';
+import { compileDefaults, compileReadOnlySent, droppedAlone, shapeAlone, takenAlong, withoutStated } from './sent-members.ts';
 import { isMadeUpWhereUnsent } from './stand-in.ts';
-import { withoutStated } from './stated-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */

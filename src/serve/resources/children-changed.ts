@@ -10,11 +10,17 @@ import { isHidden } from '../exchange/visibility.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import type { Act, ChangedChild, Found, Models, SentChild, SentRows, TakenRow, Work } from './act.ts';
 import { compileMissingReference, invalid, isFields, withoutKeys } from './body.ts';
-import { type CompilePatch, compileChanged, compileMade, type TakingChildren } from './child-sent.ts';
-import { missingOf, violationOfChild } from './children-sent.ts';
+import {
+  type CompilePatch,
+  compileChanged,
+  compileMade,
+  missingOf,
+  type TakingChildren,
+  violationOfChild,
+} from './children-sent.ts';
 import { compileChildrenFound, readingOfChildren } from './children-shown.ts';
 import { identifierText, type RowModel } from './model.ts';
-import { takenAlong } from './sent-along.ts';
+import { takenAlong } from './sent-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a change of a row comes to, or why it is refused. */

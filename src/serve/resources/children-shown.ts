@@ -2,7 +2,7 @@ import { type Children, childrenBounds } from '../../parts/children.ts';
 import { operationsOf, verbOf } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { QuerySpec, Reader as Rows, Scalar } from '../../store/store.ts';
-import { freeReading, keepShown, type RowAccess } from '../callers/row-access.ts';
+import { freeReading, keepShown, type RowAccess } from '../callers/operation-access.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { compilePrune, isHidden } from '../exchange/visibility.ts';
 import type { Models, Work } from './act.ts';

@@ -7,13 +7,12 @@ import { type Exchange, type Fields, type Refusal, Refused } from '../exchange/e
 import { copy, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
 import type { Act, Changing, Models, SentChildren, TakenRow, Work } from './act.ts';
-import { compileBegin } from './begin.ts';
 import { compileMissingReference, compileSent, invalid, type SentRow } from './body.ts';
 import { type ChildrenTaking, compileChildrenTaking } from './children-sent.ts';
 import { takeMadeLast, withMadeLast } from './counting.ts';
 import { bringUpDerived, withDerived } from './derive.ts';
 import { orFound } from './found-instead.ts';
-import { keepEntries, keptFields, newRow, setTimers } from './kept-row.ts';
+import { compileBegin, keepEntries, keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';

@@ -3,16 +3,14 @@ import type { Operation } from '../../parts/operations.ts';
 import type { Row, Scalar } from '../../store/store.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Act, Changing, Models, Work } from './act.ts';
-import { compileAllowed } from './allowed.ts';
 import { compileStatedBody } from './body.ts';
 import { updateRow } from './create.ts';
-import { keepDeleted } from './deleted-rows.ts';
 import { bringUpDerived, forgetTallied } from './derive.ts';
-import { forgetEntries } from './kept-row.ts';
+import { forgetEntries, keepDeleted } from './kept-row.ts';
 import { compileLocator } from './locate.ts';
 import { identifierValue, type Referrer, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
-import { compilePrecondition } from './precondition.ts';
+import { compileAllowed, compilePrecondition } from './precondition.ts';
 import { applySetters } from './setters.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 

@@ -1,12 +1,13 @@
 import { below } from '../../document/pointer.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
-import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { type CompleteValue, compileInnerValues, type InnerField, type Making } from '../../parts/inner-values.ts';
-import type { Resource } from '../../parts/resources.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { type Compilation, isFailed } from '../exchange/compilation.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';
-import { describeValue } from '../http/violation.ts';
+import { describeValue, sort, type Violation } from '../http/violation.ts';
 
 /** A row with what the service makes inside its values. @throws {Refused} where what sets it fails or does not fit. */
 export type CompleteInner = (
@@ -75,4 +76,57 @@ function compileReckoning(field: InnerField['field'], expression: Expression, co
     }));
     throw new Refused({ when: 'request.invalid', violations });
   };
+}
+
+/** What is wrong with the fields of a row together. `isFit`: each by itself is right. */
+export type FieldRules = (fields: Fields, isFit: boolean) => readonly Violation[];
+
+/** Compiles the rules of a resource; nothing where it states none. */
+export function compileFieldRules({ rules, choices }: Resource, compilation: Compilation): FieldRules | undefined {
+  const compiled = Object.values(rules).map((rule) => ({ rule, breaks: compilation.expression(rule.if) }));
+  if (compiled.length === 0 && choices.length === 0) return undefined;
+  return (fields, isFit) => {
+    const found: Violation[] = [];
+    for (const { fields: names } of choices) {
+      const there = names.filter((name) => isThere(fields[name]));
+      if (there.length !== 1) found.push(choiceViolation(names, there));
+    }
+    for (const { rule, breaks } of compiled) {
+      const value = breaks({ next: fields });
+      if (isFailed(value) && !isFit) continue;
+      // A rule that comes to nothing is not kept: other values would have told.
+      if (!isFailed(value) && value !== true) continue;
+      const { field } = rule;
+      found.push({
+        in: 'body',
+        path: field === undefined ? '' : below('', field),
+        found: describeValue(field === undefined ? fields : fields[field]),
+        expected: rule.message ?? `what the rule ${rule.name} allows`,
+      });
+    }
+    return found;
+  };
+}
+
+function isThere(value: Value): boolean {
+  return value !== undefined && value !== null;
+}
+
+function choiceViolation(names: readonly string[], there: readonly string[]): Violation {
+  return {
+    in: 'body',
+    path: below('', there[1] ?? names[0] ?? ''),
+    found: there.length === 0 ? 'none of them' : there.join(' and '),
+    expected: `exactly one of ${names.join(', ')}`,
+    ...(there.length === 0 && { [sort]: 'missing' as const }),
+  };
+}
+
+/** The fields that a shape names, by itself or by the name of a value. */
+export function shownFields(show: Field['show'], { resources }: Spec): readonly string[] | undefined {
+  if (typeof show !== 'object') return undefined;
+  const value = show.resource === undefined ? undefined : entryOf(resources.all, show.resource);
+  if (value && !value.shape) return entriesOf(value.fields).map(([name]) => name);
+  const { properties } = value ? (statedValue(value.shape) ?? {}) : show;
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : undefined;
 }

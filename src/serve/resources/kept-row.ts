@@ -1,7 +1,7 @@
 import type { NewRow, Reader, Row, Transaction } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
-import { Bare, copy, toJson } from '../http/json.ts';
-import type { Work } from './act.ts';
+import { Bare, copy, toJson, withoutPrototype } from '../http/json.ts';
+import type { Names, Work } from './act.ts';
 import type { RowModel } from './model.ts';
 import type { TimedTransition } from './states.ts';
 
@@ -46,7 +46,7 @@ export function timedOf({ machines, alarms }: Pick<RowModel, 'machines' | 'alarm
 }
 
 /** When a row entered the state that a timer of it is counted from. */
-export type Entered = (timed: TimedTransition) => number;
+type Entered = (timed: TimedTransition) => number;
 
 export function enteredOf(rows: Reader, model: RowModel, row: Row): Entered {
   if (!keepsEntries(model)) return () => row.entered;
@@ -93,4 +93,59 @@ function entriesOfRow(rows: Reader, model: RowModel, id: string): Readonly<Recor
 
 function entriesKey({ name }: RowModel, id: string): string {
   return `entered\n${name}\n${id}`;
+}
+
+/** A row that was deleted and is kept, as it was then. */
+export interface DeletedRow {
+  readonly row: Row;
+  readonly fields: Fields;
+}
+
+/** Keeps a row that is being deleted, as long as its resource says. It stands beside the rows, so that nothing that looks at these finds it. */
+export function keepDeleted(work: Work, model: RowModel, row: Row): void {
+  const { keepMs } = model.resource.kept ?? {};
+  if (keepMs === undefined) return;
+  const expiresMs = Number.isFinite(keepMs) ? work.nowMs + keepMs : Number.MAX_SAFE_INTEGER;
+  work.rows.keep(deletedKey(model, row.id), { fingerprint: '', body: row.doc, expiresMs });
+}
+
+/** The row that was deleted under an identifier, while it is kept. */
+export function deletedRow(
+  { rows, nowMs }: Pick<Work<Reader>, 'rows' | 'nowMs'>,
+  model: RowModel,
+  id: string,
+): DeletedRow | undefined {
+  const doc = model.resource.kept && rows.record(deletedKey(model, id), nowMs)?.body;
+  return doc ? { row: { id, seq: 0, rev: 0, doc, entered: 0 }, fields: model.parse({ doc }) } : undefined;
+}
+
+/** Keeps a deleted row no more: it is back, or nothing of it may be left. */
+export function forgetDeleted(rows: Transaction, model: RowModel, id: string): void {
+  if (model.resource.kept) rows.keep(deletedKey(model, id), { fingerprint: '', body: '', expiresMs: 0 });
+}
+
+function deletedKey({ name }: RowModel, id: string): string {
+  return `deleted\n${name}\n${id}`;
+}
+
+/** A new row in the states that it starts in, one machine after the other, with the error that it is answered with; nothing where no target of one holds. */
+type Begin = (scope: Names, sent: Fields) => { readonly next: Fields; readonly answer?: string | undefined } | undefined;
+
+/** Compiles it for one operation. Where it is open what a row starts in, `isLeftOpen` leaves it as it was sent. */
+export function compileBegin({ machines }: RowModel, operation: string, isLeftOpen = false): Begin {
+  const beginning = machines
+    .filter(({ hasInitial }) => hasInitial || !isLeftOpen)
+    .map((machine) => ({ field: machine.field, initial: machine.initial(operation) }));
+  if (beginning.length === 0) return (_scope, sent) => ({ next: sent });
+  return (scope, sent) => {
+    const next = withoutPrototype(sent);
+    let answer: string | undefined;
+    for (const { field, initial } of beginning) {
+      const target = initial({ ...scope, next });
+      if (target === undefined) return undefined;
+      next[field] = target.state;
+      answer ??= target.answer;
+    }
+    return { next, answer };
+  };
 }

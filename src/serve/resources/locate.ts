@@ -7,11 +7,9 @@ import type { Reader, Row, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { type Models, refuse, type Work } from './act.ts';
-import { type DeletedRow, deletedRow } from './deleted-rows.ts';
+import { type DeletedRow, deletedRow } from './kept-row.ts';
 import type { RowModel } from './model.ts';
-import { compileWhyNotFound } from './moved-rows.ts';
-import { compilePathRows } from './path-rows.ts';
-import { boundValue } from './path-values.ts';
+import { boundValue, compilePathRows, compileWhyNotFound } from './path-rows.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** How an endpoint finds its row, and what its path binds. */

@@ -16,17 +16,14 @@ import type { Fields, Value } from '../exchange/exchange.ts';
 import { compileForgetting, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStored } from '../http/json.ts';
-import { compileAlarms, type EventAlarm } from './alarms.ts';
 import { compileDerived, type Derived } from './derived.ts';
-import { compileFieldRules, type FieldRules } from './field-rules.ts';
 import { indexedFields } from './indexes.ts';
-import { type CompleteInner, compileInner } from './inner-values.ts';
+import { type CompleteInner, compileFieldRules, compileInner, type FieldRules, shownFields } from './inner-values.ts';
 import { compileMadeLast, isMadeLast, type MadeLast } from './made-last.ts';
 import { compileReferences, type FindReferences } from './references.ts';
 import { type CountedRows, compileCountedRows } from './row-limits.ts';
 import { rememberSetters, type Setters } from './setters.ts';
-import { shownFields } from './shown-fields.ts';
-import { type CompiledMachine, compileMachine } from './states.ts';
+import { type CompiledMachine, compileAlarms, compileMachine, type EventAlarm } from './states.ts';
 
 /** A resource with an identifier, compiled for keeping: its table, and all that its field words ask for. */
 export interface RowModel {

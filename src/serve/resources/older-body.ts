@@ -13,10 +13,8 @@ import type { Exchange, Fields, OlderRequest, Value } from '../exchange/exchange
 import type { OlderVersion } from '../exchange/versions.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { changedField, unknownField } from './body.ts';
-import { compileDefaults } from './defaults.ts';
-import { compileKeptNulls, type KeepingNull } from './kept-nulls.ts';
 import type { RowModel } from './model.ts';
-import { readOnlyIn } from './read-only-sent.ts';
+import { compileDefaults, compileKeptNulls, type KeepingNull, readOnlyIn } from './sent-members.ts';
 
 /** A body as its version has it, held to its version's shape, and what the newest makes of it. */
 interface RaisedBody {

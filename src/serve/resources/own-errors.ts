@@ -1,8 +1,7 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { type Compilation, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
+import { type Compilation, isFailed, type PreparedExpression, unfit } from '../exchange/compilation.ts';
 import type { Refusal, Value } from '../exchange/exchange.ts';
-import { unfit } from '../exchange/unfit.ts';
 import type { RowModel } from './model.ts';
 
 /** The service's own errors at one operation: the first whose condition holds, in document order. */

@@ -2,17 +2,21 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { type BadKey, type KeyField, lookupOf, type PathLookup, referringField } from '../../parts/path-keys.ts';
 import type { PathRow } from '../../parts/path-rows.ts';
 import { pathParameters } from '../../parts/payload.ts';
+import { pathPieces, readersOf } from '../../parts/row-address.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
-import type { Models, Work } from './act.ts';
+import { valueAlong } from '../callers/operation-access.ts';
+import { credentialQueries } from '../callers/vary.ts';
+import { isFailed } from '../exchange/compilation.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { follower, type Models, refuse, type Work } from './act.ts';
 import { identifierValue, type RowModel } from './model.ts';
-import { boundValue } from './path-values.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
 type PathParams = Exchange['pathParams'];
 
 /** Finds the rows that a path names by keys, and gives their identifiers by prefix beside its parameters; no identifier where there is no such row. */
-export type PlaceRows = (work: Work<Reader>, given: PathParams) => PathParams;
+type PlaceRows = (work: Work<Reader>, given: PathParams) => PathParams;
 
 /** Compiles the finding of the rows that a path names; nothing where it names none. Each is one look into a unique index. */
 export function compilePathRows(endpoint: Endpoint, models: Models, spec: Spec): PlaceRows | undefined {
@@ -99,3 +103,114 @@ function compileValue(
   const find = compileLookup(from.lookup, models);
   return (work, placed) => asValue(find(work, placed));
 }
+
+/** The value that a path parameter stands for in its field. */
+export function boundValue(model: RowModel, field: string, text: string): Value {
+  const column = model.code(field);
+  if (column?.holds === 'number' && /^-?\d+(\.\d+)?$/.test(text)) {
+    const number = Number(text);
+    return Number.isSafeInteger(number) || text.includes('.') ? number : BigInt(text);
+  }
+  if (column?.holds === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+/** Why a row is not found at a path: it is missing, or it is at another one by now. */
+type WhyNotFound = (work: Work<Reader>, exchange: Exchange) => { readonly refusal: Refusal };
+
+/** Looks for a row as if another path had been asked for. */
+type FindAt = (work: Work<Reader>, exchange: Exchange) => object | { readonly refusal: Refusal };
+
+/**
+ * Compiles where the row that a path does not name has gone; nothing where that is not stated. It is told to who may read that row alone, and
+ * only where the endpoint finds it at its new address: anybody else is told what it would have been told without.
+ */
+export function compileWhyNotFound(
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: ViewCompilation,
+  findAt: FindAt,
+): WhyNotFound | undefined {
+  if (!endpoint.moved) return undefined;
+  const meant = compilation.expression(endpoint.moved, endpoint.operation);
+  const addressOf = compileAddressAt(endpoint, models, compilation);
+  const reading = compilation.access.reading(model.name, compilation.user);
+  const secrets = credentialQueries(compilation.spec);
+
+  function addressNow(work: Work<Reader>, exchange: Exchange): string | undefined {
+    const id = meant(work.scope);
+    if (id === undefined || id === null || isFailed(id)) return undefined;
+    const row = work.rows.get(model.name, String(id));
+    const fields = row && model.parse(row);
+    if (!fields || (!reading.isFree && !reading.allows(work.scope, fields))) return undefined;
+    const address = addressOf(work, fields);
+    if (!address) return undefined;
+    const { path, params } = address;
+    const pathParams = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+    const there = { ...work, scope: { ...work.scope, params: { ...exchange.params, ...params } } };
+    const found = findAt(there, { ...exchange, pathParams, params: there.scope.params });
+    // Who may read it and not do this is told at its address.
+    if ('refusal' in found && isAbsent(found.refusal)) return undefined;
+    return path + queryOf(exchange.call.query, secrets);
+  }
+
+  return (work, exchange) => {
+    const location = addressNow(work, exchange);
+    return location === undefined ? refuse('resource.missing') : refuse('resource.moved', { headers: { location } });
+  };
+}
+
+function isAbsent({ when }: Refusal): boolean {
+  return when === 'resource.missing' || when === 'resource.gone';
+}
+
+/** What was asked besides goes with it; a credential is not said again, as whoever follows shows it anew. */
+function queryOf(query: string, secrets: readonly string[]): string {
+  if (query === '') return '';
+  const asked = new URLSearchParams(query);
+  for (const name of secrets) asked.delete(name);
+  const text = asked.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Where a row is: its path below the host, and the parameters of that. */
+interface RowAddress {
+  readonly path: string;
+  readonly params: Readonly<Record<string, Value>>;
+}
+
+/** The address of a row; nothing where the row does not fill it. */
+type RowAddressOf = (work: Pick<Work<Reader>, 'rows'>, fields: Fields) => RowAddress | undefined;
+
+/** Compiles the address of a row below the host: that of the endpoint that reads it by its path, where there is one. */
+export function compileAddress(model: RowModel, models: Models, compilation: ViewCompilation): RowAddressOf | undefined {
+  const [reader] = readersOf(compilation.spec, model.name);
+  return reader && compileAddressAt(reader, models, compilation);
+}
+
+/** Compiles the address of a row at an endpoint that is about one row by its path. */
+function compileAddressAt(endpoint: Endpoint, models: Models, { spec, basePath }: ViewCompilation): RowAddressOf {
+  const pieces = pathPieces(spec, endpoint);
+  return ({ rows }, fields) => {
+    let path = basePath;
+    const params: Record<string, Value> = Object.create(null);
+    for (const piece of pieces) {
+      if (typeof piece === 'string') {
+        path += piece;
+        continue;
+      }
+      const { way } = piece;
+      const [first, ...more] = way ?? [];
+      // Nothing is followed for what the row itself has.
+      const value = way && more.length > 0 ? valueAlong(way, fields, follower(rows, models)) : first && fields[first.field];
+      // Clients take such steps out of a path, and it would lead elsewhere (RFC 3986 section 5.2.4).
+      if (value === undefined || value === null || typeof value === 'object' || leadsElsewhere.has(value)) return undefined;
+      path += encodeURIComponent(String(value));
+      params[piece.parameter] = value;
+    }
+    return { path, params };
+  };
+}
+
+const leadsElsewhere: ReadonlySet<Value> = new Set(['', '.', '..']);

@@ -1,9 +1,13 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Exchange } from '../exchange/exchange.ts';
-import { evaluateConditions } from '../http/conditions.ts';
-import type { Found, Precondition, Work } from './act.ts';
+import type { Row } from '../../store/store.ts';
+import { keepShown } from '../callers/operation-access.ts';
+import type { Bindings } from '../callers/rules.ts';
+import type { Exchange, Value } from '../exchange/exchange.ts';
+import { compilePrune } from '../exchange/visibility.ts';
+import { contentTag, evaluateConditions } from '../http/conditions.ts';
+import { toJson } from '../http/json.ts';
+import type { Changing, Found, Precondition, Work } from './act.ts';
 import type { RowModel } from './model.ts';
-import { compileRowTag, ownTagsIn } from './row-tag.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /**
@@ -45,4 +49,55 @@ const unmatched = '" "';
 function headerText(value: string | string[] | undefined): string | undefined {
   const text = Array.isArray(value) ? value.join(', ') : value;
   return text === undefined ? undefined : ownTagsIn(text);
+}
+
+/** Compiles `in`, the states in which an endpoint may change a row; nothing where none are stated. */
+export function compileAllowed(endpoint: Endpoint, { machines }: RowModel): Changing['illegalIn'] {
+  const named = endpoint.in;
+  if (!named || machines.length === 0) return undefined;
+  // Of several machines each is asked of which a state is named.
+  const asked = machines.flatMap(({ field, states }) => {
+    const own = machines.length === 1 ? named : named.filter((state) => states.has(state));
+    return own.length === 0 ? [] : [{ field, allowed: new Set<Value>(own) }];
+  });
+  return ({ fields }) =>
+    fields && asked.some(({ field, allowed }) => !allowed.has(fields[field])) ? { when: 'transition.illegal.state' } : undefined;
+}
+
+/**
+ * The entity tag of a row as a user reads it in this version (RFC 9110 section 8.8): of what is shown alone, so that nothing that is not seen
+ * changes it, and nothing of other rows is in it.
+ */
+export function compileRowTag(
+  model: RowModel,
+  { spec, version, access }: ViewCompilation,
+  user: string | undefined,
+): (row: Pick<Row, 'doc'>, scope: Bindings) => string {
+  const prune = compilePrune(spec, { resource: model.name }, { user, reveals: false });
+  const carry = version?.carries.resource(model.name);
+  const shown = access.fieldsShown(model.name, user);
+  if (!prune && !carry && !shown) return ({ doc }) => contentTag(doc);
+  return (row, scope) => {
+    const fields = model.parse(row);
+    // Who is not known is shown what rules for anyone show.
+    const seen = shown?.(user === undefined ? { ...scope, caller: undefined } : scope, fields);
+    prune?.(fields);
+    keepShown(fields, seen);
+    return contentTag(toJson(carry ? carry.down(fields) : fields));
+  };
+}
+
+/** The tag of an answer that shows more than the row: the row's own, a point, and its own. */
+export function tagWithin(own: string, body: string | Uint8Array | undefined): string {
+  return `${own.slice(0, -1)}.${contentTag(body ?? '').slice(1)}`;
+}
+
+/** The tags of rows in a list of tags: `If-Match` is about the row, whatever was shown beside it. */
+function ownTagsIn(header: string): string {
+  return header.replaceAll(/"([^".]+)\.[^".]*"/g, '"$1"');
+}
+
+/** As an endpoint says it. */
+export function tagAs(etag: 'strong' | 'weak', tag: string): string {
+  return etag === 'weak' ? `W/${tag}` : tag;
 }

@@ -4,7 +4,7 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isMembers } from '../../parts/versions/older-values.ts';
 import type { Reader as Rows } from '../../store/store.ts';
-import { keepShown } from '../callers/row-access.ts';
+import { keepShown } from '../callers/operation-access.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';

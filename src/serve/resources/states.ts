@@ -1,4 +1,4 @@
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { instantMicroseconds } from '../exchange/column.ts';
 import { type Compilation, type Evaluate, isFailed } from '../exchange/compilation.ts';
@@ -45,7 +45,7 @@ export interface TimedTransition {
   due(fields: Fields, enteredMs: number, scope: StateScope): { readonly ms: number; readonly token: string } | undefined;
 }
 
-export type StateScope = Readonly<Record<string, Value>>;
+type StateScope = Readonly<Record<string, Value>>;
 
 export function compileMachine(machine: Machine, compilation: Compilation): CompiledMachine {
   const all = statedValue(machine.transitions) ?? {};
@@ -132,4 +132,32 @@ function compileTimed({ field }: Machine, transition: Transition, compilation: C
       },
     },
   ];
+}
+
+/** An event that the clock tells of a row at its time. */
+export interface EventAlarm extends TimedTransition {
+  /** Its kind. */
+  readonly kind: string;
+}
+
+/** Compiles when the clock tells of the rows of a resource. */
+export function compileAlarms(resource: string, compilation: Compilation): EventAlarm[] {
+  return entriesOf(compilation.spec.events.kinds).flatMap(([kind, { clock }]) => {
+    if (clock?.of !== resource) return [];
+    const evaluate = compilation.expression(clock.at);
+    return [
+      {
+        kind,
+        // No transition has a blank in its name.
+        name: `event ${kind}`,
+        leaves: () => true,
+        due(_fields, _enteredMs, scope) {
+          const value = evaluate(scope);
+          if (isFailed(value) || typeof value !== 'string') return undefined;
+          const ms = instantMicroseconds(value);
+          return ms === null ? undefined : { ms: Math.ceil(ms / 1000), token: value };
+        },
+      },
+    ];
+  });
 }

@@ -1,13 +1,15 @@
+import { isSame } from '../../document/values.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { isStateSent } from '../../parts/payload.ts';
 import type { Row } from '../../store/store.ts';
-import { type Fields, type Refusal, Refused } from '../exchange/exchange.ts';
+import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';
 import type { Act, Changing, Found, Models, Outcome, TakenRow, Work } from './act.ts';
 import { compileMissingReference, compileStatedBody } from './body.ts';
 import { insertRow, updateRow } from './create.ts';
-import { forgetDeleted } from './deleted-rows.ts';
+import { forgetDeleted } from './kept-row.ts';
 import { compileLocator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
@@ -96,4 +98,53 @@ export function compileFiring(
       },
     },
   };
+}
+
+/** What an update is besides, where it sends other states than the row is in: the transitions that lead there, or why there is none. */
+type Move = (work: Work, before: Fields, next: Fields) => Pick<TakenRow, 'transitions' | 'illegal' | 'answer'> | undefined;
+
+/** Compiles it; nothing where updates of the resource send no state. */
+export function compileMove(operation: Operation, { machines }: RowModel): Move | undefined {
+  const moving = machines.flatMap((machine) => {
+    const moves = machine.moves(operation.name);
+    return moves ? [{ field: machine.field, moves }] : [];
+  });
+  if (moving.length === 0) return undefined;
+  return (work, before, next) => {
+    const scope = { ...work.scope, resource: before, next };
+    const transitions: string[] = [];
+    let answer: string | undefined;
+    // Each machine is asked with all that is sent, the states of the others included.
+    for (const { field, moves } of moving) {
+      if (isSame(before[field], next[field])) continue;
+      const moved = moveOf(moves, before[field], next[field], scope);
+      if ('illegal' in moved) return moved;
+      transitions.push(moved.name);
+      answer ??= moved.answer;
+    }
+    return transitions.length === 0 ? undefined : { transitions, answer };
+  };
+}
+
+function moveOf(
+  moves: readonly CompiledTransition[],
+  from: Value,
+  to: Value,
+  scope: Readonly<Record<string, Value>>,
+): { readonly name: string; readonly answer?: string | undefined } | Required<Pick<TakenRow, 'illegal'>> {
+  const leading = moves.filter((one) => one.leadsTo(to));
+  const transition = leading.find((one) => one.leaves(from)) ?? leading[0];
+  const applied = transition?.apply(from, scope);
+  if (!transition || !applied) return { illegal: { when: 'transition.illegal.state' } };
+  if ('refusal' in applied) return { illegal: applied.refusal };
+  if (applied.to !== to) return { illegal: { when: 'transition.illegal.condition' } };
+  return { name: transition.name, answer: applied.answer };
+}
+
+/** The fields of states that an update may send. */
+export function sentStates({ machines, fields, resource }: RowModel, { spec }: ViewCompilation): readonly string[] {
+  return machines.flatMap((machine) => {
+    const field = fields.get(machine.field);
+    return field && isStateSent(spec, resource, field) ? [field.name] : [];
+  });
 }

@@ -9,7 +9,6 @@ import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';
 import { describeValue, sort, type Violation } from '../http/violation.ts';
 import type { Act, Changing, Models, TakenRow, Work } from './act.ts';
-import { compileAllowed } from './allowed.ts';
 import {
   bindPath,
   changedField,
@@ -25,18 +24,15 @@ import {
 } from './body.ts';
 import { compileChildrenChanging } from './children-changed.ts';
 import { updateRow, withChildren } from './create.ts';
-import { compileKeptNulls } from './kept-nulls.ts';
 import { keptFields } from './kept-row.ts';
 import { compileLocator } from './locate.ts';
 import type { RowModel } from './model.ts';
-import { compileMove, sentStates } from './moved.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
-import { compilePrecondition } from './precondition.ts';
-import { compileReadOnlySent } from './read-only-sent.ts';
-import { droppedAlone } from './sent-along.ts';
+import { compileAllowed, compilePrecondition } from './precondition.ts';
+import { compileKeptNulls, compileReadOnlySent, droppedAlone, withoutStated } from './sent-members.ts';
 import { applySetters, asStored } from './setters.ts';
-import { withoutStated } from './stated-members.ts';
+import { compileMove, sentStates } from './transition.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396), with the children that it takes. */

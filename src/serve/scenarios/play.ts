@@ -1,14 +1,24 @@
+import type { Answer } from '../../parts/answers.ts';
+import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../parts/conditions.ts';
+import type { ErrorCode } from '../../parts/errors.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { namesOperation } from '../../parts/operations.ts';
+import { nothing } from '../../parts/samples/sampler.ts';
+import { Samples } from '../../parts/samples/samples.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
-import type { Exchange } from '../exchange/exchange.ts';
+import { type Exchange, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Broken, Reply } from '../http/call.ts';
+import { encodeReply } from '../operations/answers.ts';
 import type { Engine } from '../operations/engine.ts';
 import { problem } from '../operations/error-payloads.ts';
-import { StatedAnswers } from './answer.ts';
-import { BadScenario, type Scenario } from './scenario.ts';
+import { nameOf, sampledHeader } from '../resources/stand-in/sampled-names.ts';
+import { type AnswerInput, BadScenario, type Scenario } from './scenario.ts';
 import { chance, type Played, type Stage } from './stage.ts';
 
 /** Plays what a trial asks for at a request: the reply that it is given, or nothing where the service goes on, a delay later. */
-export type Play = (exchange: Exchange) => PromiseOrValue<Reply | undefined>;
+type Play = (exchange: Exchange) => PromiseOrValue<Reply | undefined>;
 
 /** Compiles the scenarios of a service into the step between who calls and what is asked. */
 export function compilePlay(stage: Stage, engine: Engine): Play {
@@ -63,4 +73,159 @@ function waited(ms: number | undefined): PromiseOrValue<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
+}
+
+/** The answers that a document states, for trials that ask for one of them by its status, its code or its example. */
+class StatedAnswers {
+  readonly #spec: Spec;
+  readonly #codes: readonly ErrorCode[];
+  #samples: Samples | undefined;
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+    this.#codes = entriesOf(spec.errors.codes).map(([, code]) => code);
+  }
+
+  /** What keeps an operation from answering so, in words; nothing where it is stated. */
+  unstated({ error, status, example }: AnswerInput, plan: Pick<Plan, 'endpoint' | 'operation'>): string | undefined {
+    const { name } = plan.operation;
+    if (error !== undefined) {
+      const own = this.#codes.filter((code) => isOf(code, plan)).map((code) => code.name);
+      return own.includes(error) ? undefined : `${name} has no error "${error}"${listed(own)}`;
+    }
+    if (example !== undefined && namedExamples(plan, status).every(([known]) => known !== example))
+      return `${name} has no example "${example}"${listed(namedExamples(plan, status).map(([known]) => known))}`;
+    if (status === undefined) return undefined;
+    const stated = this.#statuses(plan);
+    const isThere = stated.some((one) => one === String(status) || one === `${Math.floor(status / 100)}XX` || one === 'DEFAULT');
+    return isThere ? undefined : `${name} states no answer ${status}${listed(stated)}`;
+  }
+
+  /** Makes the answer; a text says why none can be made. */
+  make(answer: AnswerInput, exchange: Exchange): Reply | string {
+    const { error, status, example, body, headers } = answer;
+    if (error !== undefined) return withHeaders(this.#refuse({ code: error }, exchange), headers);
+    if (example !== undefined) return withHeaders(this.#example(example, status, exchange), headers);
+    // One of the three is always there.
+    const wanted = status as number;
+    if (body !== undefined) return withHeaders(encodeReply(wanted, {}, body, mediaOf(exchange, wanted)), headers);
+    if (wanted >= 400) return withHeaders(this.#fail(wanted, exchange), headers);
+    const made = this.#succeed(wanted, exchange);
+    return typeof made === 'string' ? made : withHeaders(made, headers);
+  }
+
+  #refuse(refusal: Refusal, exchange: Exchange): Reply {
+    return refusalReply(exchange, refusal);
+  }
+
+  /** The stated error of a status, else the condition that is usually answered so. */
+  #fail(status: number, exchange: Exchange): Reply {
+    const { plan } = exchange;
+    const code = this.#codes.find((one) => isOf(one, plan) && statusesOf(one, plan).includes(String(status)));
+    if (code) return this.#refuse({ code: code.name }, exchange);
+    const when = usual[status];
+    if (!when) return problem({ status, detail: 'This is played.', request_id: exchange.requestId() });
+    return { ...this.#refuse({ when, status }, exchange), status };
+  }
+
+  #example(name: string, status: number | undefined, exchange: Exchange): Reply {
+    const found = namedExamples(exchange.plan, status).find(([known]) => known === name);
+    const [, answer, value] = found ?? [];
+    const code = answer && /^\d{3}$/.test(answer.status) ? Number(answer.status) : (status ?? 200);
+    return encodeReply(code, {}, value, mediaOf(exchange, code));
+  }
+
+  #succeed(status: number, exchange: Exchange): Reply | string {
+    const stated = answersOf(exchange.plan);
+    const found =
+      stated.find((one) => one.status === String(status)) ??
+      stated.find((one) => one.status.toUpperCase() === `${Math.floor(status / 100)}XX`) ??
+      stated.find((one) => one.status.toLowerCase() === 'default');
+    if (status === 204 || status === 304 || !found) return { status, headers: {}, body: undefined };
+    if (found.example) return encodeReply(status, {}, found.example.value, mediaOf(exchange, status));
+    if (!isStated(found.shape)) return { status, headers: {}, body: undefined };
+    return this.#sample(found.shape.value, status, exchange);
+  }
+
+  #sample(shape: Shape, status: number, exchange: Exchange): Reply | string {
+    this.#samples ??= new Samples(this.#spec);
+    const names: string[] = [];
+    const made = this.#samples
+      .of(shape)
+      .complete(undefined, { seed: '', identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) }, '');
+    if (made === nothing) return `nothing can be made up that fits the answer ${status}; give it a body`;
+    const headers: Record<string, string> = names.length > 0 ? { 'ninefold-sampled': sampledHeader(names) } : {};
+    return encodeReply(status, headers, made, mediaOf(exchange, status));
+  }
+
+  #statuses(plan: Pick<Plan, 'endpoint' | 'operation'>): string[] {
+    const own = this.#codes.filter((code) => isOf(code, plan)).flatMap((code) => statusesOf(code, plan));
+    // What has no code of its own is answered by the language's rules, where all the errors are stated.
+    const byRule = this.#spec.errors.codes.standing === 'open' ? [] : conditions.map((one) => String(ownAnswer(one).status));
+    const answered = answersOf(plan).map(({ status }) => status.toUpperCase());
+    return [...new Set([...answered, ...own, ...byRule])].sort();
+  }
+}
+
+function answersOf({ endpoint }: Pick<Plan, 'endpoint'>): readonly Answer[] {
+  return statedValue(endpoint.response) ?? [];
+}
+
+/** The examples of the stated answers that have a name. */
+function namedExamples(plan: Pick<Plan, 'endpoint'>, status: number | undefined): (readonly [string, Answer, unknown])[] {
+  return answersOf(plan)
+    .filter((answer) => status === undefined || answer.status === String(status))
+    .flatMap((answer) => [
+      ...(answer.example ? [['example', answer, answer.example.value] as const] : []),
+      ...Object.entries(answer.examples).map(([name, value]) => [name, answer, value] as const),
+    ]);
+}
+
+/** Whether an operation may answer with a code: by one of its rules, or because another part names it. */
+function isOf(code: ErrorCode, { operation }: Pick<Plan, 'operation'>): boolean {
+  return code.rules.some(({ on }) => on === undefined || namesOperation(on, operation));
+}
+
+function statusesOf(code: ErrorCode, { operation }: Pick<Plan, 'operation'>): string[] {
+  return code.rules.flatMap(({ on, status, when }) => {
+    if (on !== undefined && !namesOperation(on, operation)) return [];
+    const stated = statedValue(status);
+    const own = (statedValue(when) ?? []).flatMap((one) => (isCondition(one) ? ownAnswer(one).status : []));
+    return (stated !== undefined ? [stated] : own).map(String);
+  });
+}
+
+/** The condition that a status usually stands for. */
+const usual: Readonly<Record<number, ErrorCondition | undefined>> = {
+  400: 'request.malformed',
+  401: 'caller.unknown',
+  403: 'caller.forbidden',
+  404: 'resource.missing',
+  406: 'request.accept',
+  408: 'limit.time',
+  409: 'write.conflict',
+  410: 'resource.missing',
+  412: 'precondition.failed',
+  413: 'limit.size',
+  415: 'request.media',
+  422: 'request.invalid',
+  428: 'precondition.required',
+  429: 'limit.rate',
+  503: 'service.unavailable',
+};
+
+function mediaOf({ plan }: Exchange, status: number): string {
+  const answer = answersOf(plan).find((one) => one.status === String(status));
+  return answer?.produces?.[0] ?? (status < 400 ? plan.endpoint.produces?.[0] : undefined) ?? 'application/json';
+}
+
+function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
+  return headers ? { ...reply, headers: { ...reply.headers, ...headers } } : reply;
+}
+
+function listed(known: readonly string[]): string {
+  const most = 12;
+  if (known.length === 0) return '';
+  const more = known.length > most ? ` and ${known.length - most} more` : '';
+  return `; it has ${known.slice(0, most).join(', ')}${more}`;
 }

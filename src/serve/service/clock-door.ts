@@ -4,8 +4,7 @@ import type { Call, Reply } from '../http/call.ts';
 import type { SettableClock } from '../http/clock.ts';
 import { doorReply } from '../http/send.ts';
 import { listen } from '../http/socket.ts';
-import { targetOf } from './admin/clock-move.ts';
-import { settledSoon } from './settled-soon.ts';
+import { targetOf } from './admin/workbench.ts';
 
 /** What a clock door needs of the service whose clock it moves. */
 export interface Moved {
@@ -53,4 +52,15 @@ function inputIn(bytes: Buffer): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Waits until what is due is done, but not for receivers of web hooks that do not answer. */
+export function settledSoon(moved: { settled(): Promise<void> }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const enough = setTimeout(resolve, 300);
+    moved
+      .settled()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(enough));
+  });
 }

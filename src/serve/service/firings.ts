@@ -4,11 +4,10 @@ import type { Row, Timer, Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import type { Work } from '../resources/act.ts';
+import { ownWork, type Work } from '../resources/act.ts';
 import type { Drawn } from '../resources/drawn.ts';
 import { enteredOf, timedOf } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
-import { ownWork } from '../resources/own-work.ts';
 import { compileFiring, type FireTransition } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
 

@@ -1,7 +1,9 @@
+import { StoreUnavailable } from '../../store/failures.ts';
 import { strictestOf } from '../exchange/counted.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';
-import { traceOf } from '../exchange/traces.ts';
+import { traceOf } from '../exchange/observations.ts';
 import type { Call, Reply } from '../http/call.ts';
+import type { Clock } from '../http/clock.ts';
 import type { ExchangeEntry } from './service.ts';
 import type { Note } from './unrouted.ts';
 
@@ -71,4 +73,29 @@ const placesMost = 3;
 /** Where something is wrong, never what stands there. */
 function placeOf({ in: place, path }: { readonly in: string; readonly path: string }): string {
   return `${place} ${path}`.slice(0, 100);
+}
+
+type OnFailure = (failure: unknown, requestId: string) => void;
+
+/** How long what keeps failing in the same way is not told again. */
+const quietMs = 60_000;
+
+/** Tells failures; those of a store that cannot be read or written once a minute, for then every request has the same one. */
+export function quietly(tell: OnFailure, clock: Clock): OnFailure {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  return (failure, requestId) => {
+    if (!(failure instanceof StoreUnavailable)) return tell(failure, requestId);
+    const nowMs = clock.now();
+    if (nowMs - toldMs < quietMs) {
+      untold += 1;
+      return;
+    }
+    toldMs = nowMs;
+    tell(
+      untold === 0 ? failure : new Error(`${failure.message} (and ${untold} more since it was last told)`, { cause: failure }),
+      requestId,
+    );
+    untold = 0;
+  };
 }

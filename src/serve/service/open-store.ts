@@ -1,3 +1,4 @@
+import { type Copied, type CopySide, copyStore } from '../../store/copying.ts';
 import { Locked, StoreUnavailable } from '../../store/failures.ts';
 import { shownAddress } from '../../store/postgres/address.ts';
 import { openPostgres } from '../../store/postgres/open.ts';
@@ -54,4 +55,24 @@ export function isUnavailable(error: unknown): boolean {
 /** Whether a store could not be opened because another process holds it. */
 export function isLocked(error: unknown): boolean {
   return error instanceof Locked;
+}
+
+/** Copies all that one store holds into another, empty one, between files and databases. @throws {CannotCopy} */
+export async function copyBetween(from: string, to: string, progress: (table: string, done: number) => void): Promise<Copied> {
+  const source = await sideOf(from);
+  try {
+    const target = await sideOf(to);
+    try {
+      return await copyStore(source, target, progress);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function sideOf(path: string): Promise<CopySide> {
+  if (isDatabase(path)) return (await import('../../store/postgres/copy-side.ts')).postgresSide(path);
+  return (await import('../../store/sqlite/copy-side.ts')).sqliteSide(path);
 }

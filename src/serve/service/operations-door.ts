@@ -1,11 +1,16 @@
+import type { Json, JsonMap } from '../../document/document.ts';
 import { parseDocument } from '../../document/read/parse.ts';
 import { isKey } from '../../parts/form.ts';
 import { readSpec } from '../../parts/spec.ts';
 import { isLoopback, isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';
+import { HandlerAnswer } from '../operations/handler.ts';
+import type { HandlerContext, Handlers } from '../operations/handlers.ts';
+import type { Administer } from './admin/administer.ts';
+import { Unfit } from './admin/command.ts';
 import operationsDocument from './operations.json' with { type: 'json' };
-import { type OperationsMeans, operationsHandlers } from './operations-handlers.ts';
 import { serveSpec } from './serve-spec.ts';
+import type { ProcessFigures, Watched } from './watched.ts';
 
 /** The door of those who run the service. */
 export interface OperationsDoor {
@@ -81,4 +86,111 @@ function isHost(header: string, hosts: readonly string[]): boolean {
   const name = header.toLowerCase().replace(/:\d{0,5}$/, '');
   if (/^(?:[\d.]+|\[[\da-f:.]+\]|[^.]+)$/.test(name)) return true;
   return hosts.some((one) => (one.startsWith('*.') ? name.endsWith(one.slice(1).toLowerCase()) : name === one.toLowerCase()));
+}
+
+/** Which exchanges are noted down in the log of a running service: all, those that were refused or failed, or none. */
+export type LogLevel = 'exchanges' | 'refusals' | 'failures';
+export const logLevels: readonly LogLevel[] = ['exchanges', 'refusals', 'failures'];
+
+/** What the door of operations sees to. */
+interface OperationsMeans {
+  readonly watched: Watched;
+  readonly figures?: (() => ProcessFigures) | undefined;
+  readonly administer: Administer;
+  /** The log of the process, which is written to as its level says from the next exchange on. */
+  readonly log: { level: LogLevel };
+  readonly isStopping: () => boolean;
+}
+
+/** What `operations.json` leaves to code, by handler name. */
+function operationsHandlers(means: OperationsMeans): Handlers {
+  const { watched, figures, log } = means;
+  return {
+    live: () => ({ live: true }),
+    ready: (context) => readiness(means, context),
+    metrics: () => watched.metrics(figures?.()),
+    ledger: () => watched.ledger(),
+    ...keyHandlers(means),
+    ...deliveryHandlers(means),
+    show_log: () => ({ level: log.level }),
+    set_log({ request }) {
+      // One of the three, by the document.
+      log.level = (request as { readonly level: LogLevel }).level;
+      return { level: log.level };
+    },
+  };
+}
+
+async function readiness({ watched, isStopping }: OperationsMeans, { fail }: HandlerContext): Promise<HandlerAnswer> {
+  const checks = await watched.checks();
+  const missing = [
+    ...(checks.store === 'ok' ? [] : [`store: ${checks.store}`]),
+    ...(isStopping() ? ['it is being stopped'] : []),
+  ];
+  if (missing.length > 0) return fail('not_ready', missing.join('; '));
+  return new HandlerAnswer(200, { ready: true, checks }, { 'cache-control': 'no-store' });
+}
+
+function keyHandlers({ administer }: OperationsMeans): Handlers {
+  return {
+    list_keys: async ({ params }) => ({ keys: await administer('keys list', stated({ user: params.user, id: params.id })) }),
+    add_key: (context) =>
+      orRefused(context, 'unfit', async () => {
+        const { expires_in_seconds: seconds, ...asked } = bodyOf(context);
+        const added = await administer('keys add', { ...asked, ...inMs('expiresMs', seconds) });
+        return new HandlerAnswer(201, added, { 'cache-control': 'no-store' });
+      }),
+    rotate_key: (context) =>
+      orRefused(context, 'unfit', async () => {
+        const asked = { key: keyOf(context), ...inMs('keepMs', bodyOf(context).keep_seconds) };
+        return new HandlerAnswer(200, await administer('keys rotate', asked), { 'cache-control': 'no-store' });
+      }),
+    revoke_key: (context) =>
+      orRefused(context, 'not_found', async () => void (await administer('keys revoke', { key: keyOf(context) }))),
+  };
+}
+
+function deliveryHandlers({ administer }: OperationsMeans): Handlers {
+  return {
+    list_deliveries: async ({ params: { failed, before, limit } }) => ({
+      deliveries: await administer('deliveries list', stated({ failed, before, most: limit })),
+    }),
+    show_delivery: (context) =>
+      orRefused(context, 'not_found', async () => ({
+        deliveries: await administer('deliveries show', stated({ id: context.params.id })),
+      })),
+    resend: (context) =>
+      orRefused(context, 'not_found', async () => {
+        // What a resending tells is a map.
+        const { resent } = (await administer('deliveries resend', stated({ id: context.params.id }))) as JsonMap;
+        return { resent };
+      }),
+  };
+}
+
+/** What a command cannot be carried out for is refused by a code of the document. */
+async function orRefused<T>({ fail }: HandlerContext, code: string, command: () => Promise<T>): Promise<T> {
+  try {
+    return await command();
+  } catch (failure) {
+    if (failure instanceof Unfit) return fail(code, failure.message);
+    throw failure;
+  }
+}
+
+function bodyOf({ request }: HandlerContext): JsonMap {
+  return (request ?? {}) as JsonMap;
+}
+
+function keyOf({ params }: HandlerContext): string {
+  return String(params.key);
+}
+
+function inMs(name: string, seconds: Json | undefined): JsonMap {
+  return typeof seconds === 'number' ? { [name]: seconds * 1000 } : {};
+}
+
+/** The members that are there. */
+function stated(members: Readonly<Record<string, Json | undefined>>): JsonMap {
+  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }

@@ -3,7 +3,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { machinesOf } from '../../parts/states.ts';
 import type { Row } from '../../store/store.ts';
 import type { Engine } from '../operations/engine.ts';
-import { follower } from '../resources/follower.ts';
+import { follower } from '../resources/act.ts';
 import { setTimers } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
 

@@ -2,11 +2,10 @@ import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import type { Work } from '../resources/act.ts';
+import { ownWork, type Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
 import { drawOnce } from '../resources/drawn.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
-import { ownWork } from '../resources/own-work.ts';
 import { misfitOf } from './stored/misfits.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */

@@ -23,28 +23,24 @@ import { startStandIn } from '../resources/stand-in/start.ts';
 import { startViewCompilation } from '../resources/view-compilation.ts';
 import type { Stage } from '../scenarios/stage.ts';
 import type { Workbench } from '../scenarios/workbench.ts';
-import { compileAdmin } from './admin/administer.ts';
-import { openAdmin } from './admin/door.ts';
-import { brokerNotes } from './broker.ts';
-import { type CountingPlace, startCounting } from './counting.ts';
+import { compileAdmin, openAdmin } from './admin/administer.ts';
+import { brokerNotes, givenWebhooks, webhookTargets } from './broker.ts';
+import { settledSoon } from './clock-door.ts';
 import { CoverageCount } from './coverage.ts';
 import { compileRawRefusals, type DoorsServed, doorsOf } from './doors.ts';
-import { quietly } from './failures.ts';
-import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
 import { type DocumentStore, type NewestDocument, newestOf, storeOfDocument, tellingNewest } from './newest.ts';
-import { compileNote, noteAll } from './note-exchange.ts';
+import { compileNote, noteAll, quietly } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { bringRowsUp } from './rederive.ts';
 import { seedRows, seedStated } from './seed.ts';
 import type { ServeOptions, Service } from './service.ts';
-import { settledSoon } from './settled-soon.ts';
-import { type SharedService, startSharing } from './sharing.ts';
-import { stageOf, startWorkbench } from './start-workbench.ts';
+import { type CountingPlace, type SharedService, startCounting, startSharing } from './sharing.ts';
 import { compileServe } from './steps.ts';
 import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
 import type { Note } from './unrouted.ts';
 import { type OperatorWatch, startOperatorWatch } from './watched.ts';
+import { stageOf, startWorkbench } from './workbench-door.ts';
 
 /**
  * Runs the service that a sound document describes.

@@ -1,4 +1,4 @@
-import { type TracedCommit, type TracedDelivery, type TracedRequest, traceChannels } from '../exchange/traces.ts';
+import { type TracedCommit, type TracedDelivery, type TracedRequest, traceChannels } from '../exchange/observations.ts';
 
 /** What is needed of `@opentelemetry/api`, which whoever wants traces has beside Ninefold, with an SDK of their own. */
 export interface TraceApi {

@@ -14,17 +14,15 @@ import type { Models, Work } from '../act.ts';
 import { sortableFields, sortsByAny } from '../indexes.ts';
 import { compileLocator, type Locator, operationAt } from '../locate.ts';
 import type { RowModel } from '../model.ts';
-import { boundValue } from '../path-values.ts';
+import { boundValue } from '../path-rows.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
-import { compileChosen } from './choosing.ts';
-import { countedPage } from './counted-page.ts';
+import { compileChosen, findNarrowed, hiddenFields, orderOf, type Sorting, unseenFilter } from './choosing.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
-import { findNarrowed } from './narrowed.ts';
-import { hiddenFields, orderOf, type Sorting, unseenFilter } from './order.ts';
 import {
   atOnceMost,
   compilePaging,
+  countedPage,
   type PageAsked,
   type Paging,
   pagingOf,

@@ -1,11 +1,12 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Spec } from '../../../parts/spec.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { WireFile } from '../../http/violation.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
-import type { AskedFields } from '../stand-in.ts';
+import type { AskedFields, CopiedFrom, UsualKey } from '../stand-in.ts';
 
 /**
  * Compiles what a creation says of the new row beside its body: a parameter of the query that is called like a field (`POST /hooks?site_id=s1`,
@@ -46,4 +47,69 @@ const fileFields: readonly { readonly named: RegExp; readonly tell: (file: WireF
 
 function plain(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
+
+/**
+ * Compiles what a creation copies whose path names a thing of the same kind (`POST /things/{id}/copy`, or `POST /things/{id}` that
+ * makes one): the fields of that thing, but for what tells it from others. Nothing where a path names none.
+ */
+export function compileCopied(spec: Spec, endpoint: Endpoint, model: RowModel): CopiedFrom | undefined {
+  // A word that gathers acts (`/actions/replicate`) says nothing of what is copied.
+  const segments = plainPath(endpoint.path)
+    .replace(/\/actions(?=\/[^/]+$)/, '')
+    .split('/');
+  const last = segments.lastIndexOf('{}');
+  const isCalled = last === segments.length - 2 && copying.test(segments.at(-1) ?? '');
+  if (last < 1 || !(isCalled || last === segments.length - 1)) return undefined;
+  const [copied, whole] = [segments.slice(0, last + 1).join('/'), endpoint.path.replace(/[?#].*$/, '').split('/')];
+  const isOfOne = entriesOf(spec.endpoints.all).some(([, { does, path }]) => {
+    const effect = statedValue(does);
+    return effect?.verb === 'read' && effect.resource === model.name && plainPath(path) === copied;
+  });
+  const [, parameter] = /^\{(.+)\}$/.exec(whole[last] ?? '') ?? [];
+  if (!isOfOne || parameter === undefined) return undefined;
+  return (work, exchange) => {
+    const row = work.rows.get(model.name, exchange.pathParams[parameter] ?? '');
+    if (!row) return undefined;
+    const { [model.identifier.field]: _own, ...fields } = model.parse(row);
+    for (const { fields: names } of model.resource.unique) for (const name of names) delete fields[name];
+    return fields;
+  };
+}
+
+const copying = /^(?:cop(?:y|ies)|clones?|duplicates?|forks?|replicate)$/i;
+
+/** A path whatever its parameters are called. */
+function plainPath(path: string): string {
+  return path.replace(/[?#].*$/, '').replaceAll(/\{[^{}]*\}/g, '{}');
+}
+
+/**
+ * The idempotency key that is usual for an endpoint: of a POST in `Idempotency-Key` (the IETF's draft), which vendors' clients send where their documents do not name it, in a header whose description says that it is one,
+ * or in a member `idempotency_key` of the body.
+ */
+export function usualKeyOf(endpoint: Endpoint, samples: Samples): UsualKey | undefined {
+  const { method, at, parameters, request } = endpoint;
+  if (method !== 'POST') return undefined;
+  const header = entriesOf(parameters).find(([, one]) => one.in === 'header' && isKey(one.name, describedBy(one.shape)))?.[0];
+  const body = statedValue(request);
+  const member =
+    body &&
+    Object.keys(samples.membersOf(body)).find((name) =>
+      /^(?:client_?)?(?:idempotency|idempotent)_?(?:key|token|id)?$/i.test(name),
+    );
+  return { at, header: header ?? 'Idempotency-Key', required: false, ...(member !== undefined && { member }) };
+}
+
+/** `Idempotency-Key`, `Acme-Idempotency-Token`; and `Acme-Request-Id` of which it is said that its keys are stored, or that it makes requests idempotent. */
+function isKey(name: string, description: string): boolean {
+  return (
+    /idempoten/i.test(name) ||
+    (/request-?id$/i.test(name) && /idempoten|\b(?:stores?|remembers?) (?:the )?keys?\b/i.test(description))
+  );
+}
+
+function describedBy(shape: Parameters<typeof statedValue>[0]): string {
+  const stated = statedValue(shape) as { readonly description?: unknown } | undefined;
+  return typeof stated?.description === 'string' ? stated.description.slice(0, 2000) : '';
 }

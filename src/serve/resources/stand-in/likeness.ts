@@ -17,7 +17,7 @@ import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import { emptyOf, isOfItsEnd, isStateName } from './empty-values.ts';
-import { listedBoth } from './listed-both.ts';
+import { listedBoth } from './lists-shown.ts';
 import { isErrorName } from './open-answers.ts';
 
 /** What new rows are like: the rows that the document's own examples show, and what answers have that no client can send. */

@@ -9,9 +9,7 @@ import { toJson } from '../../http/json.ts';
 import { hasAnyMembers, isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Narrow } from '../stand-in.ts';
-import { compileComparison, type FilterComparison } from './comparisons.ts';
-import { readQuery } from './query-language.ts';
-import { type RowPlace, readOrder } from './row-order.ts';
+import { compileComparison, type FilterComparison, type RowPlace, readOrder, readQuery } from './comparisons.ts';
 
 /**
  * Compiles how a list is narrowed and ordered by parameters that the document names and no fact explains: `filter[name][contains]=x`,

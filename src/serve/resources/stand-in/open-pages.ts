@@ -3,13 +3,14 @@ import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import { type AskedFor, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import type { Pagination } from '../../../parts/limits.ts';
+import { isCut, type Pagination } from '../../../parts/limits.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { isFields } from '../body.ts';
 import { compileLinks, pageTold } from '../lists/envelope.ts';
-import type { CutOpenly } from '../stand-in.ts';
+import type { BodyPages, CutOpenly } from '../stand-in.ts';
 import { listShown } from './lists-shown.ts';
 import { compileNarrowing } from './narrowing.ts';
 
@@ -66,14 +67,14 @@ function paginationOf(endpoint: Endpoint, samples: Samples): Pagination {
 }
 
 /** What a request says under a name, with what stands for it where it is not sent. */
-export interface AskedMember {
+interface AskedMember {
   readonly name: string;
   readonly shape: Shape;
   readonly usual?: Json | undefined;
 }
 
 /** The style of pages that these members of a request speak of, with their names; in one piece where they speak of none. */
-export function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagination {
+function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagination {
   const named = (names: ReadonlySet<string>) => asked.find(({ name }) => names.has(plainOf(name)));
   const shapeOf = (name: string): Shape => samples.whole(asked.find((one) => one.name === name)?.shape ?? {});
   const told: AskedFor = {
@@ -166,4 +167,37 @@ function isName(value: Value): value is string | number {
 
 function plainOf(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
+
+/**
+ * Compiles how a list that is asked for by POST is cut into pages by members of its body, at its top or in the one map that is about pages: `{ limit, cursor }`,
+ * `{ pagination: { per_page, starting_after } }`. Nothing where no member says so.
+ */
+export function compileBodyPages(endpoint: Endpoint, samples: Samples): BodyPages | undefined {
+  const shape = endpoint.method === 'POST' ? statedValue(endpoint.request) : undefined;
+  if (shape === undefined) return undefined;
+  const own = membersOf(shape, samples);
+  const around = own.filter(({ name, shape: inner }) => aboutPages.test(name) && membersOf(inner, samples).length > 0);
+  const inside = around.flatMap(({ shape: inner }) => membersOf(inner, samples));
+  const pagination = paginationAsked([...own, ...inside.filter(({ name }) => !own.some((one) => one.name === name))], samples);
+  if (!isCut(pagination)) return undefined;
+  const holders = around.map(({ name }) => name);
+  return {
+    // What is too much is as much as there may be.
+    pagination: { ...pagination, overMax: 'clamp' },
+    holders,
+    sent({ request }) {
+      if (!isFields(request)) return {};
+      const maps = holders.map((name) => request[name]).filter(isFields);
+      const sent: Record<string, Value> = Object.assign({}, ...maps, request);
+      // Clients write null, or an empty text, for what they do not say.
+      return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null && value !== ''));
+    },
+  };
+}
+
+const aboutPages = /^(?:pagination|paging|pages?|pager|options)$/i;
+
+function membersOf(shape: Shape, samples: Samples): readonly AskedMember[] {
+  return Object.entries(samples.membersOf(shape)).flatMap(([name, inner]) => (isPlainMap(inner) ? [{ name, shape: inner }] : []));
 }

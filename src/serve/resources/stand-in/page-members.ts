@@ -1,6 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
+import type { Answer } from '../../../parts/answers.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -8,11 +9,10 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
 import { isFields } from '../body.ts';
 import { addressAsked } from '../lists/envelope.ts';
-import type { PageTold } from '../stand-in.ts';
-import { countSaid } from './page-words.ts';
+import type { PageTold, TellPageHeaders } from '../stand-in.ts';
 
 /** Says in an answer, in place, what its shape has a member for and nothing said yet: how many rows there are, which page it is, what leads on. */
-export type TellPage = (whole: Value, page: PageTold | undefined, call: Call) => Value;
+type TellPage = (whole: Value, page: PageTold | undefined, call: Call) => Value;
 
 /**
  * Compiles what stands around the rows of a page, by the names of its members: `total`, `meta.paging.limit`, `links.next.href`. On the last page nothing
@@ -178,4 +178,100 @@ function relatedLinks(plain: string, shape: Shape, samples: Samples): ((page: Pa
 
 function plainOf(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
+
+/** What a member or a header says of a page by a number or a flag; nothing where that is not known. */
+type SayOfPage = (page: PageTold) => Value | undefined;
+
+/**
+ * What a member beside rows counts or flags: by its name, without signs and in lower case, else by what is said of it (`sum`: `Total number of items`). What may be a
+ * text is a count only by its name.
+ */
+function countSaid(plain: string, type: Json | undefined, description: string): SayOfPage | undefined {
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
+  if (types.length !== 1) return undefined;
+  if (types[0] === 'boolean') return flags.find(([names]) => names.test(plain))?.[1];
+  const isNumber = types[0] === 'integer' || types[0] === 'number';
+  if (!isNumber && types[0] !== 'string') return undefined;
+  const named = counts.find(([names]) => names.test(plain))?.[1];
+  if (named && (isNumber || !/^(?:count|page|limit|pages)$/.test(plain))) return named;
+  // Of pages, of bytes and of what else is counted a description says so.
+  return isNumber && totalSaid.test(description) && !/\bpages?\b|bytes|price|amount/i.test(description) ? total : undefined;
+}
+
+/** What a header of an answer tells of a page, by its name: `X-Total-Count`, `X-Total-Pages`, `X-Next-Cursor`; nothing for any other header. */
+function saidInHeader(name: string): SayOfPage | undefined {
+  return headers.find(([names]) => names.test(name))?.[1];
+}
+
+const headers: readonly (readonly [RegExp, SayOfPage])[] = [
+  [/^(?:x-)?(?:pagination-)?(?:total(?:-?(?:count|items|results|records))?|count|items-count)$/i, (page) => page.total],
+  [/^x-(?:pagination-)?(?:total-pages|page-count)$/i, pagesOf],
+  [/^x-(?:pagination-)?(?:per-page|page-size)$/i, ({ size, shown }) => size ?? shown],
+  [/(?:^|-)(?:next-?cursor|cursor-?next|next-?page-?token|next-?token)$|^x-next-page$/i, ({ next }) => next],
+  [/(?:^|-)(?:prev(?:ious)?-?cursor|cursor-?prev(?:ious)?)$|^x-prev-page$/i, ({ previous }) => previous],
+];
+
+const total: SayOfPage = (page) => page.total;
+
+const totalSaid =
+  /\btotal (?:number|count|sum|amount)?\s*(?:of )?(?:the )?(?:\w+ ){0,3}(?:items|results|records|entries|objects|rows|resources|documents|matches)\b/i;
+
+const flags: readonly (readonly [RegExp, SayOfPage])[] = [
+  [/^(?:has(?:more|next)(?:page|items|results|records)?|more|next)$/, ({ hasMore }) => hasMore],
+  [/^(?:has)?prev(?:ious)?(?:page)?$/, ({ previous, skipped }) => previous !== null || (skipped ?? 0) > 0],
+  [/^(?:done|islast|islastpage|lastpage)$/, ({ hasMore }) => !hasMore],
+];
+
+const counts: readonly (readonly [RegExp, SayOfPage])[] = [
+  [
+    /^total(?:count|results|items|entries|records|rows|elements|hits|set|setsize)?$|^(?:items|results|records|entries)total$/,
+    total,
+  ],
+  [/^(?:count|(?:current)?pageitems|itemsonpage|itemcount|resultsetsize|returned)$/, ({ shown }) => shown],
+  [/^(?:perpage|pagesize|limit|itemsperpage|pagelimit)$/, ({ size, shown }) => size ?? shown],
+  [/^(?:totalpages|pagecount|pagetotal|pagestotal|lastpage|pages)$/, pagesOf],
+  [/^(?:current)?page(?:number)?$/, numberOf],
+  [/^(?:offset|skip|skipped|startposition)$/, ({ skipped }) => skipped],
+  [/^endposition$/, ({ skipped, shown }) => (skipped === undefined || shown === 0 ? undefined : skipped + shown - 1)],
+];
+
+function pagesOf({ total: all, size }: PageTold): number | undefined {
+  if (all === undefined) return undefined;
+  return size === undefined ? 1 : Math.ceil(all / size);
+}
+
+/** The number of a page; nothing where it is told by something else. */
+function numberOf({ size, skipped, firstPage }: PageTold): number | undefined {
+  if (size === undefined) return firstPage;
+  return skipped === undefined ? undefined : Math.floor(skipped / size) + firstPage;
+}
+
+/** Compiles the header fields of an answer that tell how many rows there are (`X-Total-Count`) and what leads on (`Link`, RFC 8288), where it states them. */
+export function compilePageHeaders({
+  headers,
+  headerShapes,
+}: Pick<Answer, 'headerShapes' | 'headers'>): TellPageHeaders | undefined {
+  const stated = Object.keys(headerShapes).filter((name) => !Object.hasOwn(headers, name));
+  const counts = stated.flatMap((name) => {
+    const say = saidInHeader(name);
+    return say ? [{ name: name.toLowerCase(), say }] : [];
+  });
+  const isLinked = stated.some((name) => /^link$/i.test(name));
+  if (counts.length === 0 && !isLinked) return undefined;
+  return (page) => {
+    const out: Record<string, string> = {};
+    for (const { name, say } of counts) {
+      const value = say(page);
+      if (typeof value === 'number' || typeof value === 'string') out[name] = String(value);
+    }
+    if (page.link !== undefined) return out;
+    const links = [
+      ['next', page.nextUrl],
+      ['prev', page.previousUrl],
+    ] as const;
+    const told = links.flatMap(([rel, url]) => (url === null ? [] : [`<${url}>; rel="${rel}"`]));
+    if (isLinked && told.length > 0) out.link = told.join(', ');
+    return out;
+  };
 }

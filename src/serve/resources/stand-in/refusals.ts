@@ -12,8 +12,7 @@ import { toJson } from '../../http/json.ts';
 import { phrase } from '../../http/refusals.ts';
 import type { Violation } from '../../http/violation.ts';
 import type { AnswerError, CompletePayload } from '../stand-in.ts';
-import { branchFor, isMessage, tellingForm } from './error-branches.ts';
-import { nearestWord } from './error-words.ts';
+import { branchFor, isMessage, nearestWord, tellingForm } from './error-branches.ts';
 import { nameOf, sampledHeader } from './sampled-names.ts';
 import type { Sampling } from './sampling.ts';
 

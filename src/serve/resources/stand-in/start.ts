@@ -4,31 +4,24 @@ import type { Spec } from '../../../parts/spec.ts';
 import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
-import { compileAskedFields } from './asked-fields.ts';
-import { compileBodyPages } from './body-pages.ts';
-import { compileCopied } from './copies.ts';
-import { exchangesCredential } from './credential-exchange.ts';
+import { compileAskedFields, compileCopied, usualKeyOf } from './asked-fields.ts';
 import { patchedBy } from './json-patch.ts';
-import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileMany } from './many-rows.ts';
-import { compileAsRouted } from './meant-paths.ts';
+import { compileAsRouted, compileToldBy } from './meant-paths.ts';
 import { compileNarrowing, narrowedRows } from './narrowing.ts';
-import { compileOpenPages } from './open-pages.ts';
-import { compileOwnThings } from './own-things.ts';
-import { showInOwners } from './owner-lists.ts';
-import { compilePageHeaders } from './page-headers.ts';
+import { compileBodyPages, compileOpenPages } from './open-pages.ts';
+import { compileKept, compileOwnThings } from './own-things.ts';
+import { compilePageHeaders } from './page-members.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
-import { compileSecretRenewal } from './renewed-secrets.ts';
+import { compileSecretRenewal, exchangesCredential } from './renewed-secrets.ts';
 import { isRestoring } from './restored-rows.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
-import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
+import { completeRow, makeRow, mendRow, newIdentifier, showInOwners } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
 import { compileStream } from './streams.ts';
-import { compileToldBy } from './told-by.ts';
 import { UnmadeRows } from './unmade-rows.ts';
-import { usualKeyOf } from './usual-keys.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
 export function startStandIn(

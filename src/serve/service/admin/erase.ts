@@ -8,12 +8,11 @@ import { needlesOf } from '../../../store/erasure.ts';
 import type { Row, Transaction } from '../../../store/store.ts';
 import { operationsOn } from '../../callers/rules.ts';
 import { type Caller, type Fields, Refused } from '../../exchange/exchange.ts';
-import type { Models, Work } from '../../resources/act.ts';
+import { type Models, ownWork, type Work } from '../../resources/act.ts';
 import { removeRow } from '../../resources/delete.ts';
-import { forgetDeleted } from '../../resources/deleted-rows.ts';
 import { drawOnce } from '../../resources/drawn.ts';
+import { forgetDeleted } from '../../resources/kept-row.ts';
 import { compileModels, type RowModel } from '../../resources/model.ts';
-import { ownWork } from '../../resources/own-work.ts';
 import { startViewCompilation } from '../../resources/view-compilation.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 

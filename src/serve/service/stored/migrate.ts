@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 import { entriesOf } from '../../../parts/fact.ts';
 import { uniquesOf } from '../../../parts/generated.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
+import type { Spec } from '../../../parts/spec.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
 import { type History, historyOf } from '../../../parts/versions/history.ts';
 import { Duplicates, StoreUnavailable } from '../../../store/failures.ts';
 import type { Migration } from '../../../store/migrated.ts';
 import type { Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
 import type { Compilation } from '../../exchange/compilation.ts';
+import { systemClock } from '../../http/clock.ts';
 import type { Models } from '../../resources/act.ts';
-import type { RowModel } from '../../resources/model.ts';
+import { compileModels, type RowModel } from '../../resources/model.ts';
+import { startViewCompilation } from '../../resources/view-compilation.ts';
 import { MisfitCount, Misfits } from './misfits.ts';
 import { changesAbove, levelOfRows, originOf, type RowsOrigin, readOrigin, renamedOrigin } from './origin.ts';
 import { compileRenewal, requiredDefaults } from './renewing.ts';
@@ -255,4 +258,13 @@ function countDangling(rows: Reader, models: Models, origin: RowsOrigin | undefi
         misfits.add(model.name, row.id, `/${field} refers to no ${target}`, index === 0 ? count - found.length + 1 : 1);
     }
   }
+}
+
+export { backUp, flawsOf, restore } from '../../../store/sqlite/copies.ts';
+
+/** Brings a store up to a sound document, as serving it would. @throws {Misfits} */
+export function bringUp(spec: Spec, store: Store, options: MigrationOptions): Promise<Migrated> {
+  const compilation = startViewCompilation(spec, entriesOf(spec.purpose.users)[0]?.[0], undefined);
+  const models = compileModels(compilation, compilation.access);
+  return migrate({ store, models, compilation, acceptMisfits: false, options, now: () => systemClock.now() });
 }
