@@ -2,6 +2,7 @@ import { CommitFailed, CommitUnknown, Superseded } from '../failures.ts';
 import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, runBodies, takeWanted } from './batch.ts';
 import { bareSql, type Connection, DatabaseError, isOfMachine, overSessions } from './connection.ts';
 import type { StoreNames } from './names.ts';
+import { Receipts } from './receipts.ts';
 import type { State } from './state.ts';
 
 /** What a queue of changes needs of its store. */
@@ -15,6 +16,8 @@ export interface ChangesMeans<B> {
   /** A connection that is free for the next batch; a lost one is made anew. */
   readonly connection: () => Connection | Promise<Connection>;
   readonly rowTables: () => Promise<readonly string[]>;
+  /** What tells this process from others. */
+  readonly holder: string;
   /** What makes room beside what is kept. */
   readonly purge: (state: State) => ReturnType<typeof bareSql>[];
   /** Told what a batch changed beside rows, once it is committed. */
@@ -47,6 +50,7 @@ const MOST_BODIES = 512;
  */
 export class ChangeQueue<B> {
   readonly #means: ChangesMeans<B>;
+  readonly #receipts: Receipts;
   #gathered: Gathered<B> = { waiting: [], state: undefined, guessed: 0 };
   #isRunning = false;
   #isGuessing = false;
@@ -54,6 +58,7 @@ export class ChangeQueue<B> {
 
   constructor(means: ChangesMeans<B>) {
     this.#means = means;
+    this.#receipts = new Receipts(means.names, means.holder);
   }
 
   add(body: B): Promise<unknown> {
@@ -170,7 +175,7 @@ export class ChangeQueue<B> {
     try {
       const begun = this.#begin(connection, state, generation);
       answer();
-      const head = await begun;
+      await begun;
       const outcomes = await runBodies(means);
       if (state.touched.size === 0) {
         await connection.send([bareSql('ROLLBACK')]);
@@ -179,7 +184,7 @@ export class ChangeQueue<B> {
       const statements = [...(await rest(means)), ...purge(state)];
       // Others hear of a change by a number that is higher than before: also where no row was written.
       state.revision += 1;
-      await this.#commit(connection, [...statements, marksOf(state.touched, names, state.revision)], head.transaction);
+      await this.#commit(connection, [...statements, marksOf(state.touched, names, state.revision)]);
       committed(state.touched, state.revision);
       return outcomes;
     } catch (error) {
@@ -189,39 +194,33 @@ export class ChangeQueue<B> {
   }
 
   /** Takes the store for this batch, and fetches what its bodies are known to need. */
-  async #begin(connection: Connection, state: State, generation: number): Promise<{ readonly transaction: string }> {
+  async #begin(connection: Connection, state: State, generation: number): Promise<void> {
     const { names } = this.#means;
     const question = questionOf(state, takeWanted(state));
-    const transaction = names.isPlain ? `''` : 'pg_current_xact_id()::text';
-    const lock = `SELECT last, generation, ${transaction} FROM ${names.own('store')} FOR UPDATE`;
+    const lock = `SELECT last, generation FROM ${names.own('store')} FOR UPDATE`;
     const [, [row] = [], ...found] = await connection.send([bareSql('BEGIN'), bareSql(lock), ...question.sql]);
     question.learn(found);
     if (!row) throw new Error(`${this.#means.name} holds no store any more`);
     if (Number(row[1]) !== generation) throw new Superseded(this.#means.name);
     state.revision = Number(row[0]);
-    return { transaction: String(row[2]) };
   }
 
   /** Brings a batch to disk. Where the answer is lost, the database is asked what became of it. */
-  async #commit(connection: Connection, statements: readonly ReturnType<typeof bareSql>[], transaction: string): Promise<void> {
+  async #commit(connection: Connection, statements: readonly ReturnType<typeof bareSql>[]): Promise<void> {
+    const number = this.#receipts.next();
     try {
-      await connection.send([...statements, bareSql('COMMIT')]);
+      await connection.send([...statements, this.#receipts.leave(number), bareSql('COMMIT')]);
     } catch (error) {
       if (!(error instanceof DatabaseError) || !error.isLost) throw error;
-      if (!(await this.#isCommitted(transaction))) throw error;
+      if (!(await this.#isCommitted(number))) throw error;
     }
   }
 
-  /** What became of a transaction. A database that restarts is waited for a while. @throws {CommitUnknown} */
-  async #isCommitted(transaction: string): Promise<boolean> {
-    if (transaction === '')
-      throw new CommitUnknown(this.#means.name, new Error('the database does not tell what becomes of a transaction'));
-    const asked = { text: 'SELECT pg_xact_status($1::xid8)', values: [transaction], isOnce: true };
+  /** What became of a batch. A database that restarts is waited for a while. @throws {CommitUnknown} */
+  async #isCommitted(number: number): Promise<boolean> {
     for (let tries = 1; ; tries++) {
       try {
-        const connection = await this.#means.connection();
-        const [[row] = []] = await connection.send([asked]);
-        if (row?.[0] !== 'in progress') return row?.[0] === 'committed';
+        return await this.#receipts.isLeft(await this.#means.connection(), number);
       } catch (error) {
         if (tries === TRIES_MOST) throw new CommitUnknown(this.#means.name, error);
       }

@@ -87,6 +87,7 @@ class PostgresStore implements Store {
         return this.#server.connect().then((connection) => (this.#writer = connection));
       },
       rowTables: async () => tableNames(await this.#free(), names),
+      holder,
       purge: (state) => purgeSql(names, state, this.#latest),
       committed: (marks, revision) => this.shared.committed(marks, revision),
     });

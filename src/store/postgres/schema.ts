@@ -1,5 +1,6 @@
 import { bareSql, type Connection, DatabaseError } from './connection.ts';
 import { quoteName, type StoreNames } from './names.ts';
+import { oldReceipts } from './receipts.ts';
 
 /** What a store's tables are of; a later format than the newest that is known here is not touched. */
 const FORMAT = 1;
@@ -15,8 +16,8 @@ export async function bringStoreUp(
   const [[found] = []] = await connection.send([
     { text: 'SELECT to_regclass($1)::text', values: [names.own('store')], isOnce: true },
   ]);
-  if (found?.[0] === null || found === undefined) await create(connection, names);
-  else await addTraces(connection, names);
+  if (found?.[0] === null || found === undefined) await makeAlone(connection, names, tables(names));
+  else await addLater(connection, names);
   const [[row] = []] = await connection.send([
     bareSql(`SELECT format, generation, gen_random_uuid()::text FROM ${names.own('store')}`),
   ]);
@@ -25,27 +26,30 @@ export async function bringStoreUp(
   return { generation: Number(row?.[1]), holder: String(row?.[2]) };
 }
 
-/** Came later: a schema from before gets it, and processes of an older Ninefold pass it over. */
-async function addTraces(connection: Connection, names: StoreNames): Promise<void> {
-  const [found = []] = await connection.send([
-    {
-      text: `SELECT 1 FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'trace' AND NOT attisdropped`,
-      values: [names.own('events')],
-      isOnce: true,
-    },
+/** What came later: a schema from before gets it, and processes of an older Ninefold pass it over. */
+async function addLater(connection: Connection, names: StoreNames): Promise<void> {
+  const once = (text: string, ...values: string[]) => ({ text, values, isOnce: true });
+  const [traced = [], [receipts] = []] = await connection.send([
+    once(
+      `SELECT 1 FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'trace' AND NOT attisdropped`,
+      names.own('events'),
+    ),
+    once('SELECT to_regclass($1)::text', names.own('receipts')),
   ]);
-  if (found.length === 0)
+  if (traced.length === 0)
     await connection.send([bareSql(`ALTER TABLE ${names.own('events')} ADD COLUMN IF NOT EXISTS trace text`)]);
+  if (receipts?.[0] === null || receipts === undefined) await makeAlone(connection, names, [receiptsTable(names)]);
+  else await connection.send([oldReceipts(names)]);
 }
 
-async function create(connection: Connection, names: StoreNames): Promise<void> {
+/** Makes tables that may not be there. Two processes that begin at once would stand in each other's way. */
+async function makeAlone(connection: Connection, names: StoreNames, made: readonly string[]): Promise<void> {
   const once = (text: string) => ({ text, values: [], isOnce: true });
   const lock = { text: 'SELECT pg_advisory_xact_lock(hashtext($1))', values: [names.schema], isOnce: true };
   for (let tries = 1; ; tries++) {
     try {
-      // Two processes that begin at once would stand in each other's way.
       await connection.send([once('BEGIN'), ...(names.isPlain ? [] : [lock])]);
-      await connection.send([...tables(names).map(once), once('COMMIT')]);
+      await connection.send([...made.map(once), once('COMMIT')]);
       return;
     } catch (error) {
       if (!connection.isLost) await connection.send([once('ROLLBACK')]).catch(() => {});
@@ -115,5 +119,12 @@ function tables(names: StoreNames): string[] {
     ),
     make('subscribers', `id ${text} PRIMARY KEY, state text NOT NULL`),
     make('leases', `name ${text} PRIMARY KEY, holder text NOT NULL, fence int8 NOT NULL, expires int8 NOT NULL`),
+    receiptsTable(names),
   ];
+}
+
+/** One row for each process, which each of its batches writes. */
+function receiptsTable(names: StoreNames): string {
+  const columns = `holder ${text} PRIMARY KEY, batch int8 NOT NULL, at timestamptz NOT NULL`;
+  return `CREATE TABLE IF NOT EXISTS ${names.own('receipts')} (${columns}) WITH (fillfactor = 10)`;
 }

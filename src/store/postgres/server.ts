@@ -159,8 +159,9 @@ class PgConnection implements Connection {
 
   #told(error: unknown): DatabaseError {
     const state = stateOf(error);
-    // An answer with a state came from the server; of class 57P and 25P03 are those that end the session.
-    const isLost = this.isLost || state === '' || /^57P|^25P03/.test(state);
+    // An answer with a state came from the server; of class 57P and 25P03 are those that end the session, of class 08 those of a pooler that
+    // lost it, and after 40003 nobody knows what became of the statement.
+    const isLost = this.isLost || state === '' || /^(?:08|57P|25P03|40003)/.test(state);
     if (isLost) {
       this.isLost = true;
       this.#client.end().catch(() => {});
