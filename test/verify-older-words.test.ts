@@ -79,3 +79,47 @@ test('of two credentials one that is not good is a breach where the other one al
     toldBy(await verified(['authentication/beside'], { bend })).includes('schemes:service a bad credential beside a good one'),
   );
 });
+
+/** A word that was called otherwise, of which a rule over two fields allows less. */
+const parcels = `title: Parcels
+purpose: { purpose: Weighs parcels., users: { packer: Packs them. } }
+resources:
+  parcel:
+    identifier: { field: id, generate: uuid }
+    fields:
+      id: { type: string, readOnly: true }
+      kind: { enum: [box, letter] }
+      grams: { type: integer, minimum: 30, maximum: 50000 }
+    required: [id, kind]
+    rules: { light: { if: "next.kind == 'letter' && has(next.grams) && next.grams > 20", field: grams } }
+states: { parcel: none }
+endpoints:
+  POST /parcels: { does: create parcel }
+  GET /parcels/{id}: { does: read parcel }
+authentication:
+  schemes: { key: { type: api_key, header: X-Key, generate: "key_{random:24}" } }
+  permissions: [{ allow: all parcel, to: packer }]
+events: none
+errors: { payload: problem, codes: { wrong: { status: 422, when: request.invalid }, missing: { status: 404, when: resource.missing } } }
+limits: { rate: none }
+versioning:
+  versions: { "1": {}, "2": { current: true } }
+  select: { header: Parcels-Version, default: current }
+  guarantee: additive
+  changes: { "1": none, "2": [{ enum: parcel.kind, values: { note: letter } }] }
+`;
+
+test('a word of an older version is sent with nothing beside it that a rule over both does not allow', async () => {
+  let notes = 0;
+  const spoil = ({ sent, status }: Passing): Partial<Passing> => {
+    if (sent.includes('"note"') && status === 201) notes += 1;
+    return {};
+  };
+  const stand = await openStand(parcels, { spoil });
+  try {
+    assert.deepEqual(toldBy(await stand.verify({ only: ['versioning/shapes'] })), []);
+    assert.ok(notes > 0, 'it was sent, and taken');
+  } finally {
+    await stand.close();
+  }
+});

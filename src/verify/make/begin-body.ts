@@ -10,6 +10,7 @@ import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { callerFor, callersFor } from './callers-for.ts';
+import { openTo } from './opened.ts';
 import { requestAbout } from './request-about.ts';
 
 /** A request that is ready but for its body, and a valid body for it. */
@@ -85,11 +86,12 @@ async function begin(
     return { json: parts.json, caller, isNew, request, valid, isRepeatable };
   }
   const row = await rowFor(session, endpoint, resource, rowBody);
+  const transition = effect?.verb === 'transition' ? machineTransition(session, resource, effect.transition) : undefined;
+  if (transition) await openTo(session, row, transition);
   const [caller] = callersFor(session, endpoint, row);
   if (caller === undefined && model.callers.some(({ credential }) => credential))
     throw new Untestable(`nobody may call ${endpoint.key}`);
   const headers = await session.preconditions(endpoint, row, caller);
-  const transition = effect?.verb === 'transition' ? machineTransition(session, resource, effect.transition) : undefined;
   const plan = await requestAbout(session, row, endpoint, { caller, style, headers, ...(transition && { transition }) });
   const json = plan.body && 'value' in plan.body ? plan.body.value : undefined;
   const request = (body: Symbolic): RequestPlan => ({

@@ -17,6 +17,7 @@ import { Untestable } from '../exchange/untestable.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import { changeKeepsRules, hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
 import { withoutNulls } from '../model/fields.ts';
+import { heldShape, holdsAny } from '../model/held-shape.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
@@ -81,7 +82,13 @@ function holdsEmpty(value: Json): boolean {
 
 function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: SampleStyle): Draft {
   try {
-    return session.chance.value(arbitraryValuesOf(session.model.spec, linkedShape(session.model, endpoint, shape), style));
+    return session.chance.value(
+      arbitraryValuesOf(
+        session.model.spec,
+        heldShape(session.model, endpoint, linkedShape(session.model, endpoint, shape)),
+        style,
+      ),
+    );
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no body could be made for ${endpoint.key}: ${error.message}`);
     throw error;
@@ -138,7 +145,8 @@ function withWanted(
   const effect = statedValue(endpoint.does);
   const name = resourceOfEffect(effect) ?? '';
   const out: Record<string, Draft | Symbolic> = bareMap({});
-  const others = endpoint.request.standing === 'open' ? writtenByOthers(session, name, asking) : none;
+  const isByRule = endpoint.request.standing === 'open' || holdsAny(endpoint);
+  const others = isByRule ? writtenByOthers(session, name, asking) : none;
   for (const [field, value] of Object.entries(draft)) if (!bound.has(field) && !others.has(field)) out[field] = value;
   if (effect?.verb !== undefined && ['create', 'upsert', 'replace', 'update'].includes(effect.verb)) {
     for (const field of model.uniqueFields(name)) {

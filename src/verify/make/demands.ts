@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Shape } from '../../parts/shape.ts';
 import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
@@ -182,12 +183,17 @@ function valuesFor(session: Session, target: string, member: string, source: str
   const stated = entryOf(model.resource(target)?.fields, member);
   const shape = stated && statedValue(stated.shape);
   if (!stated || !shape || stated.ref !== undefined || !isSendable(model, target, member)) return [];
-  const fits = model.schemas.of(shape, 'sent');
-  const others = [...drawnOf(session, shape), ...hintsIn(source), ...[...edgesOf(shape)].map(({ value }) => value)];
-  return [...(stated.default ? [undefined] : []), ...others.filter((value) => fits(value).length === 0)];
+  return [...(stated.default ? [undefined] : []), ...valuesThatFit(session, shape, source)];
 }
 
-function drawnOf({ chance, model }: Session, shape: Parameters<typeof arbitraryValuesOf>[1]): Json[] {
+/** Values of a shape that may make a condition hold: drawn ones, what its text names, and those at the edges. */
+export function valuesThatFit(session: Session, shape: Shape, source: string): readonly Json[] {
+  const fits = session.model.schemas.of(shape, 'sent');
+  const all = [...drawnOf(session, shape), ...hintsIn(source), ...[...edgesOf(shape)].map(({ value }) => value)];
+  return all.filter((value) => fits(value).length === 0);
+}
+
+function drawnOf({ chance, model }: Session, shape: Shape): Json[] {
   try {
     // The cast holds: a shape without references has drafts without them.
     return chance.values(arbitraryValuesOf(model.spec, shape, 'full'), drawnMost) as Json[];
@@ -198,7 +204,9 @@ function drawnOf({ chance, model }: Session, shape: Parameters<typeof arbitraryV
 }
 
 /** Rows with each value of each member, up to so many. */
-function* imaginedOf(choices: readonly (readonly [string, readonly (Json | undefined)[]])[]): Iterable<Record<string, Json>> {
+export function* imaginedOf(
+  choices: readonly (readonly [string, readonly (Json | undefined)[]])[],
+): Iterable<Record<string, Json>> {
   const count = choices.reduce((product, [, values]) => product * values.length, 1);
   for (let at = 0; at < Math.min(count, imaginedMost); at++) {
     let rest = at;

@@ -11,6 +11,7 @@ import { type History, historyOf } from '../../parts/versions/history.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
+import { keepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { boundsOf } from '../values/numbers.ts';
@@ -150,19 +151,23 @@ function brittle(model: Model, resource: string, name: string, carry: ResourceCa
   return {};
 }
 
-/** A body of the newest version as the older one has it, without what was not sent and what is there no more. */
+/**
+ * A body of the newest version as the older one has it, without what was not sent and what is there no more; with what is given, as far as the
+ * rules over several fields of the resource that it makes a row of leave room for that.
+ */
 export function olderBody(
-  { run }: Session,
+  { run, model }: Session,
   carry: ResourceCarry,
   body: Symbolic,
   given: Readonly<Record<string, Json>>,
+  making?: string,
 ): Record<string, Symbolic> | undefined {
   const drawn = resolve(body, run);
-  const newest = isMap(drawn) ? { ...drawn, ...given } : undefined;
+  const newest = isMap(drawn) ? keepingRules(model, making, drawn, given) : undefined;
   const older = newest && carried(() => carry.down(newest));
   if (!newest || !older) return undefined;
   // The cast holds: what resolves to a map is one.
-  const symbols = { ...(body as Readonly<Record<string, Symbolic>>), ...given };
+  const symbols = { ...newest, ...(body as Readonly<Record<string, Symbolic>>), ...given };
   const sent: Record<string, Symbolic> = {};
   for (const [name, value] of Object.entries(older)) {
     const line = carry.older(name);
@@ -172,6 +177,18 @@ export function olderBody(
     sent[name] = isSame(value, newest[newer]) ? (symbols[newer] as Symbolic) : value;
   }
   return sent;
+}
+
+/** What is drawn with what is given in its place, without optional members that rules over both are told at; nothing where it still breaks one. */
+function keepingRules(model: Model, making: string | undefined, drawn: Body, given: Body): Body | undefined {
+  const resource = making === undefined ? undefined : model.resource(making);
+  const whole = { ...drawn, ...given };
+  if (!resource || keepsRules(model, resource, whole) !== 'no') return whole;
+  const told = new Set(Object.values(resource.rules).flatMap(({ field }) => field ?? []));
+  const isLeft = (name: string) =>
+    name in given || !told.has(name) || statedValue(entryOf(resource.fields, name)?.required) === true;
+  const rest = Object.fromEntries(Object.entries(whole).filter(([name]) => isLeft(name)));
+  return keepsRules(model, resource, rest) === 'no' ? undefined : rest;
 }
 
 /** Ends a case about a version that is over. @throws {Untestable} */

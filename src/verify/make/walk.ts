@@ -1,4 +1,3 @@
-import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineIn, machineWith, type Transition } from '../../parts/states.ts';
@@ -8,14 +7,14 @@ import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
-import { ifTestable, Untestable } from '../exchange/untestable.ts';
-import { outcomeOf } from '../model/outcome.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import { rowIn } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { dueIn } from './due.ts';
 import { lookAt } from './look.ts';
+import { openTo } from './opened.ts';
 import { requestAbout } from './request-about.ts';
 
 const attemptsMax = 4;
@@ -48,7 +47,6 @@ export async function walkTo(
       if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
       continue;
     }
-    await provide(session, row, next, machine, now);
     const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
     if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
     if (!isDone(done.value) && tried.size > attemptsMax) {
@@ -60,42 +58,13 @@ export async function walkTo(
   throw new Untestable(`a ${row.resource} did not come to ${state}`);
 }
 
-/** So many rows that refer to it are made for a condition that reads what is derived of them. */
-const providedMost = 3;
-
-/** Makes rows that refer to a row where the state that a transition is to lead to depends on what is derived of them. */
-async function provide(session: Session, row: TrialRow, { transition, to }: Leg, { field }: Machine, now: string): Promise<void> {
-  const { model } = session;
-  const conditions = [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => condition ?? []);
-  const reads = new Set(
-    conditions.flatMap((one) => model.expressions.readsOf(one, undefined)).flatMap(({ path }) => path[0] ?? []),
-  );
-  const derivations = derivationsOf(model.spec).of(row.resource);
-  const aggregates = derivations.filter(({ field }) => reads.has(field.name)).flatMap((one) => one.aggregates);
-  const leads = () =>
-    outcomeOf(model.expressions, transition, {
-      operation: '',
-      row: row.fields ?? {},
-      unseen: model.unseenBy(row.resource, row.caller),
-      request: undefined,
-      caller: row.caller,
-      nowMs: session.run.clock.toService(Date.now()),
-    });
-  for (let made = 0; made < providedMost && aggregates.length > 0 && ![to, 'unknown'].includes(leads()); made++) {
-    for (const { from, by } of aggregates)
-      await ifTestable(session.make(from, { parents: { [by]: row }, for: row.caller, ...(made > 0 && { style: 'whole' }) }));
-    await lookAt(session, row);
-    if (row.fields?.[field] !== now) return;
-  }
-}
-
 /** The state that a row was last seen in. */
 export function stateOf(row: TrialRow, machine: Machine): string | undefined {
   const value = row.fields?.[machine.field];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Fires one transition on a row, as somebody who may; the row is as the answer shows it. */
+/** Fires one transition on a row, as somebody who may, once what it asks of the row is so; the row is as the answer shows it. */
 export async function fireOnRow(
   session: Session,
   row: TrialRow,
@@ -104,6 +73,7 @@ export async function fireOnRow(
   target?: string,
   caller?: TrialCaller,
 ): Promise<Done<TrialExchange>> {
+  await openTo(session, row, transition, target);
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, allowed);
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);

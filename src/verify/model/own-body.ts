@@ -3,6 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { fieldOfMember } from '../../parts/taking.ts';
+import { holdsAny } from './held-shape.ts';
 import type { Model } from './model.ts';
 import { isByRule } from './promises.ts';
 
@@ -22,9 +23,10 @@ function membersOfBody(model: Model, shape: Shape): readonly string[] | undefine
   return isMap(shape.properties) ? Object.keys(shape.properties) : undefined;
 }
 
-/** Whether a body may hold a field: each where nothing is stated of it. */
-export function mayHold(model: Model, { request, takes }: Endpoint, field: string): boolean {
-  if (!isStated(request)) return true;
+/** Whether a body may hold a field: each where nothing is stated of it, or of the map that holds them. */
+export function mayHold(model: Model, endpoint: Endpoint, field: string): boolean {
+  const { request, takes } = endpoint;
+  if (!isStated(request) || holdsAny(endpoint)) return true;
   const members = takes?.path.length ? undefined : membersOfBody(model, request.value);
   return members?.some((member) => fieldOfMember(takes, member) === field) ?? false;
 }

@@ -1,13 +1,15 @@
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Resource } from '../../../parts/resources.ts';
+import { takenOf } from '../../../parts/taking.ts';
 import { moot } from '../../exchange/claim.ts';
-import { bodyFields, type TrialExchange } from '../../exchange/exchange.ts';
+import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Fresh, type Symbolic } from '../../exchange/symbol.ts';
 import { lookAt } from '../../make/look.ts';
 import { isShownToSomebody } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
+import { isJsonMap } from '../../model/sent-fields.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { taken } from '../endpoints/bodies.ts';
@@ -117,8 +119,8 @@ function claimLeftOut(session: Session, name: string, change: Done<TrialExchange
       reason: 'left out',
       of: [change] as const,
       judge(exchange: TrialExchange) {
-        const sent = bodyFields({ body: exchange.sent.json });
-        return sent?.[field] === undefined
+        const sent = takenOf(exchange.endpoint ?? {}, exchange.sent.json);
+        return !isJsonMap(sent) || sent[field] === undefined
           ? taken(session.model, exchange, `a body without ${field}`)
           : moot('it was not left out');
       },

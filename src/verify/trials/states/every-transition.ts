@@ -1,6 +1,7 @@
 import type { Machine } from '../../../parts/states.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { openTo } from '../../make/opened.ts';
 import { factsOfFiring, fireable } from '../../make/transitions.ts';
 import { statesOf } from '../../make/walk.ts';
 import type { Session } from '../../session/session.ts';
@@ -36,8 +37,11 @@ export const transitions: Trial = {
           yield {
             name: target === undefined ? name : `${name} to ${target}`,
             facts,
-            run: async (session) =>
-              carryOut(session, await make(session), { machine, transition, state, ...(target !== undefined && { target }) }),
+            async run(session) {
+              const row = await make(session);
+              await openTo(session, row, transition, target);
+              await carryOut(session, row, { machine, transition, state, ...(target !== undefined && { target }) });
+            },
           };
         }
       }

@@ -15,6 +15,7 @@ import { claimUnchanged } from '../../make/transitions.ts';
 import { stateSent } from '../../make/walk.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
+import { ownRulesAt } from '../../model/own-condition.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
@@ -165,12 +166,14 @@ async function claimKept(
   });
 }
 
-/** Whether a refusal says that the state is wrong. */
+/** Whether a refusal says that the state is wrong, or that the condition does not hold, under a code that says nothing else. */
 function isIllegalRefusal(model: Model, exchange: TrialExchange, transition: Transition): boolean {
   const { endpoint } = exchange;
   const operation = endpoint && model.operationOf(endpoint);
   const general = model.refusals.of('transition.illegal.state', operation)?.code.name;
-  return [transition.else ?? general, general].some((code) => isRefusedAs(model, exchange, code));
+  const own = endpoint ? ownRulesAt(model, endpoint).map(({ code }) => code.name) : [];
+  const blocked = transition.ifElse === undefined || own.includes(transition.ifElse) ? [] : [transition.ifElse];
+  return [transition.else ?? general, general, ...blocked].some((code) => isRefusedAs(model, exchange, code));
 }
 
 /** Whether a refusal is of this code; where it shows none, by the status that most give to what is not allowed now. */

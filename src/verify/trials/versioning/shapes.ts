@@ -168,7 +168,7 @@ async function written(session: Session, model: Model, { version, resource, body
   const { request } = await ready(session, endpoint, { style: 'whole' });
   const { body } = request;
   if (!body || !('value' in body) || !body.type.includes('json')) return;
-  const sent = olderBody(session, carry, body.value, given ?? {});
+  const sent = olderBody(session, carry, body.value, given ?? {}, resource);
   if (!sent) return;
   const made = await session.send(bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
   // A body that is stated has words of its own, whatever those of the row are called in that version.

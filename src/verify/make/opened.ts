@@ -1,0 +1,195 @@
+import type { Json } from '../../document/document.ts';
+import type { Aggregate } from '../../parts/derived/aggregates.ts';
+import { derivationsOf } from '../../parts/derived/derivations.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
+import { isWritable } from '../../parts/payload.ts';
+import type { Field } from '../../parts/resources.ts';
+import { type Machine, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
+import { sentAs } from '../../parts/taking.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import { isDone } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
+import { ifTestable } from '../exchange/untestable.ts';
+import { outcomeOf } from '../model/outcome.ts';
+import { mayHold, writesFields } from '../model/own-body.ts';
+import type { Session } from '../session/session.ts';
+import { bareMap } from '../values/bare-map.ts';
+import { callersFor } from './callers-for.ts';
+import { answering, imaginedOf, valuesThatFit } from './demands.ts';
+import { lookAt } from './look.ts';
+import { requestAbout } from './request-about.ts';
+
+/** So many rows that refer to it are made for a condition that reads what is derived of them. */
+const providedMost = 3;
+
+/**
+ * Brings about what a transition asks of a row before it is fired, as far as that is for callers to bring about: rows that refer to it where it
+ * reads what is derived of them, and else a change of the row by whoever may write what it reads.
+ */
+export async function openTo(session: Session, row: TrialRow, transition: Transition, target?: string): Promise<void> {
+  const machine = machineWith(session.model.spec.states, row.resource, transition.name);
+  if (!machine || conditionsOf(transition).length === 0) return;
+  const opening: Opening = { row, transition, machine, to: target ?? transition.to[0]?.state ?? '' };
+  if (!row.fields) await ifTestable(lookAt(session, row));
+  await provide(session, opening);
+  await change(session, opening);
+}
+
+interface Opening {
+  readonly row: TrialRow;
+  readonly transition: Transition;
+  readonly machine: Machine;
+  readonly to: string;
+}
+
+function conditionsOf(transition: Transition): Expression[] {
+  return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => condition ?? []);
+}
+
+/** The fields of the row itself that the conditions read. */
+function readOf({ model }: Session, transition: Transition): ReadonlySet<string> {
+  const reads = conditionsOf(transition).flatMap((one) => model.expressions.readsOf(one, undefined));
+  return new Set(reads.flatMap(({ root, path }) => (root === 'resource' || root === 'next' ? (path[0] ?? []) : [])));
+}
+
+/** Where the transition would lead, if the row had these fields. */
+function leadsFrom({ model, run }: Session, { row, transition }: Opening, fields: TrialRow['fields']): string {
+  return outcomeOf(model.expressions, transition, {
+    operation: '',
+    row: fields ?? {},
+    unseen: model.unseenBy(row.resource, row.caller),
+    request: undefined,
+    caller: row.caller,
+    nowMs: run.clock.toService(Date.now()),
+  });
+}
+
+const isOpen = (outcome: string, to: string) => outcome === to || outcome === 'unknown';
+
+/** Makes rows that refer to a row where the state that a transition is to lead to depends on what is derived of them. */
+async function provide(session: Session, opening: Opening): Promise<void> {
+  const { row, transition, machine, to } = opening;
+  const reads = readOf(session, transition);
+  const derivations = derivationsOf(session.model.spec).of(row.resource);
+  const aggregates = derivations
+    .filter(({ field }) => reads.has(field.name))
+    .flatMap(({ field, aggregates }) => aggregates.map((aggregate) => ({ field, aggregate })));
+  const was = row.fields?.[machine.field];
+  for (let made = 0; made < providedMost && aggregates.length > 0; made++) {
+    if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
+    for (const { field, aggregate } of aggregates) {
+      const { from, by } = aggregate;
+      const body = made % 2 === 0 ? lacking(session, opening, field, aggregate) : {};
+      const style = made > 0 ? ({ style: 'whole' } as const) : {};
+      await ifTestable(session.make(from, { parents: { [by]: row }, for: row.caller, body, ...style }));
+    }
+    await lookAt(session, row);
+    if (row.fields?.[machine.field] !== was) return;
+  }
+}
+
+/** What is added up of a new row: as much as the sum lacks of a number that the same conditions read of the row. */
+function lacking(session: Session, { row, transition }: Opening, sum: Field, { word, from, value = '' }: Aggregate) {
+  const { model } = session;
+  const [, added = ''] = /^\s*item\.(\w+)\s*$/.exec(value) ?? [];
+  const shape = statedValue(entryOf(model.resource(from)?.fields, added)?.shape);
+  if (word !== 'sum' || !shape) return {};
+  const fits = model.schemas.of(shape, 'sent');
+  const numberIn = (name: string) => (typeof row.fields?.[name] === 'number' ? row.fields[name] : 0);
+  const wanted = [...readOf(session, transition)].filter((name) => name !== sum.name);
+  const missing = wanted.map((name) => numberIn(name) - numberIn(sum.name)).sort((one, other) => other - one);
+  const most = missing.find((one) => one > 0 && fits(one).length === 0);
+  return most === undefined ? {} : { [added]: most };
+}
+
+/** A reference to a row that is made once it is known to be needed. */
+const newRow = 'a new row';
+
+/** Changes the row as little as it takes for its conditions to hold, where a caller may write what they read in the state that it is in. */
+async function change(session: Session, opening: Opening): Promise<void> {
+  const { row, transition, to } = opening;
+  const { model } = session;
+  if (!row.fields || isOpen(leadsFrom(session, opening, row.fields), to)) return;
+  for (const endpoint of model.endpointsThat('update', row.resource)) {
+    if (endpoint.identity || !writesFields(model, endpoint) || !isTakenNow(session, opening, endpoint)) continue;
+    for (const caller of callersFor(session, endpoint, row)) {
+      const writable = [...readOf(session, transition)].filter((name) => mayWrite(session, row, endpoint, caller, name));
+      const changes = changesOf(session, opening, writable);
+      const leading = (wanted: string) => changes.find((one) => leadsFrom(session, opening, withChanges(row, one)) === wanted);
+      // What cannot be said before it is tried is more than what is known not to hold.
+      const chosen = leading(to) ?? leading('unknown');
+      if (chosen && (await ifTestable(send(session, row, { endpoint, caller, chosen })))) return;
+    }
+  }
+}
+
+function isTakenNow({ model }: Session, { row, machine }: Opening, endpoint: Endpoint): boolean {
+  const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+  return allowed.length === 0 || allowed.includes(String(row.fields?.[machine.field]));
+}
+
+function mayWrite(
+  { model }: Session,
+  { resource: name }: TrialRow,
+  endpoint: Endpoint,
+  caller: TrialCaller | undefined,
+  field: string,
+): boolean {
+  const resource = model.resource(name);
+  const stated = resource && entryOf(resource.fields, field);
+  if (!resource || !stated || stated.immutable || !isWritable(model.spec, resource, stated)) return false;
+  const isOurs = stated.writable === undefined || stated.writable.includes(caller?.user ?? '');
+  return isOurs && mayHold(model, endpoint, field);
+}
+
+/** The changes of some fields, those of few fields first. */
+function changesOf(
+  session: Session,
+  { row, transition }: Opening,
+  writable: readonly string[],
+): readonly Readonly<Record<string, Json>>[] {
+  const source = conditionsOf(transition)
+    .map((one) => one.source)
+    .join(' ');
+  const fields = session.model.resource(row.resource)?.fields;
+  const choices = writable.map((name): readonly [string, readonly (Json | undefined)[]] => {
+    const stated = entryOf(fields, name);
+    const shape = stated && statedValue(stated.shape);
+    const values = stated?.ref === undefined ? (shape ? valuesThatFit(session, shape, source) : []) : [newRow];
+    const removed = stated && statedValue(stated.required) !== true ? [null] : [];
+    return [name, [undefined, ...values, ...removed]];
+  });
+  const changes = [...imaginedOf(choices)].filter((one) => Object.keys(one).length > 0);
+  return changes.sort((one, other) => Object.keys(one).length - Object.keys(other).length);
+}
+
+function withChanges({ fields }: TrialRow, changes: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
+  return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
+}
+
+interface Change {
+  readonly endpoint: Endpoint;
+  readonly caller: TrialCaller | undefined;
+  readonly chosen: Readonly<Record<string, Json>>;
+}
+
+/** Whether the change was made; the row is as it is shown after it. @throws {Untestable} */
+async function send(session: Session, row: TrialRow, { endpoint, caller, chosen }: Change): Promise<boolean> {
+  const { model } = session;
+  const values: Record<string, Symbolic> = bareMap({});
+  for (const [name, value] of Object.entries(chosen)) {
+    const target = entryOf(model.resource(row.resource)?.fields, name)?.ref;
+    if (value !== newRow || target === undefined) values[name] = value;
+    else values[name] = (await session.make(target, { ...answering(session, endpoint, name, { caller }), for: caller })).id;
+  }
+  const path = endpoint.takes?.path ?? [];
+  const sent: Symbolic = bareMap({ ...sentAs<Symbolic>(endpoint, values) });
+  const json = path.reduceRight<Symbolic>((inner, name) => bareMap({ [name]: inner }), sent);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, json }));
+  if (!isDone(done.value)) return false;
+  await lookAt(session, row);
+  return true;
+}
