@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { workThrough } from './faults/workers.ts';
+import { sortOf } from './strange/faults.ts';
 import type { Done, Work } from './strange/worker.ts';
 import { asMarkdown, asText, figure, median, type Table } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
@@ -16,6 +17,7 @@ export async function run(args: readonly string[]): Promise<number> {
       from: { type: 'string', default: '1' },
       seed: { type: 'string', default: '1' },
       faults: { type: 'string', default: '0' },
+      part: { type: 'string' },
       workers: { type: 'string', default: '2' },
       json: { type: 'string' },
       markdown: { type: 'boolean', default: false },
@@ -24,7 +26,12 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const from = Number(values.from);
   const queue = Array.from({ length: Number(values.documents) }, (_, at): Work => {
-    return { seed: Number(values.seed), number: from + at, faults: Number(values.faults) };
+    return {
+      seed: Number(values.seed),
+      number: from + at,
+      faults: Number(values.faults),
+      ...(values.part && { part: values.part }),
+    };
   });
   const all: Done[] = [];
   await workThrough<Work, Done>(join(import.meta.dirname, 'strange/worker.ts'), queue, Number(values.workers), (done) => {
@@ -79,7 +86,7 @@ function causesOf(alarmed: readonly Done[]): string[][] {
 
 /** Faults by what goes wrong, wherever it does. */
 function sortsOf(faults: readonly { readonly id: string; readonly part: string; readonly isFound: boolean }[]): string[][] {
-  const sorts = Map.groupBy(faults, ({ id, part }) => `${part}: ${id.split(':')[0]?.replace(/ (by_\S+|rule \d+)/, '')}`);
+  const sorts = Map.groupBy(faults, sortOf);
   return [...sorts]
     .sort(([one], [other]) => one.localeCompare(other))
     .map(([sort, some]) => [sort, String(some.length), String(some.filter(({ isFound }) => isFound).length)]);

@@ -12,12 +12,26 @@ export interface StrangeFault {
   readonly served: JsonMap;
 }
 
-/** Every fault that a document has room for, in an order of the seed. */
+/** Every fault that a document has room for, in an order of the seed: one of each sort before a second of any. */
 export function faultsIn(document: JsonMap, seed: number): StrangeFault[] {
   const all = Object.entries(byPart).flatMap(([part, changes]) =>
     changes(document).map(({ id, at, to }) => ({ id, part, served: changed(document, at, to) })),
   );
-  return chanceOf(seed).shuffled(all);
+  const met = new Map<string, number>();
+  const ranked = chanceOf(seed)
+    .shuffled(all)
+    .map((fault) => {
+      const sort = sortOf(fault);
+      const rank = met.get(sort) ?? 0;
+      met.set(sort, rank + 1);
+      return { fault, rank };
+    });
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ fault }) => fault);
+}
+
+/** What goes wrong, wherever it does. */
+export function sortOf({ id, part }: Pick<StrangeFault, 'id' | 'part'>): string {
+  return `${part}: ${id.split(':')[0]?.replace(/ (by_\S+|rule \d+)/, '')}`;
 }
 
 function changed(value: JsonMap, [key = '', ...rest]: readonly string[], to: Json | undefined): JsonMap {
@@ -238,10 +252,16 @@ function errorFaults(document: JsonMap): Change[] {
     const at = ['errors', 'codes', code];
     const isOwn = typeof rule.if === 'string';
     return [
-      { id: `another status: ${code}`, at: [...at, 'status'], to: rule.status === 400 ? 422 : 400 },
+      { id: `another status: ${code}`, at: [...at, 'status'], to: otherStatus(rule.status) },
       ...(isOwn ? [{ id: `it never arises: ${code}`, at: [...at, 'if'], to: 'false' }] : []),
     ];
   });
+}
+
+/** One of another redirect for a redirect. */
+function otherStatus(status: number): number {
+  if (status < 400) return status === 307 ? 308 : 307;
+  return status === 400 ? 422 : 400;
 }
 
 function limitFaults(document: JsonMap): Change[] {

@@ -11,6 +11,8 @@ export interface Work {
   readonly seed: number;
   readonly number: number;
   readonly faults: number;
+  /** Faults of one part alone: `second wave`. */
+  readonly part?: string;
 }
 
 /** What came of one document. */
@@ -25,7 +27,7 @@ export interface Done {
   readonly requests: number;
 }
 
-async function done({ seed, number, faults }: Work): Promise<Done> {
+async function done({ seed, number, faults, part }: Work): Promise<Done> {
   const { document, traits } = strangeOf(seed, number);
   const nothing = { number, traits, alarms: [], faults: [], seconds: 0, requests: 0 };
   const errors = check(parseDocument(textOf(document), 'strange.json')).findings.filter(({ severity }) => severity === 'error');
@@ -36,7 +38,8 @@ async function done({ seed, number, faults }: Work): Promise<Done> {
   const calm = { ...nothing, counts: report.total, alarms, seconds: report.ms / 1000, requests: report.requests };
   if (faults === 0 || alarms.length > 0) return calm;
   const met: Done['faults'][number][] = [];
-  const all = faultsIn(document, seed * 1000 + number).filter(({ served }) => isSound(served));
+  const drawn = faultsIn(document, seed * 1000 + number).filter((fault) => part === undefined || fault.part === part);
+  const all = drawn.filter(({ served }) => isSound(served));
   for (const fault of all.slice(0, faults)) met.push(await hunted(document, fault));
   return { ...calm, faults: met };
 }

@@ -2,9 +2,15 @@ import fc from 'fast-check';
 import type { Json, JsonMap } from '../../src/document/document.ts';
 import { generateDocument } from '../serving/generated-document.ts';
 import { type Draw, pick } from '../serving/generated-values.ts';
+import { strangeDocument } from '../strange/document.ts';
 
-/** Generates a sound document that tells of events in one way or another, and says how callers show who they are. */
+/** A document drawn from the whole grammar as it is, or one that tells of events in a way that need not fit together. */
 export function generateEvents(draw: Draw): JsonMap {
+  return draw(fc.boolean) ? strangeDocument(draw).document : generateOddEvents(draw);
+}
+
+/** One whose events may be open, of anything, or none, and are told in one way or another. */
+function generateOddEvents(draw: Draw): JsonMap {
   const { document, resources } = generateDocument(draw);
   const names = resources.map(({ name }) => name);
   const kinds = Object.fromEntries(

@@ -18,13 +18,17 @@ export function withSecondWave(draw: Draw, tree: JsonMap): JsonMap {
   const names = isMap(resources) ? Object.keys(resources) : [];
   return {
     ...rest,
-    resources: mapped(resources, (resource, name) => withChildren(draw, resource, name, names)),
-    endpoints: mapped(endpoints, (endpoint, key) => (key.includes(' /') ? withChoices(draw, endpoint) : endpoint)),
+    resources: mapped(resources, (resource, name) => withRows(draw, withChildren(draw, resource, name, names))),
+    endpoints: {
+      ...mapped(endpoints, (endpoint, key) => (key.includes(' /') ? withChoices(draw, endpoint) : endpoint)),
+      ...prefixes(draw, names),
+    },
     authentication: { ...mapOf(authentication), schemes: { ...schemesOf(authentication), ...signedSchemes(draw) } },
     events: withDelivery(draw, mapOf(events), names),
     errors: {
       ...mapOf(errors),
       ...pick<JsonMap>(draw, [{}, { paths: 'bracketed' }, { paths: 'dotted' }]),
+      ...pick<JsonMap>(draw, [{}, { order: 'any' }, { order: ['parameters', 'body'] }, { order: ['caller', 'row', 'user'] }]),
       codes: {
         ...mapOf(mapOf(errors).codes),
         ...pick<JsonMap>(draw, [{}, { elsewhere: { status: 308, when: 'resource.moved', message: 'It has another name.' } }]),
@@ -62,6 +66,43 @@ function withChildren(draw: Draw, resource: JsonMap, name: string, names: readon
       place: { type: 'string', readOnly: true, set: { write: 'link(next)' } },
     },
   };
+}
+
+/** Rows that are there from the start, and fields of which exactly one is. */
+function withRows(draw: Draw, resource: JsonMap): JsonMap {
+  if (!isMap(resource.fields) || !('id' in resource.fields)) return resource;
+  const fields = Object.keys(resource.fields);
+  return {
+    ...resource,
+    ...pick<JsonMap>(draw, [
+      {},
+      { rows: [{ id: 'a' }] },
+      {
+        rows: [
+          { id: 1, 'a/b': { c: [null, 2.5] } },
+          { id: '__proto__', text: '' },
+        ],
+      },
+      { rows: 'none' },
+    ]),
+    ...pick<JsonMap>(draw, [{}, {}, { one_of: [fields.slice(0, 2)] }, { one_of: [fields.slice(0, 2), fields.slice(1)] }]),
+  };
+}
+
+/** Whole trees of paths, which mean a row. */
+function prefixes(draw: Draw, names: readonly string[]): JsonMap {
+  const [one = '', other = ''] = [pick(draw, names), pick(draw, names)];
+  return pick<JsonMap>(draw, [
+    {},
+    { under: { '/of/{name}': { [one]: { name: 'name' } } } },
+    {
+      under: {
+        '/of/{owner}/{name}': { [one]: { 'owner.login': 'owner', name: 'name' } },
+        '/of/{n}/its/{m}': { [other]: { n: 'm' } },
+      },
+    },
+    { under: 'none' },
+  ]);
 }
 
 function withChoices(draw: Draw, endpoint: JsonMap): JsonMap {

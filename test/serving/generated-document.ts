@@ -30,7 +30,7 @@ export interface GeneratedResource {
   readonly identifier: { readonly isClient: boolean; readonly isInteger: boolean };
   readonly fields: readonly GeneratedField[];
   readonly isOpen: boolean;
-  readonly machine?: { readonly states: readonly string[]; readonly transitions: readonly string[] };
+  readonly machine?: GeneratedMachine;
   /** Paths under which it is made and listed below another row; the parameter is the field that refers to it. */
   readonly parents: readonly { readonly field: GeneratedField; readonly target: string; readonly path: string }[];
   readonly pages: Pages;
@@ -39,6 +39,18 @@ export interface GeneratedResource {
   readonly order?: { readonly field: GeneratedField; readonly descending: boolean };
   readonly ifMatch: 'required' | 'accepted' | 'none';
 }
+
+export interface GeneratedMachine {
+  readonly states: readonly string[];
+  readonly transitions: readonly string[];
+  /** Where a row is made, or moved by `doubt`, as doubtful: it is there in this state, and who asked is told of an error. */
+  readonly doubt?: { readonly made: string; readonly moved: string };
+}
+
+/** What says of a row whether it is made, or moved by `doubt`, and refused all the same. */
+export const doubtfulField = 'doubtful';
+/** The status that is answered then, and nowhere else. */
+export const doubtfulStatus = 402;
 
 /** How a list is paged, in the words of the document. */
 export interface Pages {
@@ -79,7 +91,7 @@ export function generateDocument(draw: Draw): Generated {
     resources: { ...valueResources, ...Object.fromEntries(resources.map(({ name, stated }) => [name, stated])) },
     states: statesOf(resources),
     endpoints: Object.assign({}, ...resources.map(({ endpoints }) => endpoints)),
-    errors: { payload: 'problem', codes: generateCodes(draw) },
+    errors: { payload: 'problem', codes: { ...generateCodes(draw), ...doubtfulCodes(resources) } },
   };
   return { document, resources: resources.map(({ known }) => known) };
 }
@@ -95,8 +107,11 @@ interface Made {
 function generateResource(draw: Draw, name: string, targets: readonly string[]): Made {
   const generate = pick(draw, ['client', 'uuid', 'uuidv7', 'ulid', 'integer', `${name}_{ulid}`, `{random:8}`]);
   const chosen = fieldNames.filter(() => draw(fc.nat, { max: 2 }) === 0);
-  const fields = chosen.map((field) => generateField(draw, field, targets));
   const machine = draw(fc.boolean) ? generateMachine(draw) : undefined;
+  const fields = [
+    ...chosen.map((field) => generateField(draw, field, targets)),
+    ...(machine?.known.doubt ? [{ known: doubtful, stated: { type: 'boolean', required: false } }] : []),
+  ];
   const path = `/${name}s`;
   const filtered = fields.filter(
     ({ known }) => known.kind.rank && known.isShown && !known.isSet && /^[a-z]\w*$/i.test(known.name),
@@ -236,14 +251,33 @@ function generateReference(
   return { known, stated: { ref: target, onDelete, required: false } };
 }
 
+const doubtful: GeneratedField = {
+  name: doubtfulField,
+  kind: { shape: 'boolean', valid: (draw) => draw(fc.boolean), wrong: () => 'perhaps' },
+  required: false,
+  isSent: true,
+  isShown: true,
+  isImmutable: false,
+  ignoresCase: false,
+  isSet: false,
+  isSecret: false,
+  isPassing: false,
+};
+
+function doubtfulCodes(resources: readonly Made[]): JsonMap {
+  if (!resources.some(({ known }) => known.machine?.doubt)) return {};
+  return { doubted: { status: doubtfulStatus, message: 'It is there all the same.' } };
+}
+
 const secretKind: Kind = { shape: 'string', valid: () => undefined, wrong: () => 1 };
 
 function shapeMap(shape: Json): JsonMap {
   return typeof shape === 'string' ? { type: shape } : (shape as JsonMap);
 }
 
-function generateMachine(draw: Draw): { readonly known: NonNullable<GeneratedResource['machine']>; readonly stated: JsonMap } {
+function generateMachine(draw: Draw): { readonly known: GeneratedMachine; readonly stated: JsonMap } {
   const states = ['new', 'busy', 'done', 'gone'].slice(0, draw(fc.integer, { min: 2, max: 4 }));
+  const doubt = draw(fc.nat, { max: 2 }) === 0 ? { made: pick(draw, states), moved: pick(draw, states) } : undefined;
   // Every state is reached from the one before it.
   const chain = states.slice(1).map((state, index): [string, Json] => [`to_${state}`, `${states[index]} -> ${state}`]);
   const more: [string, Json][] = draw(fc.boolean)
@@ -257,10 +291,15 @@ function generateMachine(draw: Draw): { readonly known: NonNullable<GeneratedRes
         ],
       ]
     : [];
+  const refusedWhere = (row: string, state: string): Json => [
+    { if: `has(${row}.${doubtfulField}) && ${row}.${doubtfulField}`, state, answer: 'doubted' },
+    { state: 'new' },
+  ];
+  if (doubt) more.push(['doubt', { from: '*', to: refusedWhere('resource', doubt.moved) }]);
   const transitions = Object.fromEntries([...chain, ...more]);
   return {
-    known: { states, transitions: Object.keys(transitions) },
-    stated: { field: 'status', initial: 'new', states, transitions },
+    known: { states, transitions: Object.keys(transitions), ...(doubt && { doubt }) },
+    stated: { field: 'status', initial: doubt ? refusedWhere('next', doubt.made) : 'new', states, transitions },
   };
 }
 

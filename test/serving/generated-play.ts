@@ -4,7 +4,13 @@ import { toJsonSchema } from '../../src/parts/schemas.ts';
 import type { Spec } from '../../src/parts/spec.ts';
 import { createValidator, type Validate } from '../../src/serve/http/ajv.ts';
 import { parseJson, toJson } from '../../src/serve/http/json.ts';
-import type { Generated, GeneratedField, GeneratedResource } from './generated-document.ts';
+import {
+  doubtfulField,
+  doubtfulStatus,
+  type Generated,
+  type GeneratedField,
+  type GeneratedResource,
+} from './generated-document.ts';
 import { drawQuestion, type Fields, type Page, readPage } from './generated-lists.ts';
 import { type Draw, pick, type Value } from './generated-values.ts';
 import type { Answered, Tried } from './tried.ts';
@@ -70,6 +76,10 @@ export class Play {
     const body = this.#body(resource, undefined);
     const answer = await this.#send('POST', resource.path, { value: body });
     if (answer.status === 409) return this.#unchanged();
+    if (isDoubted(resource, body)) {
+      await this.#madeAllTheSame(resource, body, answer);
+      return;
+    }
     assert.equal(answer.status, 201, 'a row that fits is not made');
     const fields = this.#parse(answer) as Fields;
     this.#demandSent(resource, body, fields, undefined);
@@ -90,6 +100,10 @@ export class Play {
     const target = parent.path.replace(/\{.*\}/, encodeURIComponent(above?.id ?? 'nowhere'));
     const answer = await this.#send('POST', target, { value: body });
     if (answer.status === 409 && above) return this.#unchanged();
+    if (above && isDoubted(resource, body)) {
+      await this.#madeAllTheSame(resource, { ...body, [parent.field.name]: above.fields.id }, answer);
+      return;
+    }
     assert.equal(answer.status, above ? 201 : 404, 'a path leads to another end');
     if (!above) return this.#unchanged();
     const fields = this.#parse(answer) as Fields;
@@ -100,6 +114,22 @@ export class Play {
       value: { ...this.#body(resource, undefined), [parent.field.name]: 'another' },
     });
     assert.equal(other.status, 422, 'body and path disagree, and nobody minds');
+  }
+
+  /** What is made and refused is there, once, as it was sent, and in the state that it was refused in. */
+  async #madeAllTheSame(resource: GeneratedResource, body: Fields, answer: Answered): Promise<Seen> {
+    assert.equal(answer.status, doubtfulStatus, 'what is to be made and refused is not');
+    const known = this.#rows.get(resource.name) as Map<string, Seen>;
+    const others = (await this.#listedIds(resource)).filter((id) => !known.has(id));
+    assert.equal(others.length, 1, `what was made and refused is there: ${others.length}`);
+    const id = others[0] as string;
+    const read = await this.#send('GET', targetOf(resource, id));
+    const fields = this.#parse(read) as Fields;
+    // Whoever is refused was told of no secret.
+    const isTold = ({ isSecret }: GeneratedField): boolean => !isSecret;
+    this.#demandSent({ ...resource, fields: resource.fields.filter(isTold) }, body, fields, undefined);
+    assert.equal(fields.status, resource.machine?.doubt?.made, 'what was made and refused began in another state');
+    return this.#observe(resource, id, read);
   }
 
   async #listUnder(resource: GeneratedResource): Promise<void> {
@@ -123,8 +153,15 @@ export class Play {
   /** The same key twice makes one row. */
   async #again(resource: GeneratedResource): Promise<void> {
     this.#made++;
-    const sent = { value: this.#body(resource, undefined), headers: { 'Idempotency-Key': `key ${this.#made}` } };
+    const body = this.#body(resource, undefined);
+    const sent = { value: body, headers: { 'Idempotency-Key': `key ${this.#made}` } };
     const first = await this.#send('POST', resource.path, sent);
+    if (first.status === doubtfulStatus) {
+      await this.#madeAllTheSame(resource, body, first);
+      const again = await this.#send('POST', resource.path, sent);
+      assert.equal(again.status, doubtfulStatus, 'the same key is refused otherwise');
+      return this.#unchanged();
+    }
     if (first.status !== 201) return this.#unchanged();
     await this.#observe(resource, String((this.#parse(first) as Fields).id), first);
     const second = await this.#send('POST', resource.path, sent);
@@ -197,6 +234,10 @@ export class Play {
     const headers = before ? this.#condition(resource, before) : resource.ifMatch === 'none' ? {} : { 'If-None-Match': '*' };
     const answer = await this.#send('PUT', targetOf(resource, id), { value: body, headers });
     if (answer.status === 409) return this.#unchanged();
+    if (!before && isDoubted(resource, body)) {
+      const made = await this.#madeAllTheSame(resource, { ...body, id }, answer);
+      return assert.equal(made.id, id, 'what was put and refused is another one');
+    }
     assert.equal(answer.status, before ? 200 : 201, 'a row that fits does not take the place');
     const after = this.#parse(answer) as Fields;
     this.#demandSent(resource, body, after, before?.fields);
@@ -209,10 +250,14 @@ export class Play {
     const transition = pick(this.#draw, resource.machine.transitions);
     const answer = await this.#send('POST', `${targetOf(resource, row.id)}/${transition}`);
     if (answer.status === 409) return this.#unchanged();
-    assert.equal(answer.status, 200);
-    const after = this.#parse(answer) as Fields;
+    const isMovedAndRefused = transition === 'doubt' && isDoubted(resource, row.fields);
+    assert.equal(answer.status, isMovedAndRefused ? doubtfulStatus : 200);
+    // What was moved and refused is read where it is.
+    const shown = isMovedAndRefused ? await this.#send('GET', targetOf(resource, row.id)) : answer;
+    const after = this.#parse(shown) as Fields;
+    if (transition === 'doubt') assert.equal(after.status, isMovedAndRefused ? resource.machine.doubt?.moved : 'new');
     for (const field of resource.fields) if (field.isShown) this.#same(field.name, row.fields[field.name], after[field.name]);
-    await this.#observe(resource, row.id, answer);
+    await this.#observe(resource, row.id, shown);
   }
 
   async #delete(resource: GeneratedResource): Promise<void> {
@@ -269,7 +314,8 @@ export class Play {
     const isBodiless = method === 'GET' || method === 'HEAD';
     const sent = { headers: this.#brokenHeaders(), ...(!isBodiless && this.#brokenBody(resource)) };
     const answer = await this.#send(method, path + query, sent);
-    if (answer.status >= 300 || isBodiless || method === 'OPTIONS') await this.#unchanged();
+    const isKept = answer.status === doubtfulStatus;
+    if ((answer.status >= 300 && !isKept) || isBodiless || method === 'OPTIONS') await this.#unchanged();
     else await this.#resync();
   }
 
@@ -642,6 +688,11 @@ function bare(value: Value): Value {
   const out: Record<string, Value> = Object.create(null);
   for (const [name, entry] of Object.entries(value)) out[name] = bare(entry);
   return out;
+}
+
+/** Whether a row is made, or moved by `doubt`, and who asked is told of an error. */
+function isDoubted({ machine }: GeneratedResource, fields: Fields): boolean {
+  return machine?.doubt !== undefined && fields[doubtfulField] === true;
 }
 
 function without(fields: Fields, names: readonly string[]): Fields {

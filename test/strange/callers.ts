@@ -27,6 +27,29 @@ const schemes: Readonly<Record<string, JsonMap>> = {
     flows: { client_credentials: { token_url: 'https://id.strange.example/token' } },
     scopes: { things: 'All things.' },
   },
+  parts: {
+    type: 'hmac',
+    header: 'X-Signature',
+    value: 't={timestamp},v1={hmac-sha256:hex}',
+    headers: { 'X-Signed-By': '{key_id}', 'X-Nonce': '{nonce}' },
+    signs: '{method}\n{target}\n{timestamp}\n{nonce}\n{body}',
+    tolerance: '2m',
+    replay: 'refuse',
+  },
+  vendor: {
+    type: 'hmac',
+    header: 'Authorization',
+    prefix: 'HMAC-SHA512',
+    value: 'Credential={key_id}, Timestamp={timestamp:ms}, Signature={hmac-sha512:base64}',
+    signs: '{method}\n{path}\n{query}\n{timestamp}\n{body-sha256:hex}',
+  },
+  message: { type: 'http_signature', algorithms: ['hmac-sha256'], covers: ['@method', '@target-uri', 'content-digest'] },
+  paired: {
+    type: 'http_signature',
+    algorithms: ['ed25519'],
+    covers: ['@method', '@path', '@query', 'content-digest'],
+    tolerance: '2m',
+  },
 };
 
 /** States schemes, none of them, or nothing; who may do what follows once all operations are known. */

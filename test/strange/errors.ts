@@ -60,7 +60,19 @@ const payloads: readonly (readonly [string, Json])[] = [
   ],
 ];
 
-/** States how refusals look, and which there are. */
+/** Orders in which a service may look at what is wrong with a request. */
+const orders: readonly Json[] = [
+  'any',
+  ['parameters', 'body'],
+  ['accept', 'parameters', 'body'],
+  ['caller', 'row', 'user'],
+  ['parameters', 'body', 'caller', 'row', 'user', 'state', 'request'],
+  ['request', 'precondition'],
+  ['state', 'request'],
+  ['body', 'caller'],
+];
+
+/** States how refusals look, and which there are, and now and then which of several comes first. */
 export function layErrors(draw: Draw, draft: Draft): Draft {
   const [told, payload] = pick(draw, payloads);
   const chosen = Object.fromEntries(Object.entries(more).filter(() => !oneIn(draw, 3)));
@@ -68,8 +80,10 @@ export function layErrors(draw: Draw, draft: Draft): Draft {
   const names = Object.keys(own);
   const paths = pick<JsonMap>(draw, [{}, {}, { paths: 'dotted' }, { paths: 'bracketed' }]);
   const where = 'paths' in paths ? [`paths ${String(paths.paths)}`] : [];
-  const errors = { payload, ...paths, codes: { ...chosen, ...own } };
-  return laid(draft, { errors }, told, ...where, ...names.map((name) => `own error ${name}`));
+  const order = oneIn(draw, 3) ? pick(draw, orders) : undefined;
+  const errors = { payload, ...paths, ...(order !== undefined && { order }), codes: { ...chosen, ...own } };
+  const ordered = order === undefined ? [] : [`order ${String(order)}`];
+  return laid(draft, { errors }, told, ...where, ...ordered, ...names.map((name) => `own error ${name}`));
 }
 
 function ownOf(draw: Draw, { document, resources }: Draft): JsonMap {

@@ -7,10 +7,37 @@ import { type Draft, isMap, laid, mapAt, oneIn } from './layers.ts';
 /** Adds bits of a row, tags, and names that tags had before; each of them now and then. */
 export function laySecondWave(draw: Draw, draft: Draft): Draft {
   const isTagged = oneIn(draw, 2);
-  const tagged = isTagged ? layTags(draw, draft) : draft;
+  const named = isTagged ? layTags(draw, draft) : draft;
+  const tagged = isTagged && oneIn(draw, 2) ? layMarks(draw, named) : named;
   const [resource] = draft.resources;
   const whole = resource && oneIn(draw, 2) ? layBits(draw, tagged, resource, isTagged) : tagged;
   return oneIn(draw, 3) ? layChoices(whole) : whole;
+}
+
+/** Marks are made below the tag whose name stands in their path, and found there by how many there were before them. */
+function layMarks(draw: Draw, draft: Draft): Draft {
+  const mark: JsonMap = {
+    identifier: { field: 'id', generate: 'uuid' },
+    fields: {
+      id: { type: 'string', required: true },
+      tag: { ref: 'tag', required: true, immutable: true, onDelete: 'cascade' },
+      number: { type: 'integer', readOnly: true, required: true, generate: 'integer', within: 'tag' },
+      text: { type: 'string', minLength: 1, maxLength: 40, required: true },
+    },
+  };
+  const under = { '/tagged/{name}': { tag: { name: 'name' } }, '/tagged/{name}/marks/{number}': { mark: { number: 'number' } } };
+  const endpoints: JsonMap = {
+    under,
+    'POST /tagged/{name}/marks': { does: 'create mark' },
+    'GET /tagged/{name}/marks': { does: 'list mark', pagination: page },
+    'GET /tagged/{name}/marks/{number}': { does: 'read mark', ...(oneIn(draw, 2) && { etag: 'strong' }) },
+    'PATCH /tagged/{name}/marks/{number}': { does: 'update mark' },
+    'DELETE /tagged/{name}/marks/{number}': { does: 'delete mark' },
+    // Where a tag has an address there is one by which it is read.
+    ...(!draft.traits.includes('link') &&
+      oneIn(draw, 2) && { 'GET /tagged/{name}': { does: 'read tag', as: 'read the tag of marks' } }),
+  };
+  return laid(draft, { resources: { mark }, endpoints, ...without(draft, ['mark']) }, 'under');
 }
 
 /** Resources without a machine are stated to have none, unless nothing has. */
@@ -29,6 +56,7 @@ function layTags(draw: Draw, draft: Draft): Draft {
     return change;
   };
   const isMoved = oneIn(draw, 2);
+  const choice = choiceOf(tell);
   const name = { type: 'string', pattern: '^[a-z]{1,12}$', required: true };
   const moved = 'has(find(alias, { old: params.name })) ? find(alias, { old: params.name }).tag : null';
   const tag: JsonMap = {
@@ -38,8 +66,13 @@ function layTags(draw: Draw, draft: Draft): Draft {
       name,
       ...tell('link', { self: { type: 'string', readOnly: true, required: true, set: { write: 'link(next)' } } }),
       ...tell('null kept', { note: { type: 'string?', maxLength: 9, null: 'kept' } }),
+      ...choice.fields,
     },
     unique: [['name']],
+    ...choice.one_of,
+    ...tell('rows from the start', {
+      rows: ['first', 'second'].map((word) => ({ id: `from_the_start_${word}`, name: word, ...choice.row })),
+    }),
     ...tell('deleted rows kept', { deleted: { keep: '1d' } }),
   };
   const forms = { consumes: ['application/json', 'application/x-www-form-urlencoded'], empty: 'removes' };
@@ -68,6 +101,17 @@ function layTags(draw: Draw, draft: Draft): Draft {
     },
     'moved',
   );
+}
+
+/** Now and then two fields of which exactly one is there, what is stated of them, and one of them as a row has it. */
+function choiceOf(tell: (what: string, change: JsonMap) => JsonMap) {
+  const { either } = tell('one of two', { either: true });
+  if (either === undefined) return { fields: {}, one_of: {}, row: {} };
+  const fields = {
+    hue: { type: 'string', maxLength: 12, required: false },
+    shade: { type: 'integer', minimum: 0, maximum: 99, required: false },
+  };
+  return { fields, one_of: { one_of: [['hue', 'shade']] }, row: { hue: 'red' } };
 }
 
 /** Bits belong to a row, which shows and takes them, counts them, and makes one when it is made. */

@@ -30,7 +30,9 @@ export function layStates(draw: Draw, draft: Draft): Draft {
     return [[name, { transitions: more, initial }]];
   });
   if (machines.length === 0) return draft;
-  const resources = Object.fromEntries(flagged.map((name) => [name, { fields: { flag: { type: 'boolean' } } }]));
+  // Whether it has to be sent is open now and then.
+  const flag = { type: 'boolean', ...(oneIn(draw, 2) && { required: false }) };
+  const resources = Object.fromEntries(flagged.map((name) => [name, { fields: { flag } }]));
   return layKept(draw, laySecondMachines(draw, laid(draft, { states: Object.fromEntries(machines), resources }, ...told)));
 }
 
