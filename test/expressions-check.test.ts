@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { Document } from '../src/document/document.ts';
 import { checkExpression } from '../src/parts/expressions/check.ts';
-import { callerVariable, everywhere, type Scope, scopeOf } from '../src/parts/expressions/scope.ts';
-import { aBoolean, type Expected } from '../src/parts/expressions/use.ts';
+import { aBoolean, callerVariable, type Expected, everywhere, type Scope, scopeOf } from '../src/parts/expressions/scope.ts';
 import { readSpec, type Spec } from '../src/parts/spec.ts';
 
 const spec = specOf(`

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { Document } from '../src/document/document.ts';
 import { checkExpression } from '../src/parts/expressions/check.ts';
-import type { ExpressionUse } from '../src/parts/expressions/use.ts';
+import type { ExpressionUse } from '../src/parts/expressions/scope.ts';
 import { readSpec, type Spec } from '../src/parts/spec.ts';
 import { expressionUses } from '../src/parts/uses/all.ts';
 

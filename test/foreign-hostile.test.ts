@@ -7,7 +7,7 @@ import { toOpenApi } from '../src/convert/openapi.ts';
 import type { Document } from '../src/document/document.ts';
 import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
-import { StepBudget } from '../src/parts/samples/step-budget.ts';
+import { StepBudget } from '../src/parts/samples/fit.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { NamedCalls } from '../src/serve/http/named-calls.ts';
 import { serveSpec } from '../src/serve/service/serve-spec.ts';

@@ -7,16 +7,19 @@ import { expand } from '../src/parts/read-shape.ts';
 import { levelOf } from '../src/parts/shape-level.ts';
 import {
   alternativesOf,
+  besideNull,
   branchesOf,
   conjunctsOf,
+  fitsAll,
+  fitsAny,
+  fitsOne,
   hasMeaning,
   isComposed,
+  orNull,
   unionOf,
   unionsOf,
 } from '../src/parts/shapes/branches.ts';
-import { besideNull, fitsAll, fitsAny, fitsOne, orNull } from '../src/parts/shapes/compose.ts';
-import { inForce } from '../src/parts/shapes/in-force.ts';
-import { eachInside, innerOf, mapInner, someInside } from '../src/parts/shapes/inner.ts';
+import { eachInside, inForce, innerOf, mapInner, someInside } from '../src/parts/shapes/inner.ts';
 import { holdingOf, keywords } from '../src/parts/shapes/keywords.ts';
 import { newAjv } from '../src/parts/shapes/validators.ts';
 import { readSpec } from '../src/parts/spec.ts';

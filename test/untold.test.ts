@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDocument } from '../src/index.ts';
 import { statedValue } from '../src/parts/fact.ts';
+import { mayBeUntold } from '../src/parts/left-out.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { mayBeUntold } from '../src/parts/untold.ts';
 
 /** Who may change a note and who may read it, and whether somebody changes one without seeing it. */
 const rules: readonly (readonly [what: string, authentication: string, isUntold: boolean])[] = [

@@ -1,6 +1,6 @@
 import { toFilter } from '../parts/expressions/filter.ts';
 import type { ExpressionProblem } from '../parts/expressions/node.ts';
-import type { ExpressionUse } from '../parts/expressions/use.ts';
+import type { ExpressionUse } from '../parts/expressions/scope.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { listed } from './subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';

@@ -4,7 +4,7 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import { isOfChosen } from '../parts/selecting.ts';
-import { fitsAny } from '../parts/shapes/compose.ts';
+import { fitsAny } from '../parts/shapes/branches.ts';
 import type { Spec } from '../parts/spec.ts';
 import { errorSchema, payloadSchema } from './json-schema/write/payload-schemas.ts';
 import { type SchemaWriter, writeSchemas } from './json-schema/write/schema-writer.ts';

@@ -1,6 +1,6 @@
 import type { Json, Pointer } from '../document/document.ts';
 import type { Named } from './fact.ts';
-import { type Order, readSortWord } from './order.ts';
+import { type Order, readSortWord } from './parameters.ts';
 import type { Shape } from './shape.ts';
 import { isPlainMap, named, type Source } from './source.ts';
 

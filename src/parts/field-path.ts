@@ -1,3 +1,5 @@
+import type { Expression, Named } from './fact.ts';
+
 /** What stands at the end of a path of fields, parted by dots; nothing where one on the way is no map. */
 export function along<T>(value: T | undefined, path: string): T | undefined {
   let at: unknown = value;
@@ -16,4 +18,14 @@ export function withPlaced<T extends Readonly<Record<string, unknown>>>(map: T, 
   const inner =
     typeof held === 'object' && held !== null && !Array.isArray(held) ? (held as Readonly<Record<string, unknown>>) : {};
   return { ...map, [first]: rest.length === 0 ? value : withPlaced(inner, rest.join('.'), value) };
+}
+
+/** The members that lead to the first value which is made by an expression of this text, in a map of made values; nothing where none is, or in a list. */
+export function placeMadeBy(data: Named<Expression>, text: string): readonly string[] | undefined {
+  for (const [name, { source, parts }] of Object.entries(data)) {
+    if (source.trim() === text) return [name];
+    const inner = parts && !source.startsWith('[') ? placeMadeBy(parts, text) : undefined;
+    if (inner) return [name, ...inner];
+  }
+  return undefined;
 }

@@ -4,7 +4,6 @@ import type { Effect } from './effects.ts';
 import { type Fact, isStated, type Named } from './fact.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
-import { directions, sortShape } from './sort-words.ts';
 import { named, Source } from './source.ts';
 import { type Deprecation, readDeprecation } from './versioning.ts';
 
@@ -109,4 +108,24 @@ function namesOf(source: Source): Named<string> {
 const operators: readonly string[] = ['=', '!=', '<', '<=', '>', '>=', 'in', 'prefix', 'contains'];
 function isOperator(word: string | undefined): word is Operator {
   return word !== undefined && operators.includes(word);
+}
+
+/** The words of a parameter with names of its own to sort by. */
+function sortShape(names: Named<string>): Shape {
+  const words = Object.keys(names);
+  return { type: 'string', enum: [...words, ...words.map((word) => `-${word}`)] };
+}
+
+/** The words of a parameter for the direction. */
+const directions: Shape = { type: 'string', enum: ['asc', 'desc'] };
+
+/** A field that rows are sorted by. */
+export interface Order {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+/** Reads `-updated_at`: a leading - turns the order. */
+export function readSortWord(word: string): Order {
+  return word.startsWith('-') ? { field: word.slice(1), descending: true } : { field: word, descending: false };
 }

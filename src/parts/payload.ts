@@ -7,7 +7,7 @@ import { leftOutOf } from './left-out.ts';
 import { boundRows, keyParameters, ownRow } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
-import { fitsAny } from './shapes/compose.ts';
+import { fitsAny } from './shapes/branches.ts';
 import { named } from './source.ts';
 import type { Spec } from './spec.ts';
 import { isMovedByUpdate, machineOn } from './states.ts';

@@ -2,6 +2,7 @@ import { acceptedSets } from './accepted.ts';
 import { kindOfScheme, type Permission } from './authentication.ts';
 import { conditions, type ErrorCondition, generalCondition, partsOf } from './conditions.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { ErrorCode, ErrorRule, Errors } from './errors.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
 import { actsAfter, comingOf } from './followed.ts';
 import type { Following } from './following.ts';
@@ -249,4 +250,28 @@ function isPaged(spec: Spec, endpoint: Endpoint): boolean {
 function sendsState({ states }: Spec, { endpoint, resource }: Operation): boolean {
   if (resource === undefined || statedValue(endpoint?.does)?.verb !== 'update') return false;
   return machinesOf(states, resource).some(isMovedByUpdate);
+}
+
+/** A code, and the rule of it that speaks. */
+interface RefusalRule {
+  readonly code: ErrorCode;
+  readonly rule: ErrorRule;
+}
+
+/**
+ * The rule that answers a condition at an operation, or to a request that reaches none: one for that very condition before one for the
+ * general condition above it, and one that names the operation before one for all.
+ */
+export function ruleFor(errors: Errors, condition: ErrorCondition, operation: Operation | undefined): RefusalRule | undefined {
+  const own = narrowest(errors, condition, operation);
+  const general = generalCondition(condition);
+  return own ?? (general === condition ? undefined : narrowest(errors, general, operation));
+}
+
+function narrowest({ codes }: Errors, condition: ErrorCondition, operation: Operation | undefined): RefusalRule | undefined {
+  const rules = entriesOf(codes).flatMap(([, code]) =>
+    code.rules.filter((rule) => statedValue(rule.when)?.includes(condition)).map((rule) => ({ code, rule })),
+  );
+  const named = operation && rules.find(({ rule }) => rule.on !== undefined && namesOperation(rule.on, operation));
+  return named ?? rules.find(({ rule }) => rule.on === undefined);
 }

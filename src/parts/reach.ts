@@ -1,9 +1,13 @@
+import type { Choosing } from './choosing.ts';
+import type { Endpoint } from './endpoints.ts';
 import { entryOf, statedValue } from './fact.ts';
+import { resourceOfEffect } from './operations.ts';
+import type { Parameter } from './parameters.ts';
 import { identifierType } from './schemas.ts';
 import type { Shape } from './shape.ts';
+import { resolvedShape } from './shape-level.ts';
 import { isPlainMap } from './source.ts';
 import type { Spec } from './spec.ts';
-import { resolvedShape } from './value-shape.ts';
 
 /** A value of a row, or of rows around it, as a path names it: `city`, `address.city`, `customer.email`, `line.invoice.price`. */
 export interface Reach {
@@ -30,7 +34,7 @@ export type ReachStep =
 const stepsMost = 3;
 
 /** Why a path leads nowhere, and the resource at which it ends; open ones may have what is looked for. */
-export interface Unreached {
+interface Unreached {
   readonly wrong: string;
   readonly of: string;
 }
@@ -113,4 +117,29 @@ function memberOf(spec: Spec, shape: Shape, word: string): Shape | undefined {
 function fieldOf(spec: Spec, resource: string, name: string) {
   const stated = entryOf(spec.resources.all, resource);
   return stated && entryOf(stated.fields, name);
+}
+
+/** So many values may stand in one parameter that chooses. */
+const valuesMost = 100;
+
+/** The shape of the values of a parameter that chooses: a list where several may be sent, what is stated or what it is compared with. */
+export function choosingShape(spec: Spec, endpoint: Endpoint, { chooses, shape, op }: Parameter): Shape {
+  const own = statedValue(shape);
+  if (chooses?.by !== 'path') return own ?? { type: 'string' };
+  const one = own ?? comparedShape(spec, endpoint, chooses, op);
+  const isList = chooses.split !== undefined || op === 'in';
+  return isList && one.type !== 'array' ? { type: 'array', items: one, maxItems: valuesMost } : one;
+}
+
+function comparedShape(
+  spec: Spec,
+  endpoint: Endpoint,
+  { path, zone }: Extract<Choosing, { by: 'path' }>,
+  op: Parameter['op'],
+): Shape {
+  if (zone !== undefined) return { type: 'string', format: 'date' };
+  if (op === 'prefix') return { type: 'string' };
+  const reached = reachOf(spec, resourceOfEffect(statedValue(endpoint.does)) ?? '', path);
+  if ('wrong' in reached) return { type: 'string' };
+  return op === 'contains' && !reached.isList ? { type: 'string' } : reached.shape;
 }

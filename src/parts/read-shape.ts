@@ -3,7 +3,7 @@ import type { Json, JsonMap } from '../document/document.ts';
 import { jsonTypeOf, jsonTypes } from '../document/json-type.ts';
 import { newMap, type OpenMap } from '../document/values.ts';
 import type { Shape } from './shape.ts';
-import { orNull } from './shapes/compose.ts';
+import { orNull } from './shapes/branches.ts';
 import { eachInside, innerOf, mapInner, someInside } from './shapes/inner.ts';
 import { conjunctionWord } from './shapes/keywords.ts';
 import { isPlainMap, Source } from './source.ts';

@@ -4,11 +4,11 @@ import { entriesOf, entryOf, statedValue } from './fact.ts';
 import { isAlwaysShown, isSuppliedByService, isWritable, sentShape, takesChildren } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
+import { resolvedShape, valueShape } from './shape-level.ts';
 import { mapInner } from './shapes/inner.ts';
 import { isPlainMap } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOn } from './states.ts';
-import { resolvedShape, valueShape } from './value-shape.ts';
 
 /**
  * What a JSON Schema of a shape is for. `sent`: a body as a caller may write it, resources in it closed. `stored`: a whole

@@ -1,7 +1,6 @@
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf } from './fact.ts';
-import type { Order } from './order.ts';
-import type { Parameter } from './parameters.ts';
+import type { Order, Parameter } from './parameters.ts';
 
 /** What a word that sorts asks for: a field, or the name that the parameter has for one; a leading `-` turns the order. */
 export function sortKeyOf({ sortNames }: Pick<Parameter, 'sortNames'>, word: string): Order {

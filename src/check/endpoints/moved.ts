@@ -4,7 +4,7 @@ import { parseExpression } from '../../parts/expressions/parse.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { callableOperations } from '../../parts/operations.ts';
 import { namesRow } from '../../parts/payload.ts';
-import { ruleFor } from '../../parts/refusal-rules.ts';
+import { ruleFor } from '../../parts/possible-errors.ts';
 import { pathPieces } from '../../parts/row-address.ts';
 import { error, type Rule, type Subject } from '../subject/rule.ts';
 

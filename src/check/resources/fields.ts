@@ -1,7 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { generatedOf } from '../../parts/generated.ts';
+import { generatedOf } from '../../parts/inner-values.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { typesOf } from '../subject/json-types.ts';
 import { fieldVocabulary, unstated } from '../subject/names.ts';

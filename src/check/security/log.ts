@@ -2,8 +2,8 @@ import { logOf } from '../../parts/event-log.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { showingOperations } from '../../parts/left-out.ts';
-import { loggedResources } from '../../parts/logged.ts';
 import { namesOperation } from '../../parts/operations.ts';
+import { loggedResources } from '../../parts/uses/events.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What the log of events shows of the rows that events are about. */

@@ -1,7 +1,7 @@
 import type { PartName, Place, Pointer } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ExpressionProblem } from '../../parts/expressions/node.ts';
-import type { ExpressionUse } from '../../parts/expressions/use.ts';
+import type { ExpressionUse } from '../../parts/expressions/scope.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -4,10 +4,10 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { valueShape } from '../../parts/shape-level.ts';
 import { mapInner, someInside } from '../../parts/shapes/inner.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { valueShape } from '../../parts/value-shape.ts';
 
 /** The document's shapes as JSON Schema, compiled when they are asked for and once each. */
 export interface CheckedSchemas {

@@ -7,7 +7,7 @@ import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts
 import { expand } from '../../parts/read-shape.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { besideNull } from '../../parts/shapes/compose.ts';
+import { besideNull } from '../../parts/shapes/branches.ts';
 import { innerOf } from '../../parts/shapes/inner.ts';
 import type { Spec } from '../../parts/spec.ts';
 

@@ -5,8 +5,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { trialsMost, trialValues } from '../../parts/samples/trials.ts';
 import { machineOn } from '../../parts/states.ts';
 import type { Change } from '../../parts/versioning.ts';
-import { CannotCarry, ChangeValues, type ValueChange } from '../../parts/versions/change-values.ts';
-import { shapeAfter, versioningUses } from '../../parts/versions/uses.ts';
+import { CannotCarry, ChangeValues, shapeAfter, type ValueChange, versioningUses } from '../../parts/versions/change-values.ts';
 import { shortJson } from '../subject/json-types.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 

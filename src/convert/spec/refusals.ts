@@ -4,8 +4,7 @@ import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, type Named, statedValue } from '../../parts/fact.ts';
 import { followingName, transitionOf } from '../../parts/followed.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
-import { ruleFor } from '../../parts/refusal-rules.ts';
+import { arisesAt, refusingActs, ruleFor } from '../../parts/possible-errors.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machinesOf, type Target, type Transition, transitionsOn } from '../../parts/states.ts';
 

@@ -4,7 +4,7 @@ import { acceptedSets } from '../../parts/accepted.ts';
 import { kindOfScheme, placed, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
-import { placeMadeBy } from '../../parts/made-values.ts';
+import { placeMadeBy } from '../../parts/field-path.ts';
 import { callableOperations, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -1,13 +1,13 @@
 import type { Json } from '../../document/document.ts';
 import { pageStyle } from '../../kinds/pages/all.ts';
 import { parametersOf } from '../../kinds/pages/kind.ts';
-import { choosingShape } from '../../parts/choosing-shape.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
+import { choosingShape } from '../../parts/reach.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOn } from '../../parts/states.ts';
 import { unsettledLine } from '../spec/prose.ts';

@@ -1,12 +1,10 @@
 import { programOf } from '../patterns/pattern.ts';
-import { type CelType, dyn, typeName, unify } from './cel-type.ts';
+import { type CelType, dyn, type Overload, slotsOf, slotTakes, typeName, unify } from './cel-type.ts';
 import { conversions } from './conversions.ts';
-import { nearestRemedy } from './member.ts';
+import { type Around, known, nearestRemedy, type Typed, type TypeWalk } from './member.ts';
 import type { Node, NodeOf } from './node.ts';
-import { type Overload, slotsOf, slotTakes } from './overload.ts';
 import { textFunctions } from './text-functions.ts';
 import { timeFunctions } from './time-functions.ts';
-import { type Around, known, type Typed, type TypeWalk } from './type-walk.ts';
 
 /** What a call of a function gives; of one that nobody has, that there is none. */
 export function typeOfCall(walking: TypeWalk, node: NodeOf<'call'>, around: Around): Typed {

@@ -7,9 +7,8 @@ import { type Inferred, inferTypes } from './infer.ts';
 import { nearestRemedy } from './member.ts';
 import { childNodes, type ExpressionProblem, type Node } from './node.ts';
 import { parseExpression } from './parse.ts';
-import { scopeOf } from './scope.ts';
+import { aBoolean, type Expected, type ExpressionUse, scopeOf } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
-import { aBoolean, type Expected, type ExpressionUse } from './use.ts';
 
 /** What is wrong with an expression in any of the operations that it stands for. It never throws. */
 export function checkExpression(

@@ -1,6 +1,5 @@
 import type { CelType } from './cel-type.ts';
-import { Failed, type Value } from './cel-value.ts';
-import { charge, chargeItems, type EvaluationContext, type Frame, type Raw } from './frame.ts';
+import { charge, chargeItems, type EvaluationContext, Failed, type Frame, type Raw, type Value } from './cel-value.ts';
 import type { Inferred } from './infer.ts';
 import { crossingOf, type FromJson, isRawMap } from './json-values.ts';
 import type { Node, NodeOf } from './node.ts';

@@ -1,7 +1,6 @@
-import type { CelType } from './cel-type.ts';
+import { type CelType, slotHolds, slotsOf } from './cel-type.ts';
 import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
-import { codeFind } from './code-find.ts';
-import { codeLink } from './code-link.ts';
+import { codeFind, codeLink } from './code-look-ups.ts';
 import {
   type Code,
   type Coding,
@@ -18,7 +17,6 @@ import type { Inferred } from './infer.ts';
 import { isSameForm, rawInteger } from './json-values.ts';
 import type { BinaryOperator, Node, NodeOf } from './node.ts';
 import { operators } from './operators.ts';
-import { slotHolds, slotsOf } from './overload.ts';
 import type { Scope } from './scope.ts';
 
 /** Turns the nodes of one expression into code. */

@@ -1,16 +1,14 @@
 import type { Spec } from '../spec.ts';
-import { Failed, type Value } from './cel-value.ts';
+import { type EvaluationContext, Failed, type Raw, type Value } from './cel-value.ts';
 import { crossed, type Evaluation } from './code-path.ts';
 import { Coder } from './coder.ts';
-import type { EvaluationContext, Raw } from './frame.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import type { Node } from './node.ts';
 import { outcome } from './outcome.ts';
 import { parseExpression } from './parse.ts';
 import { type Read, readsOf, soughtIn } from './reads.ts';
-import type { Scope } from './scope.ts';
+import type { Expected, Scope } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
-import type { Expected } from './use.ts';
 
 export interface CompiledExpression {
   readonly source: string;

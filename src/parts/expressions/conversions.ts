@@ -1,7 +1,6 @@
-import { bool, double, duration, dyn, int, string, timestamp } from './cel-type.ts';
+import { bool, double, duration, dyn, int, type Overload, string, timestamp } from './cel-type.ts';
 import { checkInt, checkTimestamp, Duration, Failed, type Value } from './cel-value.ts';
-import { instantOf } from './instant.ts';
-import type { Overload } from './overload.ts';
+import { instantOf } from './time-functions.ts';
 
 /** The functions that turn one kind of value into another, and `size` and `round`. */
 export const conversions: readonly Overload[] = [

@@ -1,3 +1,6 @@
+import { type EvaluationContext, Failed, type Value } from './cel-value.ts';
+import type { CompiledExpression } from './compile.ts';
+
 /**
  * A condition over rows that a database can decide. What it says of a row is what the expression says of it; where the
  * expression fails, it is null, by the rules of SQL (null and false = false, null or true = true), and the row is not meant.
@@ -34,8 +37,35 @@ export interface FilterKey {
 }
 
 /** Times are milliseconds since 1970. */
-export type FilterScalar = string | number | bigint | boolean;
+type FilterScalar = string | number | bigint | boolean;
 export type FilterValue = FilterScalar | null | readonly (FilterScalar | null)[];
 
 /** What a column holds, as far as comparing goes: `id` = an identifier as text, `any` where nothing says. */
 export type FilterKind = 'bool' | 'int' | 'double' | 'string' | 'id' | 'timestamp' | 'any';
+
+/** What does not read the row: it is evaluated before the rows are looked at. */
+export interface DecidedParam {
+  readonly compiled: CompiledExpression;
+  /** What it is compared with: a value of another kind equals nothing, and counts as failed. */
+  readonly kind: FilterKind;
+}
+
+/** What a parameter of a filter comes to; null where it fails. */
+export function filterParam({ compiled, kind }: DecidedParam, context: EvaluationContext): FilterValue {
+  const value = compiled.value(context);
+  if (value instanceof Failed) return null;
+  if (!Array.isArray(value)) return toFilterValue(value, kind);
+  return value.map((item) => toFilterValue(item, kind)).filter((item) => item !== null);
+}
+
+function toFilterValue(value: Value, kind: FilterKind): FilterScalar | null {
+  if (value instanceof Date) return kind === 'timestamp' || kind === 'any' ? value.getTime() : null;
+  if (typeof value === 'bigint') return numeric(kind) ? (Number.isSafeInteger(Number(value)) ? Number(value) : value) : null;
+  if (typeof value === 'number') return numeric(kind) && !Number.isNaN(value) ? value : null;
+  if (typeof value === 'string') return kind === 'string' || kind === 'id' || kind === 'any' ? value : null;
+  return typeof value === 'boolean' && (kind === 'bool' || kind === 'any') ? value : null;
+}
+
+function numeric(kind: FilterKind): boolean {
+  return kind === 'int' || kind === 'double' || kind === 'any';
+}

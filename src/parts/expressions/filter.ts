@@ -1,8 +1,7 @@
 import type { Spec } from '../spec.ts';
 import type { CelType } from './cel-type.ts';
 import { compileNode } from './compile.ts';
-import type { Filter, FilterField, FilterKey, FilterKind, FilterOperand, FilterParam } from './filter-form.ts';
-import type { DecidedParam } from './filter-params.ts';
+import type { DecidedParam, Filter, FilterField, FilterKey, FilterKind, FilterOperand, FilterParam } from './filter-form.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import { childNodes, type Node, type NodeOf } from './node.ts';
 import { parseExpression } from './parse.ts';

@@ -1,15 +1,26 @@
 import type { Spec } from '../spec.ts';
 import { typeOfCall } from './calls.ts';
-import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nullType, string, typeName, unify } from './cel-type.ts';
-import { type Lookup, typeOfFind } from './find.ts';
-import { type Link, typeOfLink } from './link.ts';
-import { nearestRemedy, typedMemberOf } from './member.ts';
+import {
+  bool,
+  type CelType,
+  celList,
+  double,
+  dyn,
+  int,
+  isText,
+  mapOf,
+  nullType,
+  type Overload,
+  string,
+  typeName,
+  unify,
+} from './cel-type.ts';
+import { type Link, type Lookup, typeOfFind, typeOfLink } from './find.ts';
+import { type Around, bind, keysAround, known, nearestRemedy, type Typed, type TypeWalk, typedMemberOf } from './member.ts';
 import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
-import type { Overload } from './overload.ts';
+import { typeOfBinary, typeOfChoice, typeOfLogic, typeOfMinus } from './operators.ts';
 import { both, nothingKnown, pathKey } from './presence.ts';
 import { type Scope, typeOfVariable } from './scope.ts';
-import { typeOfBinary, typeOfChoice, typeOfLogic, typeOfMinus } from './type-of-condition.ts';
-import { type Around, bind, keysAround, known, type Typed, type TypeWalk } from './type-walk.ts';
 
 /** What is known of an expression in one scope: the type of each of its nodes, and what is wrong with it. */
 export interface Inferred {

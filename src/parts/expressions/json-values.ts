@@ -1,7 +1,6 @@
 import type { CelType, ObjectType } from './cel-type.ts';
-import { checkTimestamp, Duration, Failed, type Value } from './cel-value.ts';
-import { charge, chargeItems, type Frame, type Raw } from './frame.ts';
-import { instantOf } from './instant.ts';
+import { charge, chargeItems, checkTimestamp, Duration, Failed, type Frame, type Raw, type Value } from './cel-value.ts';
+import { instantOf } from './time-functions.ts';
 
 /** Takes a value from its JSON form to the one that expressions handle. @throws {Failed} where it does not fit the type. */
 export type FromJson = (raw: Raw, frame: Frame) => Value;

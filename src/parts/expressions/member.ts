@@ -1,7 +1,8 @@
 import { nearest } from '../../document/nearest.ts';
-import { type CelMember, type CelType, dyn, type ObjectType, typeName } from './cel-type.ts';
-import { bounds } from './frame.ts';
+import { type CelMember, type CelType, dyn, type ObjectType, type Overload, typeName } from './cel-type.ts';
+import { bounds } from './cel-value.ts';
 import type { ExpressionProblem, Node, NodeOf } from './node.ts';
+import { type Consequences, noConsequences, type Present } from './presence.ts';
 
 interface Reading {
   readonly text: (node: Node) => string;
@@ -74,4 +75,43 @@ function wrong(
   remedy?: string,
 ): { readonly wrong: ExpressionProblem } {
   return { wrong: { kind, message, ...(remedy !== undefined && { remedy }), offset: node.start, length: node.end - node.start } };
+}
+
+/** A walk over an expression that finds types, as the files that each know some of the nodes see it. */
+export interface TypeWalk {
+  walk(node: Node, around: Around): Typed;
+  wantBool(node: Node, type: CelType): void;
+  textOf(node: Node): string;
+  report(node: Node, kind: ExpressionProblem['kind'], message: string, remedy?: string): void;
+  readonly types: Map<Node, CelType>;
+  readonly overloads: Map<Node, readonly Overload[]>;
+}
+
+/** The variables of loops, and what is known to be there. */
+export interface Around {
+  readonly bound: ReadonlyMap<string, Bound>;
+  readonly present: Present;
+}
+
+interface Bound {
+  readonly type: CelType;
+  readonly key: string;
+}
+
+export interface Typed extends Consequences {
+  readonly type: CelType;
+  /** How many references were followed to get here. */
+  readonly follows?: number;
+}
+
+export function known(type: CelType): Typed {
+  return { type, ...noConsequences };
+}
+
+export function keysAround(around: Around): (name: string) => string {
+  return (name) => around.bound.get(name)?.key ?? name;
+}
+
+export function bind(around: Around, name: string, type: CelType, place: number): Around {
+  return { ...around, bound: new Map(around.bound).set(name, { type, key: `${name}@${place}` }) };
 }

@@ -1,14 +1,18 @@
 import type { Json } from '../../document/document.ts';
-import { choosingShape } from '../choosing-shape.ts';
 import type { Endpoint } from '../endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
-import { callableOperations, namesOperation, type Operation, resourceOfEffect } from '../operations.ts';
+import type { EventKind } from '../events.ts';
+import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
+import { callableOperations, namesOperation, type Operation, operationsOf, resourceOfEffect } from '../operations.ts';
 import type { Parameter } from '../parameters.ts';
 import type { PathRow } from '../path-rows.ts';
 import { identifierParameter, pathParameters, requestShape } from '../payload.ts';
+import { choosingShape } from '../reach.ts';
 import type { Shape } from '../shape.ts';
+import { fitsAll } from '../shapes/branches.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
+import type { Node } from './node.ts';
+import { parseExpression } from './parse.ts';
 import { callerVariable, everywhere, type Scope, scopeOf, type Variable } from './scope.ts';
 
 const reading = ['read', 'list', 'update', 'replace', 'delete', 'transition'];
@@ -136,4 +140,67 @@ export function resourceShape(spec: Spec, name: string, mayLack: (field: string)
     required: fields.flatMap(([field, { required }]) => (statedValue(required) === true && !mayLack(field) ? [field] : [])),
     additionalProperties: resource.additionalProperties,
   };
+}
+
+/**
+ * The stated shape of a kind's payload, with the rows that its `data` puts into it as they are (`{'object': next}`): whoever is told of them sees
+ * of them what it sees of any row. Nothing where no payload is stated.
+ */
+export function toldShape(spec: Spec, kind: EventKind): Shape | undefined {
+  const stated = statedValue(kind.payload);
+  if (!stated || !kind.data) return stated;
+  const rows = rowsIn(kind.data, resourcesOf(spec, kind));
+  return rows ? fitsAll<Json>([stated, rows]) : stated;
+}
+
+/** The resources whose changes a kind tells of. */
+function resourcesOf(spec: Spec, { on, clock }: EventKind): readonly string[] {
+  if (clock) return [clock.of];
+  const names = statedValue(on) ?? [];
+  const told = operationsOf(spec).filter((operation) => namesOperation(names, operation));
+  return [...new Set(told.flatMap(({ resource }) => resource ?? []))];
+}
+
+function rowsIn(data: NonNullable<EventKind['data']>, resources: readonly string[]): Shape | undefined {
+  if ('source' in data && typeof data.source === 'string') return rowsAt(nodeOf(data as Expression), resources);
+  return membersOf(Object.entries(data).map(([name, one]) => [name, rowsAt(nodeOf(one as Expression), resources)]));
+}
+
+function nodeOf({ source }: Expression): Node | undefined {
+  const parsed = parseExpression(source);
+  return 'unparsed' in parsed ? undefined : parsed.node;
+}
+
+/** The shape of what an expression makes, as far as rows stand in it whole. */
+function rowsAt(node: Node | undefined, resources: readonly string[]): Shape | undefined {
+  switch (node?.op) {
+    case 'name':
+      return node.name === 'next' || node.name === 'resource' ? eitherOf(resources.map((resource) => ({ resource }))) : undefined;
+    case 'find':
+      return { resource: node.resource };
+    case 'choose':
+      return eitherOf([rowsAt(node.yes, resources), rowsAt(node.no, resources)]);
+    case 'list': {
+      const items = eitherOf(node.items.map((item) => rowsAt(item, resources)));
+      return items && { type: 'array', items };
+    }
+    case 'map':
+      return membersOf(
+        node.entries.flatMap(([key, value]) =>
+          key.op === 'literal' && typeof key.value === 'string' ? [[key.value, rowsAt(value, resources)]] : [],
+        ),
+      );
+    default:
+      return undefined;
+  }
+}
+
+function eitherOf(shapes: readonly (Shape | undefined)[]): Shape | undefined {
+  const known = shapes.filter((shape) => shape !== undefined);
+  return known.length < 2 ? known[0] : fitsAll<Json>(known);
+}
+
+function membersOf(members: readonly (readonly [string, Shape | undefined])[]): Shape | undefined {
+  const known = members.flatMap(([name, shape]): [string, Json][] => (shape ? [[name, shape]] : []));
+  return known.length === 0 ? undefined : { type: 'object', properties: Object.fromEntries(known) };
 }

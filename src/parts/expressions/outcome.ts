@@ -1,6 +1,5 @@
-import { Failed } from './cel-value.ts';
+import { Failed, type Raw } from './cel-value.ts';
 import { type Code, crossed, type Evaluation } from './code-path.ts';
-import type { Raw } from './frame.ts';
 import { isSameForm, type ResultType, returnOf } from './json-values.ts';
 
 /** What goes through untouched stays as it was sent; what was reckoned takes the form that is wanted. */

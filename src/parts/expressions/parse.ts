@@ -1,5 +1,5 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
-import { bounds } from './frame.ts';
+import { bounds } from './cel-value.ts';
 import type { BinaryOperator, Literal, LoopKind, Node, NodeOf, Span } from './node.ts';
 
 /** What keeps a text from being an expression of this language. */

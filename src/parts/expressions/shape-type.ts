@@ -5,11 +5,11 @@ import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
 import { identifierType } from '../schemas.ts';
 import type { Shape } from '../shape.ts';
+import { valueShape } from '../shape-level.ts';
 import { conjunctsOf, hasMeaning, unionOf, withoutConjunction } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
-import { valueShape } from '../value-shape.ts';
 import {
   bool,
   type CelMember,

@@ -1,9 +1,7 @@
 import { programOf } from '../patterns/pattern.ts';
 import { runnerOf } from '../patterns/run.ts';
-import { bool, type CelType, celList, int, string } from './cel-type.ts';
-import { Failed, type Value } from './cel-value.ts';
-import { charge, chargeItems, chargeText, type Frame } from './frame.ts';
-import type { ArgumentType, Overload } from './overload.ts';
+import { type ArgumentType, bool, type CelType, celList, int, type Overload, string } from './cel-type.ts';
+import { charge, chargeItems, chargeText, Failed, type Frame, type Value } from './cel-value.ts';
 
 /** The functions on strings. Positions count code points. */
 export const textFunctions: readonly Overload[] = [

@@ -1,4 +1,4 @@
-import { asciiOf, beyondAscii, everything, type Point, type Tree } from './tree.ts';
+import { asciiOf, beyondAscii, everything, type Point, type Tree } from './steps.ts';
 
 /**
  * What a pattern is written in: `re2` as CEL has it (https://github.com/google/re2/wiki/Syntax), else ECMA-262 by code points

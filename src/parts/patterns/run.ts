@@ -1,5 +1,4 @@
-import { Alphabet } from './alphabet.ts';
-import type { Instruction, LookAround, Program } from './steps.ts';
+import { Alphabet, type Instruction, type LookAround, type Program } from './steps.ts';
 
 /** So many steps are taken at most before a text is given up: about a tenth of a second. */
 export const stepsMax = 2 ** 22;

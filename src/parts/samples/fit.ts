@@ -8,8 +8,6 @@ import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import { formatOf } from './formats.ts';
-import type { Manner } from './manner.ts';
-import type { StepBudget } from './step-budget.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
 /** Whether a value surely is of a shape. Where a keyword is beyond these means, none is. */
@@ -237,4 +235,51 @@ function lengthOf(text: string): number {
   let length = 0;
   for (const _character of text) length += 1;
   return length;
+}
+
+/**
+ * Bounds what one question costs, however often shapes name each other: so many steps in all, and so many within each other. A
+ * question that is asked while another is answered is part of it.
+ */
+export class StepBudget {
+  readonly #stepsMost: number;
+  #left = 0;
+  #depth = 0;
+
+  constructor(stepsMost: number) {
+    this.#stepsMost = stepsMost;
+  }
+
+  /** What a step comes to; `beyond` where there is no work left for it. */
+  step<Value>(beyond: Value, take: () => Value): Value {
+    const isQuestion = this.#depth === 0;
+    if (isQuestion) this.#left = this.#stepsMost;
+    if (this.#depth >= depthMost) this.#left = 0;
+    if (this.#left <= 0) return beyond;
+    this.#left -= 1;
+    this.#depth += 1;
+    try {
+      const value = take();
+      // An answer for which steps were missing is none, whatever was made of those that were there.
+      return isQuestion && this.#left <= 0 ? beyond : value;
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}
+
+const depthMost = 300;
+
+/**
+ * How values are made, which is one maker's only difference from another. `ordinary`: as a service would show them, each by the chance of
+ * its place. `smallest`: as short as bounds let them be, always the same, without chance, and null only where nothing else is.
+ */
+export interface Manner {
+  readonly size: 'ordinary' | 'smallest';
+  /** In answers a reference may be the thing itself. */
+  readonly showsWhole?: boolean;
+  /** What is said to be an object, of which nothing else is known, may be any value. */
+  readonly takesAny?: boolean;
+  /** Resources are what a caller may send of them, not the rows that are kept. */
+  readonly isSent?: boolean;
 }

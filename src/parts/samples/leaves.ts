@@ -1,15 +1,13 @@
 import type { Json } from '../../document/document.ts';
-import { timeFormat } from '../../kinds/formats/all.ts';
-import { lettersOf } from '../../kinds/formats/standard.ts';
+import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
+import { lettersOf, secondsOf, standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import { describedAlways, describedWords } from './described-words.ts';
 import type { Fits } from './fit.ts';
 import { formatOf } from './formats.ts';
-import { momentOf } from './moments.ts';
-import { compilePatternSamples } from './pattern.ts';
+import { compilePatternSamples, sampleOfPattern } from './pattern.ts';
 import { nothing } from './sampler.ts';
-import { smallestNumber, smallestText } from './smallest.ts';
 
 /** Makes what has no members: a constant, a listed value, a default or an example that fits, a text or a number of the shape. */
 export function compileLeaf(shape: Shape, type: string | undefined, name: string, fits: Fits): (chance: Chance) => unknown {
@@ -145,3 +143,80 @@ const nameRows: readonly { readonly named: RegExp; make(chance: Chance): string 
 function timeOf(chance: Chance): string {
   return String(formatOf(timeFormat)?.make(chance) ?? '');
 }
+
+/**
+ * Makes the moment that a number stands for: in seconds or milliseconds since 1970, as its description has it (`UNIX timestamp (in seconds)`), else in seconds by its
+ * format, or by the name of a whole number alone (`created`, `expires_at`). Nothing where it is no moment, or where its bounds admit none.
+ */
+function momentOf(
+  shape: Shape,
+  name: string,
+  isWhole: boolean,
+  { least, most }: { readonly least: number; readonly most: number },
+): ((chance: Chance) => number) | undefined {
+  const unit = unitSaid(shape) ?? (isOfTime(shape.format) || (isWhole && isMoment(name, shape)) ? 'seconds' : undefined);
+  if (unit === undefined) return undefined;
+  const grain = unit === 'seconds' ? 1 : 1000;
+  const [from, to] = secondsFrom;
+  if (least > from * grain || most < to * grain) return undefined;
+  return grain === 1 ? secondsOf : (chance) => secondsOf(chance) * grain;
+}
+
+function isOfTime(format: unknown): boolean {
+  const known = typeof format === 'string' ? formatOf(format) : undefined;
+  return known?.type === 'number' && formatNamed(format)?.time !== undefined;
+}
+
+function unitSaid({ description, format }: Shape): 'seconds' | 'milliseconds' | undefined {
+  if (typeof description !== 'string') return undefined;
+  const text = description.slice(0, readMost);
+  if (!sinceEpoch.test(text) && !(moment.test(text) && unitNamed.test(text))) return undefined;
+  const isTooMuch = typeof format === 'string' && formatOf(format)?.test(secondsFrom[0] * 1000) === false;
+  return !isTooMuch && /milli-?seconds?|\bmillis?\b|\bms\b/i.test(text) ? 'milliseconds' : 'seconds';
+}
+
+const readMost = 400;
+/** A count of epochs is none, nor is what is said of another timestamp. */
+const sinceEpoch =
+  /\bunix[ -]?(?:epoch|time(?:stamp)?|seconds|(?:milli)?second)|\bepoch (?:time(?:stamp)?|(?:milli)?seconds)|\bsince (?:the )?(?:unix )?epoch\b|\btimestamp\b[^.]{0,40}\bsince 1970/i;
+const moment = /^(?:the |a )?(?:date|time|moment|timestamp)\b(?! period| window| zone)/i;
+const unitNamed = /\bin (?:milli)?seconds\b|\((?:milli)?seconds\)/i;
+
+const secondsFrom = [1_735_689_600, 1_767_225_600] as const;
+
+/** `created`, `expires_at`, `start_date`: in interfaces whose times are integers, these are seconds since 1970. */
+function isMoment(name: string, { format }: Shape): boolean {
+  return format === undefined && /(?:^|_)(?:created|updated|modified|expires|timestamp)$|_(?:at|date|time)$/.test(name);
+}
+
+/** The least number that the bounds allow, from 1 on where they allow it. */
+function smallestNumber(shape: Shape, isWhole: boolean): number {
+  if (typeof shape.format === 'string') {
+    const example = formatNamed(shape.format)?.example;
+    if (typeof example === 'number') return example;
+  }
+  const bound = (key: string): number | undefined => (typeof shape[key] === 'number' ? shape[key] : undefined);
+  const step = bound('multipleOf') ?? (isWhole ? 1 : undefined);
+  const above = bound('exclusiveMinimum');
+  const least = bound('minimum') ?? (above === undefined ? undefined : above + (step ?? 0.5));
+  const most = bound('maximum') ?? bound('exclusiveMaximum');
+  const wished = least ?? (most !== undefined && most < 1 ? most - (step ?? 1) : 1);
+  return step === undefined ? wished : Math.ceil(wished / step) * step;
+}
+
+/** The name of a field as words, cut or filled up to the length that a text may have; an example of its format, or of its pattern. */
+function smallestText(shape: Shape, name: string): string | undefined {
+  const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
+  const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
+  if (typeof shape.pattern === 'string') {
+    const text = sampleOfPattern(shape.pattern);
+    return text !== undefined && text.length >= least && text.length <= most ? text : undefined;
+  }
+  if (typeof shape.format === 'string') {
+    const own = formatNamed(shape.format)?.example;
+    return typeof own === 'string' ? own : standardFormatNamed(shape.format)?.example;
+  }
+  return least > shortMost ? undefined : name.replaceAll(/[_-]+/g, ' ').padEnd(least, '.').slice(0, most);
+}
+
+const shortMost = 200;

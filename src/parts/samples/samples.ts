@@ -2,20 +2,16 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../fact.ts';
 import { identifierParameter } from '../payload.ts';
 import type { Shape } from '../shape.ts';
-import { alternativesOf, unionOf, without } from '../shapes/branches.ts';
-import { fitsAll } from '../shapes/compose.ts';
+import { alternativesOf, fitsAll, unionOf, without } from '../shapes/branches.ts';
 import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { admitsNull, Costs, withoutNull } from './costs.ts';
-import { Fitting } from './fit.ts';
+import { Fitting, type Manner, StepBudget } from './fit.ts';
 import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
-import type { Manner } from './manner.ts';
 import { compileListSampler, compileObject } from './members.ts';
 import { type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
-import { StepBudget } from './step-budget.ts';
-import { WholeShapes } from './whole-shape.ts';
+import { admitsNull, Costs, WholeShapes, withoutNull } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
 export class Samples {

@@ -1,7 +1,7 @@
 import type { Pointer } from '../../document/document.ts';
-import type { ExpressionUse } from '../expressions/use.ts';
+import type { ExpressionUse } from '../expressions/scope.ts';
 import type { Spec } from '../spec.ts';
-import { versioningUses } from '../versions/uses.ts';
+import { versioningUses } from '../versions/change-values.ts';
 import { authenticationUses } from './authentication.ts';
 import { endpointUses } from './endpoints.ts';
 import { errorUses } from './errors.ts';

@@ -1,6 +1,13 @@
 import { operationScope } from '../expressions/operation-scope.ts';
-import { callerVariable, everywhere, type Scope, scopeOf } from '../expressions/scope.ts';
-import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
+import {
+  aBoolean,
+  callerVariable,
+  type Expected,
+  type ExpressionUse,
+  everywhere,
+  type Scope,
+  scopeOf,
+} from '../expressions/scope.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation } from '../operations.ts';
 import type { Spec } from '../spec.ts';

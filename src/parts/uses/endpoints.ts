@@ -2,9 +2,16 @@ import type { Json } from '../../document/document.ts';
 import type { Answer } from '../answers.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { operationScope, parameterShape, resourceShape } from '../expressions/operation-scope.ts';
-import { type Scope, scopeOf, tellingScope, type Variable } from '../expressions/scope.ts';
+import {
+  aBoolean,
+  type Expected,
+  type ExpressionUse,
+  type Scope,
+  scopeOf,
+  tellingScope,
+  type Variable,
+} from '../expressions/scope.ts';
 import { shownReference } from '../expressions/shape-type.ts';
-import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
 import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../fact.ts';
 import { leftOutOf } from '../left-out.ts';
 import { type Operation, operationsOf } from '../operations.ts';

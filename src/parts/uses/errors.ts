@@ -1,8 +1,15 @@
 import { jsonTypeOf } from '../../document/json-type.ts';
 import { generalCondition } from '../conditions.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
-import { everywhere, rateVariable, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
-import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
+import {
+  aBoolean,
+  type ExpressionUse,
+  everywhere,
+  rateVariable,
+  type Scope,
+  scopeOf,
+  type Variable,
+} from '../expressions/scope.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation, type Operation, operationsOf } from '../operations.ts';
 import { arisingConditions, isGivenInParts } from '../possible-errors.ts';

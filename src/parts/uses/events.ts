@@ -1,17 +1,25 @@
 import { timeFormat } from '../../kinds/formats/all.ts';
-import { altersInSight } from '../altered.ts';
+import { loggedOf, logOf } from '../event-log.ts';
 import { clockOperation } from '../event-names.ts';
 import type { EventKind, Push } from '../events.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
-import { callerVariable, everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
-import { aBoolean, type ExpressionUse, type UseScope } from '../expressions/use.ts';
+import {
+  aBoolean,
+  callerVariable,
+  type ExpressionUse,
+  everywhere,
+  type Scope,
+  scopeOf,
+  type UseScope,
+  type Variable,
+} from '../expressions/scope.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
+import { altersInSight } from '../left-out.ts';
 import { namesOperation, type Operation, operationsOf } from '../operations.ts';
 import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { headerUses, valueUses } from './endpoints.ts';
-import { logUses } from './event-log.ts';
 import { aList, itemShape } from './following.ts';
 
 /** The expressions of part 6: when an event is emitted, what it says, who receives it, and how it is wrapped. */
@@ -199,4 +207,48 @@ function deliveryScope(spec: Spec): Scope {
     event: eventVariable({ payload: {}, action: actionOfAny(spec) }),
     subscriber: subscriberVariable(spec),
   });
+}
+
+/** The expressions of the log: what of an event a field holds, for each resource that events are about. */
+function logUses(spec: Spec, eventOf: MakeEvent): ExpressionUse[] {
+  const log = logOf(spec);
+  if (!log) return [];
+  const scopes = [...loggedResources(spec, operationsOf(spec))].map((resource) => ({
+    operation: loggedOf(resource),
+    scope: scopeFor(spec, resource, eventOf),
+  }));
+  const fields = entriesOf(entryOf(spec.resources.all, log.resource)?.fields);
+  const shape: Shape = {
+    type: 'object',
+    properties: named(fields.map(([name, field]) => [name, statedValue(field.shape) ?? {}] as const)),
+    required: fields.flatMap(([name, field]) => (statedValue(field.required) === true ? [name] : [])),
+  };
+  return valueUses(log.set, shape, 'the log of events', scopes);
+}
+
+/** Makes the variable of an event with members besides, which it has for certain, or may have. */
+type MakeEvent = (more: Readonly<Record<string, Shape>>, isCertain: boolean) => Variable;
+
+function scopeFor(spec: Spec, resource: string | undefined, eventOf: MakeEvent): Scope {
+  return scopeOf({
+    ...everywhere,
+    event: eventOf({ resource: text, row: text }, resource !== undefined),
+    row: resource === undefined ? { shape: {}, maybeAbsent: true } : { shape: { resource } },
+    caller: callerVariable(spec, false),
+  });
+}
+
+/** The resources that events are about; nothing among them where some may be about no row. */
+export function loggedResources(spec: Spec, operations: readonly Operation[]): ReadonlySet<string | undefined> {
+  return new Set(entriesOf(spec.events.kinds).flatMap(([, kind]) => aboutOf(kind, operations)));
+}
+
+function aboutOf(kind: EventKind, operations: readonly Operation[]): readonly (string | undefined)[] {
+  if (kind.clock) return [kind.clock.of];
+  const emitters = operations.filter((operation) => namesOperation(statedValue(kind.on) ?? [], operation, 'event'));
+  const about = emitters.map(({ resource }) => resource);
+  if (about.length > 0 && !about.includes(undefined)) return about;
+  // What a handler emits is about the row that its payload is, where that is stored.
+  const { resource } = statedValue(kind.payload) ?? {};
+  return [...about, undefined, ...(typeof resource === 'string' ? [resource] : [])];
 }

@@ -1,8 +1,16 @@
 import type { JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
-import { everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
-import { aBoolean, type Expected, type ExpressionUse, type UseScope } from '../expressions/use.ts';
+import {
+  aBoolean,
+  type Expected,
+  type ExpressionUse,
+  everywhere,
+  type Scope,
+  scopeOf,
+  type UseScope,
+  type Variable,
+} from '../expressions/scope.ts';
 import { type Expression, entryOf, statedValue } from '../fact.ts';
 import { type Followed, followingName, isChangedAlong, referringRows } from '../followed.ts';
 import type { Following } from '../following.ts';

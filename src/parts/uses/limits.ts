@@ -1,5 +1,12 @@
-import { callerVariable, everywhere, type Scope, scopeOf } from '../expressions/scope.ts';
-import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
+import {
+  aBoolean,
+  callerVariable,
+  type Expected,
+  type ExpressionUse,
+  everywhere,
+  type Scope,
+  scopeOf,
+} from '../expressions/scope.ts';
 import { statedValue } from '../fact.ts';
 import type { LimitScope } from '../limits.ts';
 import type { RowLimit } from '../row-limits.ts';

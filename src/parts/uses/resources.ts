@@ -1,8 +1,15 @@
 import { itemScope, itemValueScope } from '../derived/aggregates.ts';
 import { type Derivation, derivationsOf } from '../derived/derivations.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
-import { callerVariable, everywhere, type Scope, scopeOf } from '../expressions/scope.ts';
-import { aBoolean, type ExpressionUse, type UseScope } from '../expressions/use.ts';
+import {
+  aBoolean,
+  callerVariable,
+  type ExpressionUse,
+  everywhere,
+  type Scope,
+  scopeOf,
+  type UseScope,
+} from '../expressions/scope.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { followedOf } from '../followed.ts';
 import { type Operation, operationsOf, verbOf } from '../operations.ts';

@@ -1,7 +1,6 @@
 import { timeFormat } from '../../kinds/formats/all.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
-import { everywhere, scopeOf } from '../expressions/scope.ts';
-import { aBoolean, type Expected, type ExpressionUse, type UseScope } from '../expressions/use.ts';
+import { aBoolean, type Expected, type ExpressionUse, everywhere, scopeOf, type UseScope } from '../expressions/scope.ts';
 import { type Expression, entriesOf, isStated } from '../fact.ts';
 import { followedOf } from '../followed.ts';
 import { type Operation, operationsOf, verbOf } from '../operations.ts';

@@ -1,11 +1,10 @@
 import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../fact.ts';
 import type { Resource } from '../resources.ts';
-import type { CarriedField, Carry, OlderPlace, ResourceCarry } from './carry.ts';
+import { type CarriedField, type Carry, isMembers, mergeJson, type OlderPlace, put, type ResourceCarry } from './carry.ts';
 import { atMember, carryInside, type InnerCarries, inTurn } from './carry-shape.ts';
 import type { ChangeValues } from './change-values.ts';
 import { insideOf, newName } from './earlier-resources.ts';
-import { isMembers, mergeJson, put } from './older-values.ts';
 
 /** A line that is being followed down: what became of one field below each change. */
 interface Traced {

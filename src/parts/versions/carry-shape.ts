@@ -4,10 +4,9 @@ import { entriesOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctsOf, unionsOf } from '../shapes/branches.ts';
 import { isPlainMap } from '../source.ts';
-import type { Carry, OlderPlace } from './carry.ts';
+import { type Carry, isMembers, type OlderPlace, put } from './carry.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
 import { type EarlierResources, type FieldChange, newName } from './earlier-resources.ts';
-import { isMembers, put } from './older-values.ts';
 
 /** Compiles the carrying of a shape between two levels; nothing where all of it stays as it is. */
 type CarryShape = (shape: JsonMap, top: number, bottom: number) => Carry | undefined;

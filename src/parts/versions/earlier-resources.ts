@@ -5,9 +5,9 @@ import type { Shape } from '../shape.ts';
 import { isPlainMap, named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Change } from '../versioning.ts';
+import { withOlderValues } from './carry.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
 import type { History, VersionStep } from './history.ts';
-import { withOlderValues } from './older-values.ts';
 
 /** The resources of a document as they were at each level of its history: the newest with the changes above undone, the last first. */
 export class EarlierResources {

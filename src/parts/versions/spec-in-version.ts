@@ -2,18 +2,16 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { resourceOfEffect } from '../operations.ts';
-import type { Order } from '../order.ts';
-import type { Parameter } from '../parameters.ts';
+import type { Order, Parameter } from '../parameters.ts';
 import { fieldParameters } from '../payload.ts';
 import type { Shape } from '../shape.ts';
 import { isPlainMap, named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Machine } from '../states.ts';
 import type { Carries } from './carries.ts';
-import type { ResourceCarry } from './carry.ts';
+import { olderValue, type ResourceCarry } from './carry.ts';
 import type { FieldChange } from './earlier-resources.ts';
 import type { History } from './history.ts';
-import { olderValue } from './older-values.ts';
 
 /**
  * The document as it was in one of its versions: its resources, the names and states of their machines, its endpoints and

@@ -1,7 +1,13 @@
+import type { EvaluationContext } from '../../parts/expressions/cel-value.ts';
 import { toFilter } from '../../parts/expressions/filter.ts';
-import type { Filter, FilterField, FilterOperand, FilterValue } from '../../parts/expressions/filter-form.ts';
-import { type DecidedParam, filterParam } from '../../parts/expressions/filter-params.ts';
-import type { EvaluationContext } from '../../parts/expressions/frame.ts';
+import {
+  type DecidedParam,
+  type Filter,
+  type FilterField,
+  type FilterOperand,
+  type FilterValue,
+  filterParam,
+} from '../../parts/expressions/filter-form.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Condition, Operand, Scalar } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 import type { Permission } from '../../parts/authentication.ts';
 import type { FilterKind } from '../../parts/expressions/filter-form.ts';
-import { instantOf } from '../../parts/expressions/instant.ts';
+import { instantOf } from '../../parts/expressions/time-functions.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';

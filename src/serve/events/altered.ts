@@ -1,4 +1,4 @@
-import { altersInSight } from '../../parts/altered.ts';
+import { altersInSight } from '../../parts/left-out.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { copy, toJson } from '../http/json.ts';

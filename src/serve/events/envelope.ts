@@ -4,7 +4,7 @@ import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { Envelope } from '../../parts/envelope.ts';
 import { toldAs } from '../../parts/event-names.ts';
 import { envelopeOf } from '../../parts/events.ts';
-import { toldShape } from '../../parts/expressions/told-rows.ts';
+import { toldShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -1,6 +1,6 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { loggedOf, logOf } from '../../parts/event-log.ts';
-import { toldShape } from '../../parts/expressions/told-rows.ts';
+import { toldShape } from '../../parts/expressions/operation-scope.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf, showingOperations } from '../../parts/left-out.ts';
 import { namesOperation } from '../../parts/operations.ts';

@@ -3,8 +3,8 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { resolvedShape } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { resolvedShape } from '../../parts/value-shape.ts';
 import type { ColumnSpec, Scalar } from '../../store/store.ts';
 import type { Value } from './exchange.ts';
 

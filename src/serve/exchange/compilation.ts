@@ -1,11 +1,9 @@
 import type { JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
-import { Failed as FailedValue } from '../../parts/expressions/cel-value.ts';
+import { type EvaluationContext, Failed as FailedValue } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
-import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import type { Read } from '../../parts/expressions/reads.ts';
-import type { Scope } from '../../parts/expressions/scope.ts';
-import type { ExpressionUse } from '../../parts/expressions/use.ts';
+import type { ExpressionUse, Scope } from '../../parts/expressions/scope.ts';
 import { type Expression, entriesOf, entryOf } from '../../parts/fact.ts';
 import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
 import { namedSchema, type SchemaUse, toNamingSchema } from '../../parts/schemas.ts';

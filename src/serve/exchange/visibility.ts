@@ -1,11 +1,9 @@
 import type { JsonMap } from '../../document/document.ts';
 import { pathOf } from '../../document/pointer.ts';
-import { constantsOf, fitsBranch } from '../../parts/branch-constants.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import { reaching, resourcesIn } from '../../parts/mentions.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shape-level.ts';
+import { constantsOf, fitsBranch, type Level, levelOf, reaching, resourcesIn } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Fields, Value } from './exchange.ts';
 

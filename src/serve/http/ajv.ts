@@ -1,7 +1,7 @@
 import type { Ajv, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
-import { fitsAll } from '../../parts/shapes/compose.ts';
+import { fitsAll } from '../../parts/shapes/branches.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
 import { addKeywords, boundErrors, capFormats, correctEvaluation } from './ajv-keywords.ts';
 import { holdsBigInt } from './json.ts';

@@ -2,8 +2,7 @@ import { jsonTypeOf } from '../../document/json-type.ts';
 import { fragmentStepOf } from '../../document/pointer.ts';
 import { formats, standsFor } from '../../kinds/formats/all.ts';
 import { alternativesOf, conjunctsOf } from '../../parts/shapes/branches.ts';
-import { inForce } from '../../parts/shapes/in-force.ts';
-import { mapInner } from '../../parts/shapes/inner.ts';
+import { inForce, mapInner } from '../../parts/shapes/inner.ts';
 import { keywordsThatMean } from '../../parts/shapes/keywords.ts';
 
 /** A JSON Schema as an object; booleans stand for themselves where a schema may be one. Words it does not know are ignored. */

@@ -1,4 +1,4 @@
-import { inForce } from '../../parts/shapes/in-force.ts';
+import { inForce } from '../../parts/shapes/inner.ts';
 import { compileCoercion } from './form.ts';
 import { isSchema, itemOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 

@@ -1,7 +1,7 @@
-import { compileWithoutAbsent } from '../../parts/absent-members.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { ErrorPayload } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
+import { compileWithoutAbsent } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type CompileExpression, type Evaluate, isFailed } from '../exchange/compilation.ts';
 import { noRate } from '../exchange/counted.ts';

@@ -6,7 +6,7 @@ import { leftOutOf } from '../../parts/left-out.ts';
 import { compileMessage, tellsViolation, writtenPath } from '../../parts/message-template.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
-import { ruleFor } from '../../parts/refusal-rules.ts';
+import { ruleFor } from '../../parts/possible-errors.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';

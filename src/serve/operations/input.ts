@@ -1,11 +1,11 @@
 import { keyOfFragmentStep } from '../../document/pointer.ts';
-import { choosingShape } from '../../parts/choosing-shape.ts';
 import type { Endpoint, Expand } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters, requestShape } from '../../parts/payload.ts';
 import { isNever } from '../../parts/possible-errors.ts';
+import { choosingShape } from '../../parts/reach.ts';
 import { toNamingSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';

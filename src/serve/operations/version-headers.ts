@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { resourcesIn } from '../../parts/mentions.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { resourcesIn } from '../../parts/shape-level.ts';
 import { sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Deprecation, type Selection, versionedPath } from '../../parts/versioning.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { uniquesOf } from '../../parts/generated.ts';
+import { uniquesOf } from '../../parts/inner-values.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { Duplicate } from '../../store/failures.ts';
 import type { Row } from '../../store/store.ts';

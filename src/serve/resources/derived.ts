@@ -3,7 +3,7 @@ import { type Aggregate, itemScope, itemValueScope } from '../../parts/derived/a
 import { aggregatesOver, type Derivation, derivationsOf } from '../../parts/derived/derivations.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
-import { aBoolean } from '../../parts/expressions/use.ts';
+import { aBoolean } from '../../parts/expressions/scope.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { ColumnSpec, QuerySpec, Scalar } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { type Generated, generatedOf, uniquesOf } from '../../parts/generated.ts';
+import { type Generated, generatedOf, uniquesOf } from '../../parts/inner-values.ts';
 import type { Resource } from '../../parts/resources.ts';
 
 /** What is made of a new row once the rest of it is known: what is counted, and what holds other fields. */

@@ -2,7 +2,7 @@ import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { logOf } from '../../parts/event-log.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import { generatedOf, uniquesOf } from '../../parts/generated.ts';
+import { generatedOf, uniquesOf } from '../../parts/inner-values.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';

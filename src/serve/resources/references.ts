@@ -1,9 +1,7 @@
 import type { JsonMap } from '../../document/document.ts';
 import { stepOf } from '../../document/pointer.ts';
-import { constantsOf, fitsBranch } from '../../parts/branch-constants.ts';
-import { reaching, resourcesIn, shapesOf } from '../../parts/mentions.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shape-level.ts';
+import { constantsOf, fitsBranch, type Level, levelOf, reaching, resourcesIn, shapesOf } from '../../parts/shape-level.ts';
 import { someInside } from '../../parts/shapes/inner.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Value } from '../exchange/exchange.ts';

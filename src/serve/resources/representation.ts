@@ -2,7 +2,7 @@ import { pointerOf } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { isMembers } from '../../parts/versions/older-values.ts';
+import { isMembers } from '../../parts/versions/carry.ts';
 import type { Reader as Rows } from '../../store/store.ts';
 import { keepShown } from '../callers/operation-access.ts';
 import type { Compilation } from '../exchange/compilation.ts';

@@ -1,15 +1,14 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
-import { constantsOf, fitsBranch } from '../../parts/branch-constants.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { childrenTakerOf, takesChildren } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shape-level.ts';
+import { constantsOf, fitsBranch, type Level, levelOf } from '../../parts/shape-level.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { fieldOfMember } from '../../parts/taking.ts';
-import { isMembers } from '../../parts/versions/older-values.ts';
+import { isMembers } from '../../parts/versions/carry.ts';
 import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
 import { copy } from '../http/json.ts';
 import { describeValue, sort, type Violation } from '../http/violation.ts';

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { takenOf } from '../../parts/taking.ts';
-import { mergeJson } from '../../parts/versions/older-values.ts';
+import { mergeJson } from '../../parts/versions/carry.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';

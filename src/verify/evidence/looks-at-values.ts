@@ -4,7 +4,7 @@ import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { generatedOf } from '../../parts/generated.ts';
+import { generatedOf } from '../../parts/inner-values.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';

@@ -3,7 +3,7 @@ import { type Aggregate, itemScope, itemValueScope } from '../../parts/derived/a
 import { type Derivation, derivationsOf } from '../../parts/derived/derivations.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { type CompiledExpression, compileExpression } from '../../parts/expressions/compile.ts';
-import { aBoolean } from '../../parts/expressions/use.ts';
+import { aBoolean } from '../../parts/expressions/scope.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { bareMap } from '../values/bare-map.ts';

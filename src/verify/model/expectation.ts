@@ -1,5 +1,5 @@
 import type { Json, Pointer } from '../../document/document.ts';
-import type { EvaluationContext } from '../../parts/expressions/frame.ts';
+import type { EvaluationContext } from '../../parts/expressions/cel-value.ts';
 
 /** What a field has to be after a change, and which word of the document says so. */
 export type Expectation = { readonly because: Because; readonly at: Pointer } & (

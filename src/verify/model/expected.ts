@@ -6,7 +6,7 @@ import { boundRows } from '../../parts/path-keys.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts';
 import { takenOf } from '../../parts/taking.ts';
-import { mergeJson } from '../../parts/versions/older-values.ts';
+import { mergeJson } from '../../parts/versions/carry.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { boundValues } from './bound-values.ts';

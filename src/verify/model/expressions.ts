@@ -1,9 +1,8 @@
 import type { Json } from '../../document/document.ts';
-import { Failed } from '../../parts/expressions/cel-value.ts';
+import { type EvaluationContext, Failed } from '../../parts/expressions/cel-value.ts';
 import { type CompiledExpression, compileExpression } from '../../parts/expressions/compile.ts';
-import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import type { Read } from '../../parts/expressions/reads.ts';
-import type { ExpressionUse } from '../../parts/expressions/use.ts';
+import type { ExpressionUse } from '../../parts/expressions/scope.ts';
 import type { Expression } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { expressionUses } from '../../parts/uses/all.ts';

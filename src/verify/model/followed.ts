@@ -1,4 +1,4 @@
-import type { FieldValues } from '../../parts/expressions/frame.ts';
+import type { FieldValues } from '../../parts/expressions/cel-value.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { derivedElsewhere } from './derived.ts';
 import type { Follow } from './expectation.ts';

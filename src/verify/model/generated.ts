@@ -1,5 +1,5 @@
 import { readTemplate } from '../../kinds/generators/template.ts';
-import { generatedOf } from '../../parts/generated.ts';
+import { generatedOf } from '../../parts/inner-values.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Expectation } from './expectation.ts';
 

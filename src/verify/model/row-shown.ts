@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
-import { placeMadeBy } from '../../parts/made-values.ts';
+import { placeMadeBy } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';

@@ -7,7 +7,7 @@ import { entryOf, isStated } from '../../parts/fact.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { fitsAll } from '../../parts/shapes/compose.ts';
+import { fitsAll } from '../../parts/shapes/branches.ts';
 import { newAjv, standardTest } from '../../parts/shapes/validators.ts';
 import type { Spec } from '../../parts/spec.ts';
 

@@ -4,7 +4,7 @@ import { handshakeOf } from '../../../kinds/handshakes/all.ts';
 import { differsByAddress } from '../../../kinds/handshakes/asking.ts';
 import type { Handshake } from '../../../kinds/handshakes/kind.ts';
 import { statedValue } from '../../../parts/fact.ts';
-import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { fitsAny } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 
 /** How addresses are asked before anything is delivered to them, as a request and its reply. */

@@ -16,7 +16,7 @@ import {
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import type { Shape } from '../../../parts/shape.ts';
-import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { fitsAny } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOn } from '../../../parts/states.ts';

@@ -2,8 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { jsonTypes } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { conjunctionOf, hasMeaning, unionsOf } from '../../../parts/shapes/branches.ts';
-import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { conjunctionOf, fitsAny, hasMeaning, unionsOf } from '../../../parts/shapes/branches.ts';
 import { conjunctionWord } from '../../../parts/shapes/keywords.ts';
 import { type At, type MapAt, refOf, type SourceReader } from './reader.ts';
 

@@ -1,7 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { fitsAll } from '../../../parts/shapes/compose.ts';
+import { fitsAll } from '../../../parts/shapes/branches.ts';
 import { conjunctionWord } from '../../../parts/shapes/keywords.ts';
 import type { Trail } from './evidence.ts';
 import { propertiesOf, type SchemaProperties, shortened } from './properties.ts';

@@ -6,7 +6,7 @@ import { streamKind } from '../../../kinds/streams/all.ts';
 import type { EventKind, Pull, Push } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { fitsOne } from '../../../parts/shapes/compose.ts';
+import { fitsOne } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { envelopeExample, envelopeSchema } from '../../json-schema/write/payload-schemas.ts';
 import { componentName, operationIdOf, titleOf } from '../../spec/operation-names.ts';

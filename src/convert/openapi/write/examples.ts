@@ -3,7 +3,7 @@ import { isMap, newMap } from '../../../document/values.ts';
 import { timeFormat } from '../../../kinds/formats/all.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
-import { generatedOf } from '../../../parts/generated.ts';
+import { generatedOf } from '../../../parts/inner-values.ts';
 import { isEverShown, isWritable, sentShape, takesChildren } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';

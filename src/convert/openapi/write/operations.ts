@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { callableOperations, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
-import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { fitsAny } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machinesOf } from '../../../parts/states.ts';
 import { titleOf } from '../../spec/operation-names.ts';

@@ -1,11 +1,11 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
 import { choosingWords } from '../../../parts/choosing.ts';
-import { choosingShape } from '../../../parts/choosing-shape.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
+import { choosingShape } from '../../../parts/reach.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { machineOn } from '../../../parts/states.ts';
 import { componentName } from '../../spec/operation-names.ts';

@@ -1,13 +1,13 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
-import { compileWithoutAbsent } from '../../../parts/absent-members.ts';
 import { Failed } from '../../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../../parts/expressions/compile.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
-import { placeMadeBy } from '../../../parts/made-values.ts';
+import { placeMadeBy } from '../../../parts/field-path.ts';
 import { compileMessage } from '../../../parts/message-template.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { fitsAll } from '../../../parts/shapes/compose.ts';
+import { compileWithoutAbsent } from '../../../parts/shape-level.ts';
+import { fitsAll } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { errorScope } from '../../../parts/uses/errors.ts';
 import { errorMedia, errorSchema } from '../../json-schema/write/payload-schemas.ts';

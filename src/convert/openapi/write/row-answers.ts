@@ -7,7 +7,7 @@ import { statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { isOfChosen } from '../../../parts/selecting.ts';
-import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { fitsAny } from '../../../parts/shapes/branches.ts';
 import { followsKey, formKey, orChosenForm } from '../own/words.ts';
 import { paginationFor } from './following-parameters.ts';
 import { statedSchema } from './stated-schema.ts';

@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import { expand, fieldWords } from '../../../parts/read-shape.ts';
 import { identifierType } from '../../../parts/schemas.ts';
-import { besideNull, orNull } from '../../../parts/shapes/compose.ts';
+import { besideNull, orNull } from '../../../parts/shapes/branches.ts';
 import { mapInner } from '../../../parts/shapes/inner.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
 import { extensible } from '../../json-schema/write/shape-schema.ts';

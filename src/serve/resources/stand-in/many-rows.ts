@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { mergeJson } from '../../../parts/versions/older-values.ts';
+import { mergeJson } from '../../../parts/versions/carry.ts';
 import type { Row } from '../../../store/store.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';

@@ -3,7 +3,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { mergeJson } from '../../../parts/versions/older-values.ts';
+import { mergeJson } from '../../../parts/versions/carry.ts';
 import type { Row, Transaction } from '../../../store/store.ts';
 import { type Exchange, type Fields, Refused, type Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';

@@ -6,7 +6,7 @@ import { type Ground, nothing, type Sampler } from '../../../parts/samples/sampl
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
-import { mergeJson } from '../../../parts/versions/older-values.ts';
+import { mergeJson } from '../../../parts/versions/carry.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';
 import { phrase } from '../../http/refusals.ts';

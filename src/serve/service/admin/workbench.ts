@@ -1,5 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { instantOf, plusLapse } from '../../../parts/expressions/instant.ts';
+import { instantOf, plusLapse } from '../../../parts/expressions/time-functions.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { CommitFailed } from '../../../store/failures.ts';
 import { Refused } from '../../exchange/exchange.ts';

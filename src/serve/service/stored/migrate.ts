@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { entriesOf } from '../../../parts/fact.ts';
-import { uniquesOf } from '../../../parts/generated.ts';
+import { uniquesOf } from '../../../parts/inner-values.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { Carries } from '../../../parts/versions/carries.ts';

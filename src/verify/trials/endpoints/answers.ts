@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
+import { mayBeUntold } from '../../../parts/left-out.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { mayBeUntold } from '../../../parts/untold.ts';
 import { bodyFields, briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Model } from '../../model/model.ts';
 import { tellsMoved } from '../../model/refused-as.ts';

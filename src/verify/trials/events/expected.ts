@@ -1,14 +1,13 @@
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
-import { altersInSight } from '../../../parts/altered.ts';
 import { toldAs } from '../../../parts/event-names.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { altersInSight } from '../../../parts/left-out.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
-import type { Allowed } from '../../model/access.ts';
-import { callerContext } from '../../model/access.ts';
+import { type Allowed, callerContext } from '../../model/access.ts';
 import { changedAgain } from '../../model/changed-again.ts';
 import type { Before } from '../../model/expectation.ts';
 import type { Evaluated, Known } from '../../model/expressions.ts';

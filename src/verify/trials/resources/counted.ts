@@ -1,6 +1,6 @@
 import { entriesOf, entryOf } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
-import { type Generated, generatedOf } from '../../../parts/generated.ts';
+import { type Generated, generatedOf } from '../../../parts/inner-values.ts';
 import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';

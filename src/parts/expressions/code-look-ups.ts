@@ -1,6 +1,5 @@
-import { Failed } from './cel-value.ts';
+import { bounds, charge, Failed, type Raw } from './cel-value.ts';
 import type { Code, Coding, Evaluation, Locals } from './code-path.ts';
-import { bounds, charge, type Raw } from './frame.ts';
 import type { NodeOf } from './node.ts';
 import { outcome } from './outcome.ts';
 
@@ -38,5 +37,34 @@ export function codeFind(coding: Coding, node: NodeOf<'find'>, locals: Locals): 
       const key = unique === undefined ? String(Object.values(by)[0]) : by;
       return frame.context.follow?.(resource, key, unique) ?? undefined;
     },
+  };
+}
+
+/** The address of a row, of which every parameter has a value. @throws {Failed} where one has none. */
+export function codeLink(coding: Coding, node: NodeOf<'link'>, locals: Locals): Evaluation<string> {
+  const link = coding.inferred.links.get(node);
+  const failed = new Failed('absent', 'a row without an address');
+  if (!link) {
+    return () => {
+      throw failed;
+    };
+  }
+  const pieces = link.map((piece): string | Evaluation<unknown> => {
+    if (typeof piece === 'string') return piece;
+    const code = coding.code(piece, locals);
+    return outcome(code, { type: code.type, optional: true });
+  });
+  return (frame) => {
+    let address = '';
+    for (const piece of pieces) {
+      if (typeof piece === 'string') {
+        address += piece;
+        continue;
+      }
+      const value = piece(frame);
+      if (value === undefined || value === null || typeof value === 'object') throw failed;
+      address += encodeURIComponent(String(value));
+    }
+    return address;
   };
 }
