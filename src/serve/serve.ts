@@ -1,6 +1,6 @@
 import type { OrderWord } from '../parts/refusal-order.ts';
 import type { Reader, Transaction } from '../store/store.ts';
-import type { Identified } from './callers/authentication.ts';
+import type { Identified } from './callers/presented.ts';
 import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
   type Exchange,
@@ -27,9 +27,8 @@ import {
   type Work,
 } from './resources/act.ts';
 import { withDerived } from './resources/derive.ts';
-import type { Drawn } from './resources/drawn.ts';
 import type { RowModel } from './resources/model.ts';
-import { RefusedSet } from './resources/setters.ts';
+import { type Drawn, RefusedSet } from './resources/setters.ts';
 import type { FireTransition } from './resources/transition.ts';
 import { compileStatedAsk } from './stated-order.ts';
 

@@ -11,10 +11,22 @@ import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { madeUpAttributes, usersOf, withAttributes } from './callers.ts';
-import { type Challenges, compileCarriers, compileChallenges, type Presented } from './carriers.ts';
 import { isCrossSite, isWrite, statedOrigins } from './cross-site.ts';
 import { isLedHere, isOnLoopback } from './loopback.ts';
-import { isGood, joinedCaller, oneCaller, type ProofOutcome, type Prove, type Proven, withCompanions } from './proof.ts';
+import {
+  type Challenges,
+  compileCarriers,
+  compileChallenges,
+  type Identified,
+  isGood,
+  joinedCaller,
+  oneCaller,
+  type Presented,
+  type ProofOutcome,
+  type Prove,
+  type Proven,
+  withCompanions,
+} from './presented.ts';
 import { compileProof, type Means } from './proofs.ts';
 
 /** Step 4: finds out who is calling. */
@@ -282,11 +294,3 @@ function refuseUnsupported(schemes: readonly Accepted[], means: Means): { readon
 function unsupported(detail: string): Refusal {
   return { unsupported: { type: 'urn:ninefold:unsupported', detail } };
 }
-
-/**
- * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
- * another site asks, with what its browser sends by itself. `warning`: what was let pass.
- */
-export type Identified =
-  | { readonly caller: Caller | undefined; readonly mayNotWrite?: true; readonly warning?: string }
-  | { readonly refusal: Refusal };

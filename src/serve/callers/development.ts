@@ -12,8 +12,8 @@ import type { Caller } from '../exchange/exchange.ts';
 import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { claimsFor, compileCaller, madeUpAttributes, usersOf, withAttributes } from './callers.ts';
-import { usualWord } from './carriers.ts';
 import { type Credentials, newKey, newRequestKey } from './credentials.ts';
+import { usualWord } from './presented.ts';
 import { fixedKeys, type KeySet, lifetimeMsOf } from './tokens.ts';
 
 /** A credential that was made for one run of a service, ready to be sent. */

@@ -13,7 +13,7 @@ import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
 import { throttleLogins } from './failed-logins.ts';
 import { compileIntrospection, fetchJson } from './introspection.ts';
-import type { ProofOutcome, Prove } from './proof.ts';
+import type { ProofOutcome, Prove } from './presented.ts';
 import { compileSignedRequests, signedHead } from './request-signatures.ts';
 import { compileTokens, fixedKeys, type KeySet, lifetimeMsOf, startKeySet } from './tokens.ts';
 

@@ -5,7 +5,7 @@ import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type Good, goodOf, keptOf } from './kept-credentials.ts';
-import type { ProofOutcome, Prove } from './proof.ts';
+import type { ProofOutcome, Prove } from './presented.ts';
 import { Remembered } from './remembered.ts';
 
 interface SignedSetting {

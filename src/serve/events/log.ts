@@ -13,7 +13,7 @@ import { parseStoredValue, toJson, withoutPrototype } from '../http/json.ts';
 import { ownWork, type StoredChange, type Work } from '../resources/act.ts';
 import { isFields } from '../resources/body.ts';
 import { removeRow } from '../resources/delete.ts';
-import { drawOnce } from '../resources/drawn.ts';
+import { drawOnce } from '../resources/setters.ts';
 import { Alarm } from './alarm.ts';
 import type { RecordedKind } from './event-kinds.ts';
 import type { EventsSetting } from './setting.ts';
@@ -232,8 +232,9 @@ export class LogKeeping {
     // Where the work is another process's, there may be no engine yet: a shared store says so before the service has started.
     if (this.#running || this.#isStopped || !this.#isMine) return;
     const keepMs = logOf(this.#engine().compilation.spec)?.keepMs;
-    if (keepMs === undefined || !Number.isFinite(keepMs)) return;
     this.#isSet = true;
+    // Nothing ever goes, until the document is another one.
+    if (keepMs === undefined || !Number.isFinite(keepMs)) return;
     this.#running = this.#run()
       .catch((failure: unknown) => {
         const { clock, onFailure } = this.#engine();

@@ -1,7 +1,7 @@
 import { decodePercent, splitQuery } from './target.ts';
 
 /** A path template taken apart: its real path's segments, its parameters' names in order, and the query its key fixes. */
-export interface RouteTemplate {
+interface RouteTemplate {
   readonly segments: readonly Segment[];
   readonly names: readonly string[];
   readonly fixed: readonly FixedQuery[];
@@ -85,4 +85,29 @@ function readFixed(query: string): FixedQuery[] {
     for (const value of values) fixed.push({ name, value: /^\{[^}]*\}$/.test(value) ? undefined : decoded(value) });
   }
   return fixed;
+}
+
+/** Reads a path template such as `/{version}` after the base path: what stands for the version, and the path without it. */
+export function pathReader(template: string, basePath: string): (path: string) => { name: string; path: string } | undefined {
+  const [before = '', after = ''] = template.split('{version}');
+  const head = basePath + (before.startsWith('/') ? before : `/${before}`);
+  return (path) => {
+    if (!path.startsWith(head)) return undefined;
+    const slash = path.indexOf('/', head.length);
+    const segment = path.slice(head.length, slash < 0 ? path.length : slash);
+    const rest = slash < 0 ? '' : path.slice(slash);
+    const ending = after.split('/')[0] as string;
+    const below = after.slice(ending.length);
+    if (!segment.endsWith(ending) || segment.length === ending.length || !rest.startsWith(below)) return undefined;
+    const raw = segment.slice(0, segment.length - ending.length);
+    return { name: decodedOrSent(raw), path: basePath + rest.slice(below.length) };
+  };
+}
+
+function decodedOrSent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

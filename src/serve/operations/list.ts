@@ -7,7 +7,6 @@ import { type Exchange, type OperationRun, refusalReply } from '../exchange/exch
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
 import { changeFor, readFor, type Work, workFor } from '../resources/act.ts';
-import type { Drawn } from '../resources/drawn.ts';
 import {
   compileEnvelope,
   compileLinks,
@@ -22,6 +21,7 @@ import { boundFields, compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileRepresentation, type Representation } from '../resources/representation.ts';
+import type { Drawn } from '../resources/setters.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
 import { LongLists, type ShowRows } from './long-list.ts';

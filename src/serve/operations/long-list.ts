@@ -4,8 +4,8 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { ReplySink, ReplyStream } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { readFor } from '../resources/act.ts';
-import type { Drawn } from '../resources/drawn.ts';
 import type { LongRows } from '../resources/lists/envelope.ts';
+import type { Drawn } from '../resources/setters.ts';
 import type { Engine } from './engine.ts';
 
 /** The texts of some rows as they are shown, with commas between them. */

@@ -5,13 +5,13 @@ import { type Exchange, type Fields, type OperationRun, type Refusal, refusalRep
 import type { Reply } from '../http/call.ts';
 import { contentTag, evaluateConditions } from '../http/conditions.ts';
 import { changeFor, readFor, type Work, workFor } from '../resources/act.ts';
-import type { Drawn } from '../resources/drawn.ts';
 import type { DeletedRow } from '../resources/kept-row.ts';
 import { compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
 import { tagAs } from '../resources/precondition.ts';
 import { compileRepresentation, type Representation } from '../resources/representation.ts';
+import type { Drawn } from '../resources/setters.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';

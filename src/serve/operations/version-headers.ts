@@ -5,12 +5,12 @@ import type { Shape } from '../../parts/shape.ts';
 import { resourcesIn } from '../../parts/shape-level.ts';
 import { sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { type Deprecation, type Selection, versionedPath } from '../../parts/versioning.ts';
+import { type Deprecation, endOf, type Selection, type Version, versionedPath } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';
 import type { Exchange, Plan } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import type { Call, Reply } from '../http/call.ts';
-import { deprecationHeaders, pathReader } from './version-selection.ts';
+import { pathReader } from '../http/route-template.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -232,4 +232,41 @@ function nodesOf(spec: Spec, user: string | undefined): Map<string, Node> {
   const nodes = byUser.get(user) ?? new Map<string, Node>();
   byUser.set(user, nodes);
   return nodes;
+}
+
+/** When a version is gone, in milliseconds since 1970. */
+export function sunsetMsOf({ deprecation }: Version): number | undefined {
+  return deprecation.standing === 'stated' || deprecation.standing === 'inferred' ? dateMs(endOf(deprecation.value)) : undefined;
+}
+
+/**
+ * The header fields of what is deprecated: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 8288), with the
+ * earliest date of each and every link.
+ */
+function deprecationHeaders(stated: readonly Deprecation[]): Record<string, string> | undefined {
+  if (stated.length === 0) return undefined;
+  const headers: Record<string, string> = {};
+  // RFC 9745 knows dates alone; what is deprecated without one has been since the epoch. What only ends is not deprecated yet.
+  const since = stated.flatMap(({ deprecated, sunset }) => dateMs(deprecated) ?? (sunset === undefined ? 0 : []));
+  const sunsets = stated.flatMap(({ sunset }) => dateMs(sunset) ?? []);
+  if (since.length > 0) headers.deprecation = `@${Math.floor(Math.min(...since) / 1000)}`;
+  if (sunsets.length > 0) headers.sunset = new Date(Math.min(...sunsets)).toUTCString();
+  const links = stated.flatMap(({ link, alternative }) => [
+    ...(link === undefined ? [] : [`<${link}>; rel="deprecation"`]),
+    ...(alternative === undefined ? [] : successorLink(alternative)),
+  ]);
+  if (links.length > 0) headers.link = [...new Set(links)].join(', ');
+  return headers;
+}
+
+/** RFC 5829 section 3.4, where the alternative is an address. */
+function successorLink(alternative: string): string[] {
+  const isAddress = /^(?:[a-z][a-z\d+.-]*:|\/)[^<>\s"]*$/i.test(alternative);
+  return isAddress ? [`<${alternative}>; rel="successor-version"`] : [];
+}
+
+/** A stated date or date-time, in milliseconds since 1970. */
+function dateMs(text: string | undefined): number | undefined {
+  const ms = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,16 +1,19 @@
 import { entryOf } from '../../parts/fact.ts';
+import type { Selection } from '../../parts/versioning.ts';
+import type { History } from '../../parts/versions/history.ts';
 import { isServed } from '../../parts/versions/spec-in-version.ts';
 import type { Store } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
-import { type Caller, type Exchange, Planned, type Routed } from '../exchange/exchange.ts';
+import { type Caller, type Exchange, Planned, type Refusal, type Routed } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Versions } from '../exchange/versions.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { compileRoutes, type Router } from '../http/route.ts';
+import { pathReader } from '../http/route-template.ts';
+import { describeValue } from '../http/violation.ts';
 import type { Engine } from './engine.ts';
 import { planInVersion } from './older-plan.ts';
-import { compileToldVersion } from './version-headers.ts';
-import { compileAsked, pathReader, sunsetMsOf, unknownVersion } from './version-selection.ts';
+import { compileToldVersion, sunsetMsOf } from './version-headers.ts';
 
 /** What the versioning part does on a request's road. */
 export interface CompiledVersions {
@@ -160,5 +163,52 @@ function openPins(store: Store): Pins {
         },
       );
     },
+  };
+}
+
+/** What a call says of its version. */
+interface RequestedVersion {
+  /** The version by its name; nothing where the call does not say. */
+  readonly name: string | undefined;
+  /** The path without what chose the version. */
+  readonly path: string;
+}
+
+/** Compiles the reading of the version that a call asks for: by a header, a query parameter or a path. */
+function compileAsked(selection: Selection | undefined, history: History, basePath: string): (call: Call) => RequestedVersion {
+  const { by, carrier } = selection ?? { by: 'pin', carrier: '' };
+  if (by === 'header') {
+    const header = carrier.toLowerCase();
+    return ({ headers, path }) => {
+      const sent = headers[header];
+      return { name: Array.isArray(sent) ? sent.join(', ') : sent?.trim(), path };
+    };
+  }
+  if (by === 'query') {
+    return ({ query, path }) => {
+      if (query === '') return { name: undefined, path };
+      const sent = new Set(new URLSearchParams(query).getAll(carrier));
+      return { name: sent.size === 0 ? undefined : [...sent].join(', '), path };
+    };
+  }
+  if (by === 'path') {
+    const listed = new Set(history.versions.map(({ name }) => name));
+    const match = pathReader(carrier, basePath);
+    return ({ path }) => {
+      const found = match(path);
+      return found && listed.has(found.name) ? found : { name: undefined, path };
+    };
+  }
+  return ({ path }) => ({ name: undefined, path });
+}
+
+/** The refusal of a version that is not listed, or of none where one is wanted. */
+function unknownVersion(selection: Selection | undefined, history: History, name: string | undefined): Refusal {
+  const names = history.versions.map((version) => version.name).join(', ');
+  const place = selection?.by === 'header' || selection?.by === 'query' || selection?.by === 'path' ? selection.by : undefined;
+  const path = place === 'path' ? 'version' : (selection?.carrier ?? '');
+  return {
+    when: 'version.unknown',
+    ...(place && { violations: [{ in: place, path, found: describeValue(name), expected: `one of ${names}` }] }),
   };
 }

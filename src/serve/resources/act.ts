@@ -6,8 +6,8 @@ import type { PromiseOrValue } from '../exchange/after.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { changeWatched, isWatched, readWatched } from '../exchange/observations.ts';
 import type { Entropy } from '../http/clock.ts';
-import { type Drawn, DrawnFor } from './drawn.ts';
 import type { RowModel } from './model.ts';
+import { type Drawn, DrawnFor } from './setters.ts';
 
 export interface Models extends ReadonlyMap<string, RowModel> {
   /** Carries out what follows from the changes that were stored since. @throws {Refused} for all of it. Nothing where nothing follows. */

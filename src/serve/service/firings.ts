@@ -5,9 +5,9 @@ import { freePass } from '../callers/operation-access.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import { ownWork, type Work } from '../resources/act.ts';
-import type { Drawn } from '../resources/drawn.ts';
 import { enteredOf, timedOf } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
+import type { Drawn } from '../resources/setters.ts';
 import { compileFiring, type FireTransition } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
 

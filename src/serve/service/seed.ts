@@ -4,8 +4,8 @@ import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import { ownWork, type Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
-import { drawOnce } from '../resources/drawn.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
+import { drawOnce } from '../resources/setters.ts';
 import { misfitOf } from './stored/misfits.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */

@@ -1,44 +1,34 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf } from '../../parts/fact.ts';
-import { basePath } from '../../parts/purpose.ts';
+import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { Credentials } from '../callers/credentials.ts';
-import { Development, lendingTo } from '../callers/development.ts';
-import { compileTargets } from '../callers/vary.ts';
+import { Development } from '../callers/development.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
-import { compileVersionList } from '../exchange/versions.ts';
-import { withFollowing } from '../following/follow.ts';
-import type { Call } from '../http/call.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
-import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
+import { fetchDoor } from '../http/fetch.ts';
+import type { DoorRefusal } from '../http/refusals.ts';
+import { createListener, listen } from '../http/socket.ts';
 import { RateCounters } from '../limits/rate-counters.ts';
-import type { Engine } from '../operations/engine.ts';
-import type { BeforeHandlers, Handlers } from '../operations/handlers.ts';
-import { compileCursors } from '../resources/lists/cursor.ts';
-import { compileModels } from '../resources/model.ts';
-import { startStandIn } from '../resources/stand-in/start.ts';
-import { startViewCompilation } from '../resources/view-compilation.ts';
-import type { Stage } from '../scenarios/stage.ts';
+import { statedBounds } from '../limits/stated-bounds.ts';
+import { connectionKey } from '../limits/whom.ts';
 import type { Workbench } from '../scenarios/workbench.ts';
+import type { AnswerCall } from '../serve.ts';
 import { compileAdmin, openAdmin } from './admin/administer.ts';
 import { brokerNotes, givenWebhooks, webhookTargets } from './broker.ts';
 import { settledSoon } from './clock-door.ts';
 import { CoverageCount } from './coverage.ts';
-import { compileRawRefusals, type DoorsServed, doorsOf } from './doors.ts';
-import { type DocumentStore, type NewestDocument, newestOf, storeOfDocument, tellingNewest } from './newest.ts';
+import { type NewestDocument, newestOf, tellingNewest } from './newest.ts';
 import { compileNote, noteAll, quietly } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
-import { bringRowsUp } from './rederive.ts';
 import { seedRows, seedStated } from './seed.ts';
+import { type DoorsServed, type Lasting, provingOf, type Served, startServed } from './served.ts';
 import type { ServeOptions, Service } from './service.ts';
-import { type CountingPlace, type SharedService, startCounting, startSharing } from './sharing.ts';
-import { compileServe } from './steps.ts';
-import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
+import { type SharedService, startCounting, startSharing } from './sharing.ts';
+import { lastingOf } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
-import type { Note } from './unrouted.ts';
 import { type OperatorWatch, startOperatorWatch } from './watched.ts';
 import { stageOf, startWorkbench } from './workbench-door.ts';
 
@@ -179,105 +169,26 @@ async function settle(...parts: readonly { settled(): Promise<void> }[]): Promis
   for (let round = 0; round < 2; round++) for (const part of parts) await part.settled();
 }
 
-/** A document as it is served: all of this changes at once where another one takes its place. */
-interface Served extends DoorsServed {
-  /** The store as these plans have it. */
-  readonly own: DocumentStore;
-  /** What became of stored rows and their timers, in words. */
-  readonly carried: readonly string[];
-  /** What of a call's target the log may show. */
-  readonly target: (call: Call) => string;
-}
-
-/** @throws {Misfits} where stored rows do not fit the document. */
-async function startServed(
-  spec: Spec,
-  store: Store,
-  lasting: Lasting,
-  note: Note | undefined,
-  options: ServeOptions,
-): Promise<Served> {
-  const own = storeOfDocument(store);
-  const { engine, migrated } = await startEngine(spec, own.store, lasting, options);
-  const broughtUp = await bringRowsUp(engine);
-  await lasting.development?.issue(engine.compilation);
+/** The doors that calls come in by, whatever document is served at the time. */
+function doorsOf(
+  served: () => DoorsServed,
+  newest: NewestDocument | undefined,
+  turnAway: ServeOptions['turnAway'],
+): Pick<Service, 'listener' | 'fetch' | 'listen'> {
+  const road: AnswerCall = (call) => served().road(call);
+  const newestRoad = newest ? newest.answering(road) : road;
+  const answer: AnswerCall = turnAway ? (call) => turnAway(call) ?? newestRoad(call) : newestRoad;
+  const options = {
+    refuseRaw: (kind: DoorRefusal, path: string) => served().refuseRaw(kind, path),
+    onFailure: (failure: unknown) => served().engine.onFailure(failure, 'door'),
+  };
+  const bounds = () => statedBounds(served().engine.compilation.spec.limits);
   return {
-    own,
-    engine,
-    carried: [...migrated.done, ...broughtUp],
-    road: compileServe(engine, note, lasting.stage),
-    refuseRaw: compileRawRefusals(engine),
-    target: compileTargets(spec),
+    listener: createListener(answer, { ...bounds(), ...options }),
+    fetch: fetchDoor(answer),
+    listen: (at) => {
+      const countedAs = connectionKey(statedValue(served().engine.compilation.spec.limits.trustProxies) ?? []);
+      return listen(answer, { ...bounds(), ...options, countedAs, host: '127.0.0.1', ...at });
+    },
   };
-}
-
-/** What outlasts a document that is served in place of another. */
-interface Lasting
-  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development' | 'onFailure'>,
-    Pick<LimitsSetting, 'counters'> {
-  readonly counting: CountingPlace;
-  /** What trials play; nothing where others rely on the service. */
-  readonly stage: Stage | undefined;
-}
-
-/** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
-async function startEngine(
-  spec: Spec,
-  store: Store,
-  lasting: Lasting,
-  options: ServeOptions,
-): Promise<{ readonly engine: Engine; readonly migrated: Migrated }> {
-  const standIn = options.sample ? startStandIn(spec, options, lendingTo(lasting.credentials, spec, options.as)) : undefined;
-  const compilation = startViewCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], standIn);
-  const models = withFollowing(compileModels(compilation, compilation.access), compilation);
-  const chance = options.chance ?? systemChance;
-  const clock = options.clock ?? systemClock;
-  const migrated = await migrate({
-    store,
-    models,
-    compilation,
-    acceptMisfits: options.acceptMisfits ?? false,
-    options: options.migration ?? {},
-    now: () => clock.now(),
-  });
-  const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
-  const { counters, counting, onFailure, stage: _stage, ...own } = lasting;
-  const engine: Engine = {
-    compilation,
-    store,
-    models,
-    clock,
-    chance,
-    cursors: compileCursors(secret),
-    // What a handler asks of its context is for its author to have right: it is given a whole HandlerContext.
-    handlers: (options.handlers ?? {}) as Handlers,
-    before: (options.before ?? {}) as BeforeHandlers,
-    identify: options.identify,
-    environment: options.environment ?? {},
-    readFile: options.readFile,
-    openapi: options.openapi,
-    ...own,
-    versions: compileVersionList(spec, compilation.validator, () => clock.now()),
-    basePath: basePath(spec.purpose),
-    acceptsOpen: options.open === 'accept' || standIn !== undefined,
-    relaxesAuth: options.relax === 'auth',
-    ...provingOf(options),
-    exchanges: standIn && ((endpoint) => standIn.exchangesCredential(endpoint)),
-    isProduction: options.production ?? false,
-    measures: options.onExchange !== undefined,
-    onFailure,
-    limits: compileLimits(spec.limits, {
-      clock,
-      counters,
-      shared: counting.shared,
-      compile: compilation.expression,
-      onFailure,
-    }),
-  };
-  return { engine, migrated };
-}
-
-/** A stand-in gives out tokens itself where its document says nobody's keys; one that is not strict takes what stands beside a good key. */
-function provingOf({ development, sample, strict }: ServeOptions) {
-  return { signsAll: development === true && sample === true, takesCompanions: sample === true && strict !== true };
 }

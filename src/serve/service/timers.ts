@@ -5,7 +5,7 @@ import { after } from '../exchange/after.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import { ownWork } from '../resources/act.ts';
-import { type Drawn, drawOnce } from '../resources/drawn.ts';
+import { type Drawn, drawOnce } from '../resources/setters.ts';
 import { fire } from '../serve.ts';
 import type { FailingTimer, TimersAtHand } from './admin/command.ts';
 import { Firings } from './firings.ts';

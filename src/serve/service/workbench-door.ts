@@ -9,7 +9,7 @@ import { listen } from '../http/socket.ts';
 import type { Engine } from '../operations/engine.ts';
 import { emittable } from '../operations/handler-context.ts';
 import { ownWork } from '../resources/act.ts';
-import { drawOnce } from '../resources/drawn.ts';
+import { drawOnce } from '../resources/setters.ts';
 import { BadScenario } from '../scenarios/scenario.ts';
 import { Stage } from '../scenarios/stage.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';

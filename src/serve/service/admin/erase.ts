@@ -10,9 +10,9 @@ import { operationsOn } from '../../callers/rules.ts';
 import { type Caller, type Fields, Refused } from '../../exchange/exchange.ts';
 import { type Models, ownWork, type Work } from '../../resources/act.ts';
 import { removeRow } from '../../resources/delete.ts';
-import { drawOnce } from '../../resources/drawn.ts';
 import { forgetDeleted } from '../../resources/kept-row.ts';
 import { compileModels, type RowModel } from '../../resources/model.ts';
+import { drawOnce } from '../../resources/setters.ts';
 import { startViewCompilation } from '../../resources/view-compilation.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 
