@@ -6,6 +6,7 @@ import { crashKind } from './exchange/facts.ts';
 import type { ScriptRun } from './exchange/run.ts';
 import type { Step } from './exchange/step.ts';
 import type { Model } from './model/model.ts';
+import type { Refill } from './refill.ts';
 import type { Breach, Reproduced, Unsteady } from './report.ts';
 import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './session/replay.ts';
 import { shellScript, tellSteps } from './session/scripted.ts';
@@ -16,6 +17,8 @@ export interface Confirming {
   readonly session: Session;
   readonly suspicion: Suspicion;
   readonly start: () => ScriptRun;
+  /** Runs it once nothing is owed that it would be refused for. */
+  readonly around: Refill['around'];
   /** Removes what a run made. */
   readonly clear: (run: ScriptRun) => Promise<void>;
   /** Whether a run was refused something since others had all the rows that there may be. */
@@ -111,10 +114,10 @@ async function replayedTimes(suspect: Suspect, times: number, confirming: Confir
 }
 
 /** A replay begins where nothing is left of those before it, as far as the document has a way to remove it. */
-async function replayed(suspect: Suspect, { start, clear, wasFull }: Confirming): Promise<Replayed> {
+async function replayed(suspect: Suspect, { start, around, clear, wasFull }: Confirming): Promise<Replayed> {
   for (let tries = 1; ; tries++) {
     const run = start();
-    const result = await replayScript(suspect, run);
+    const result = await around(() => replayScript(suspect, run), run.pausing);
     await clear(run);
     if (isFlaw(result.judgement) || tries >= triesFull || !wasFull(run)) return result;
     // Others have what it needs until they are over.

@@ -2,55 +2,39 @@ import { type PlannedCase, planOf } from './asked.ts';
 import { CaseCosts } from './case-costs.ts';
 import { cleanUp, removeSubscribers } from './clean-up.ts';
 import { nothingSent, sendControls } from './controls.ts';
-import { type Budget, type Errand, Spent } from './exchange/budget.ts';
-import type { Client } from './exchange/client.ts';
-import type { ServiceClock } from './exchange/clock.ts';
-import type { RowMaker } from './exchange/row.ts';
+import { type Errand, Spent } from './exchange/budget.ts';
 import type { ScriptRun } from './exchange/run.ts';
 import { Untestable } from './exchange/untestable.ts';
+import { gathering } from './gathering.ts';
 import { GivenKept } from './given.ts';
 import { staysWithin } from './make/ends.ts';
-import type { Made } from './make/made.ts';
 import { forgetOwnRows, noteOwnRows } from './make/own-rows.ts';
-import type { Model } from './model/model.ts';
 import { cameToNothing } from './nothing.ts';
-import type { VerifyOptions } from './options.ts';
 import { inOrderOfWorth } from './order.ts';
 import { phases, shareLeast } from './phases.ts';
 import { Refill, refillMsMax } from './refill.ts';
 import type { Leftover, VerifyReport } from './report.ts';
 import { Room } from './room.ts';
-import type { Observer } from './session/observer.ts';
+import type { RoundsGiven } from './rounds-given.ts';
 import { type Ledgering, Session, type Suspicion } from './session/session.ts';
 import type { Trial } from './session/trial.ts';
-import type { Skips } from './skips.ts';
 import { CaseSlots, type Slot } from './slots.ts';
 import { Suspects } from './suspects.ts';
-import type { Tally } from './tally.ts';
 import { Draws } from './values/chance.ts';
-
-interface RoundsGiven {
-  readonly model: Model;
-  readonly seed: number;
-  readonly client: Client;
-  readonly clock: ServiceClock;
-  readonly budget: Budget;
-  readonly tally: Tally;
-  readonly skips: Skips;
-  readonly startRun: () => ScriptRun;
-  readonly observers: readonly Observer[];
-  readonly options: VerifyOptions;
-  readonly made: Made;
-  readonly origin: string;
-  readonly beside: number;
-  readonly rows: (session: Session) => RowMaker;
-}
 
 type Found = Pick<VerifyReport, 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
 type Noise = Trial['noise'];
 /** What a case came to: what a quota stopped, or found no room for its rows, is carried out once more. */
 type CameTo = 'its end' | 'a quota' | 'no room';
 
+interface CarriedOut {
+  readonly cameTo: CameTo;
+  readonly session: Session;
+  readonly found: readonly Suspicion[];
+}
+
+/** So often a case is carried out again that a quota has stopped: others use up windows too, and some cases more than one. */
+const againMost = 3;
 /** After so many requests in a row without an answer the service counts as gone. */
 const troublesMax = 40;
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
@@ -62,8 +46,8 @@ export class Rounds {
   readonly #costs: CaseCosts;
   readonly #room: Room;
   readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [] };
-  /** What came to nothing for a quota, or for want of room, and is carried out once more. */
-  readonly #again = new Set<PlannedCase>();
+  /** What came to nothing for a quota, or for want of room, and how often: it is carried out again. */
+  readonly #again = new Map<PlannedCase, number>();
   readonly #notes: string[] = [];
   #stopped: string | undefined;
   #done = 0;
@@ -82,7 +66,8 @@ export class Rounds {
       ...given,
       given: this.#kept,
       room: this.#room,
-      startRun: () => this.#startRun(),
+      startRun: (trial) => this.#startRun(trial),
+      around: (act, pausing) => this.#refill.around(act, pausing),
       bareSession,
       whyOf,
     });
@@ -134,8 +119,11 @@ export class Rounds {
     return [...left, ...(await this.#kept.putBack())];
   }
 
-  #startRun(): ScriptRun {
-    return { ...this.#given.startRun(), guard: (plan, sent, run) => this.#kept.guard(plan, sent, run) };
+  /** Whether a quota is really used up is for the trials of limits to see. */
+  #startRun(trial?: Trial): ScriptRun {
+    const { quotasOf, ...run } = this.#given.startRun();
+    const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
+    return { ...run, guard, ...(quotasOf && trial?.part !== 'limits' && { quotasOf }) };
   }
 
   #plan(trials: readonly Trial[]): void {
@@ -189,14 +177,18 @@ export class Rounds {
   }
 
   async #tryOne(planned: PlannedCase, slot: Slot | undefined): Promise<void> {
-    const isLast = this.#again.has(planned);
+    const before = this.#again.get(planned) ?? 0;
+    const isLast = before >= againMost;
     const run = () => this.#carryOut(planned, isLast, slot);
-    const cameTo = await this.#refill.around(run, slot?.pausing, planned.trial.outlastsTime);
+    const done = await this.#refill.around(run, slot?.pausing, planned.trial.outlastsTime);
+    await this.#end(planned, done);
+    const { cameTo } = done;
     if (cameTo !== 'its end') {
-      this.#again.add(planned);
+      this.#again.set(planned, cameTo === 'no room' ? againMost : before + 1);
       const { noise } = planned.trial;
-      // Alone it shares what room there is with nobody.
-      this.#queues[cameTo === 'no room' && noise === 'quiet' ? 'alone' : noise].push(planned);
+      // Alone it shares what room there is, or the next window, with nobody.
+      const isAlone = noise === 'quiet' && (cameTo === 'no room' || before > 0);
+      this.#queues[isAlone ? 'alone' : noise].push(planned);
       return;
     }
     this.#done += 1;
@@ -218,22 +210,15 @@ export class Rounds {
   }
 
   /** What it came to: what was stopped by a quota that is used up is carried out once more when it begins anew, and what found no room when others are over. */
-  async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CameTo> {
-    const { client, budget, tally, made, model } = this.#given;
+  async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CarriedOut> {
+    const { client, tally, model } = this.#given;
     const { trial, testCase } = planned;
     const course = tally.courseOf(trial.name, testCase.facts);
-    const found: Suspicion[] = [];
-    const ledgering: Ledgering = {
-      held: (claim) => course.held(claim),
-      moot: ({ fact }, why) => course.moot(fact, why),
-      suspected: (suspicion) => {
-        course.looked(suspicion.claim.fact);
-        found.push(suspicion);
-      },
-    };
-    const session = this.#session(planned, ledgering, slot);
+    const { ledgering, found } = gathering(course);
+    let isHeldBack = false;
+    const session = this.#session(planned, ledgering, slot, () => (isHeldBack = true));
     let cameTo: CameTo = 'its end';
-    const wasHurried = () => this.#refill.isDue && session.exchanges.some((one) => model.refusals.isHurried(one));
+    const wasHurried = () => this.#refill.isDue && (isHeldBack || session.exchanges.some((one) => model.refusals.isHurried(one)));
     try {
       // Whatever a case waits for, it ends with the time.
       await client.within(testCase.run(session));
@@ -245,16 +230,21 @@ export class Rounds {
       if (cameTo === 'its end') course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
+    return { cameTo, session, found };
+  }
+
+  /** Looks again at what failed, once nothing that it waits for is owed, and takes away what would be in the way of others. */
+  async #end(planned: PlannedCase, { session, found }: CarriedOut): Promise<void> {
+    const { client, budget, made } = this.#given;
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
     await removeSubscribers(made, () => this.bareSession(), session.run.results);
     await this.#room.ended(session.run.results);
     await this.#kept.putBack(session.run.results);
     this.#stopped ??= client.troublesInARow >= troublesMax ? 'the service no longer answers' : budget.spent;
-    return cameTo;
   }
 
-  #session(planned: PlannedCase, ledgering: Ledgering, slot: Slot | undefined): Session {
+  #session(planned: PlannedCase, ledgering: Ledgering, slot: Slot | undefined, onHeldBack: () => void): Session {
     const { model, seed, observers, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
@@ -263,7 +253,7 @@ export class Rounds {
       rows,
       name,
       ledgering,
-      run: { ...this.#startRun(), ...(slot && { pausing: slot.pausing }) },
+      run: { ...this.#startRun(planned.trial), onHeldBack, ...(slot && { pausing: slot.pausing }) },
       chance: new Draws(`${seed}\n${name}`),
     });
   }

@@ -10,10 +10,12 @@ import type { GivenKept } from './given.ts';
 import type { Made } from './make/made.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
+import type { Refill } from './refill.ts';
 import type { Breach, Reproduced, Unsteady, VerifyReport } from './report.ts';
 import type { Room } from './room.ts';
 import type { Suspect } from './session/replay.ts';
 import type { Session, Suspicion } from './session/session.ts';
+import type { Trial } from './session/trial.ts';
 import type { Skips } from './skips.ts';
 import type { Tally } from './tally.ts';
 
@@ -27,7 +29,9 @@ interface SuspectsGiven {
   readonly given: GivenKept;
   readonly room: Room;
   readonly origin: string;
-  readonly startRun: () => ScriptRun;
+  readonly startRun: (trial: Trial) => ScriptRun;
+  /** Does something once what is due is over, and keeps the time from being moved meanwhile. */
+  readonly around: Refill['around'];
   /** A session that holds answers to nothing. */
   readonly bareSession: () => Session;
   /** Why something came to nothing, by what was thrown. */
@@ -64,7 +68,7 @@ export class Suspects {
 
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. Whether that is what was looked for. */
   async settle({ trial, testCase }: PlannedCase, session: Session, suspicion: Suspicion): Promise<boolean> {
-    const { tally, seed, startRun, model, origin, options, skips } = this.#given;
+    const { tally, seed, startRun, around, model, origin, options, skips } = this.#given;
     const { fact, reason } = suspicion.claim;
     if (skips.ofFact(fact) !== undefined) return false;
     const key = baselineKey({ ...fact, reason });
@@ -75,10 +79,10 @@ export class Suspects {
     const found = `${trial.name}@${testCase.name}`;
     const id = `${fact.kind}:${fact.subject}:${reason}@${found}@${seed}`;
     const { pausing } = session.run;
-    const start = (): ScriptRun => ({ ...startRun(), errand: 'again', ...(pausing && { pausing }) });
+    const start = (): ScriptRun => ({ ...startRun(trial), errand: 'again', ...(pausing && { pausing }) });
     const clear = (run: ScriptRun) => this.#clear(run);
     const wasFull = (run: ScriptRun) => this.#given.room.wasFull(run.results.filter(isExchange));
-    const confirming = { session, suspicion, start, clear, wasFull, model, origin, id, found, before: this.#found.size };
+    const confirming = { session, suspicion, start, around, clear, wasFull, model, origin, id, found, before: this.#found.size };
     const confirmed = await session.run.client.within(confirm(confirming), 'again').catch((error: unknown) => {
       const why = this.#given.whyOf(error, trial.name);
       if (error instanceof Spent) this.#unsettled.add(`${fact.kind}:${fact.subject}`);
@@ -99,7 +103,7 @@ export class Suspects {
     tally.broken(fact);
     this.#unsteady.delete(key);
     // Nothing waits for its turn in the end: what is proved then goes alone.
-    this.#found.set(key, { ...confirmed, confirming: { ...confirming, start: () => ({ ...startRun(), errand: 'again' }) } });
+    this.#found.set(key, { ...confirmed, confirming: { ...confirming, start: () => ({ ...startRun(trial), errand: 'again' }) } });
     return options.until?.(confirmed.breach) === true;
   }
 

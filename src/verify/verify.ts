@@ -18,7 +18,7 @@ import { Rounds } from './rounds.ts';
 import { Skips } from './skips.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { newAddress } from './trials/events/own-addresses.ts';
-import { refilledAtMs } from './trials/limits/refilled.ts';
+import { quotaCounts, refilledAtMs, usedUpBy } from './trials/limits/refilled.ts';
 import { observers, trials } from './trials.ts';
 import { untriedOf } from './untried.ts';
 import { runDraw } from './values/chance.ts';
@@ -135,6 +135,8 @@ function startRun({ client, clock }: Connection, model: Model, made: Made, { rea
     isReadOnly: readOnly === true,
     lanesOf: (plan) => lanesOf(model, plan),
     refilledAtMs: (exchange) => refilledAtMs(model, exchange),
+    quotasOf: (plan) => quotaCounts(model, plan),
+    usedUpBy: (exchange) => usedUpBy(model, exchange),
   };
 }
 

@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Json } from '../../document/document.ts';
 import { ask, Late, TooLarge } from './ask.ts';
@@ -7,10 +5,12 @@ import { type Budget, type Errand, Spent } from './budget.ts';
 import type { ServiceClock } from './clock.ts';
 import type { Trouble } from './exchange.ts';
 import { type Lane, Lanes } from './lanes.ts';
+import { listensWithin } from './listening.ts';
 import type { Outgoing } from './outgoing.ts';
 import { parseBody } from './parse-body.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Untestable } from './untestable.ts';
+import { UsedUp } from './used-up.ts';
 
 /** What came back, and when by the service's clock. */
 interface Answered {
@@ -77,6 +77,8 @@ export class Client {
   #owedUntilMs: number | undefined;
   #revival: Promise<boolean> | undefined;
   readonly #lanes = new Lanes();
+  /** The quotas that are used up. */
+  readonly usedUp = new UsedUp();
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -250,33 +252,6 @@ function poolOf({ origin, connections, timeoutMs }: ClientOptions): Pool {
 }
 
 const decoder = new TextDecoder();
-
-const everyMs = 100;
-
-/** Whether somebody takes connections there again, within so many milliseconds. */
-async function listensWithin(origin: string, ms: number): Promise<boolean> {
-  const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const endMs = Date.now() + ms;
-  while (Date.now() < endMs) {
-    await pause(everyMs);
-    if (await isListening(host, Number(port || (protocol === 'https:' ? 443 : 80)), everyMs)) return true;
-  }
-  return false;
-}
-
-function isListening(host: string, port: number, timeoutMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: timeoutMs });
-    const done = (isThere: boolean) => {
-      socket.destroy();
-      resolve(isThere);
-    };
-    socket.on('connect', () => done(true));
-    socket.on('timeout', () => done(false));
-    socket.on('error', () => done(false));
-  });
-}
 
 /** What kept an answer from coming, in words for people. */
 function troubleOf(error: unknown): Trouble {

@@ -4,6 +4,7 @@ import type { Sent, TrialExchange } from './exchange.ts';
 import type { Lane } from './lanes.ts';
 import type { RequestPlan } from './plan.ts';
 import type { Values } from './symbol.ts';
+import type { QuotaCount } from './used-up.ts';
 
 /** One execution of a script: its first, or a replay from a clean start. */
 export interface ScriptRun extends Values, Sending {
@@ -19,6 +20,12 @@ export interface ScriptRun extends Values, Sending {
   readonly lanesOf?: (plan: RequestPlan) => readonly Lane[];
   /** When what was refused is given again, where a stated quota refused it. */
   readonly refilledAtMs?: (exchange: TrialExchange) => number | undefined;
+  /** The stated quotas that count a request: what is used up is not asked for; absent = it is asked for all the same. */
+  readonly quotasOf?: (plan: RequestPlan) => readonly QuotaCount[];
+  /** What a refusal says to be used up, and until when by the service's clock. */
+  readonly usedUpBy?: (exchange: TrialExchange) => { readonly count: QuotaCount; readonly untilMs: number } | undefined;
+  /** Told of what was not sent since a quota for it is used up. */
+  readonly onHeldBack?: () => void;
   /** Asked before anything is sent that may change something. @throws {Untestable} for what is somebody's own and must stay as it is */
   readonly guard?: (plan: RequestPlan, sent: Sent, run: ScriptRun) => Promise<void>;
 }

@@ -139,7 +139,7 @@ export class Maker implements RowMaker {
     const given = model.seeds.isNeeded(resource) ? model.seeds.take(resource, wanted) : undefined;
     if (given) return given;
     const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
-    const ways = own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller);
+    const ways = withRoom(this.#session, own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller));
     if (ways.length === 0) {
       const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1));
       return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
@@ -253,6 +253,21 @@ export class Maker implements RowMaker {
 /** Whether only what is there can be put, since its tag has to be sent. */
 function needsTag(endpoint: Endpoint): boolean {
   return statedValue(endpoint.does)?.verb === 'upsert' && endpoint.ifMatch === 'required';
+}
+
+interface Way {
+  readonly endpoint: Endpoint;
+  readonly caller: TrialCaller | undefined;
+}
+
+/** Those for whom no quota is used up, where there are any. */
+function withRoom<T extends Way>({ model, run }: Session, ways: readonly T[]): readonly T[] {
+  const nowMs = run.clock.toService(Date.now());
+  const open = ways.filter(({ endpoint, caller }) => {
+    const counts = run.quotasOf?.(model.request(endpoint, { caller })) ?? [];
+    return !run.client.usedUp.among(counts, nowMs);
+  });
+  return open.length > 0 ? open : ways;
 }
 
 /** Who can create a row by which endpoint, those first who may also read it. */

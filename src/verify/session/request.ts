@@ -40,6 +40,7 @@ async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
   // A request that ought to be refused is not sent either: whether it is refused is what nobody knows yet.
   if (run.isReadOnly && mayChange(plan)) throw new Untestable(`${plan.method} ${plan.template} is not sent with --read-only`);
   if (plan.afterMs !== undefined) await pause(plan.afterMs);
+  holdBack(plan, run);
   const { outgoing, sent } = concrete(plan, run);
   if (mayChange(plan)) await run.guard?.(plan, sent, run);
   const answer = await run.client.send(outgoing, run.lanesOf ? { ...run, lanes: run.lanesOf(plan) } : run);
@@ -53,7 +54,18 @@ async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
   run.note(exchange);
   const refilledAtMs = run.refilledAtMs?.(exchange);
   if (refilledAtMs !== undefined) run.client.owe(refilledAtMs);
+  const usedUp = run.usedUpBy?.(exchange);
+  if (usedUp) run.client.usedUp.note(usedUp.count, usedUp.untilMs);
   return exchange;
+}
+
+/** What a quota that is used up would only refuse is not sent, and is owed like what it has refused. @throws {Untestable} */
+function holdBack(plan: RequestPlan, { quotasOf, client, clock, onHeldBack }: ScriptRun): void {
+  const used = quotasOf && client.usedUp.among(quotasOf(plan), clock.toService(Date.now()));
+  if (!used) return;
+  client.owe(used.untilMs);
+  onHeldBack?.();
+  throw new Untestable(`${plan.method} ${plan.template} is not sent: the quota is used up (${used.says})`);
 }
 
 /** Whether a request could change something: by its method (RFC 9110 section 9.2.1), or by what its endpoint is stated to do. */

@@ -1,0 +1,30 @@
+import type { Budget } from './exchange/budget.ts';
+import type { Client } from './exchange/client.ts';
+import type { ServiceClock } from './exchange/clock.ts';
+import type { RowMaker } from './exchange/row.ts';
+import type { ScriptRun } from './exchange/run.ts';
+import type { Made } from './make/made.ts';
+import type { Model } from './model/model.ts';
+import type { VerifyOptions } from './options.ts';
+import type { Observer } from './session/observer.ts';
+import type { Session } from './session/session.ts';
+import type { Skips } from './skips.ts';
+import type { Tally } from './tally.ts';
+
+/** What the cases of all trials are carried out with. */
+export interface RoundsGiven {
+  readonly model: Model;
+  readonly seed: number;
+  readonly client: Client;
+  readonly clock: ServiceClock;
+  readonly budget: Budget;
+  readonly tally: Tally;
+  readonly skips: Skips;
+  readonly startRun: () => ScriptRun;
+  readonly observers: readonly Observer[];
+  readonly options: VerifyOptions;
+  readonly made: Made;
+  readonly origin: string;
+  readonly beside: number;
+  readonly rows: (session: Session) => RowMaker;
+}
