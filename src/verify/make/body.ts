@@ -17,13 +17,13 @@ import { Untestable } from '../exchange/untestable.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import { changeKeepsRules, hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
 import { withoutNulls } from '../model/fields.ts';
-import { heldShape, holdsAny } from '../model/held-shape.ts';
+import { holdsAny } from '../model/held-shape.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { NoValue } from '../values/no-value.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
-import { linkedShape } from './links.ts';
+import { drawnShape } from './links.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import { RowsReferred } from './rows-referred.ts';
 import { timelyFor } from './timely.ts';
@@ -82,13 +82,7 @@ function holdsEmpty(value: Json): boolean {
 
 function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: SampleStyle): Draft {
   try {
-    return session.chance.value(
-      arbitraryValuesOf(
-        session.model.spec,
-        heldShape(session.model, endpoint, linkedShape(session.model, endpoint, shape)),
-        style,
-      ),
-    );
+    return session.chance.value(arbitraryValuesOf(session.model.spec, drawnShape(session.model, endpoint, shape), style));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no body could be made for ${endpoint.key}: ${error.message}`);
     throw error;

@@ -4,14 +4,21 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { writableShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { heldShape } from '../model/held-shape.ts';
 import type { Model } from '../model/model.ts';
+import { withOpenFlags } from '../model/open-flags.ts';
 import { isByRule } from '../model/promises.ts';
+
+/** The shape that a body is drawn by: with what it refers to, what it may hold, and what may have to be sent. */
+export function drawnShape(model: Model, endpoint: Endpoint, shape: Shape): Shape {
+  return withOpenFlags(model.spec, endpoint, heldShape(model, endpoint, linkedShape(model, endpoint, shape)));
+}
 
 /**
  * The shape of a body in which members that are called like a resource, and may be its identifier, refer to it: `berth`, `berth_id`.
  * It is a guess that draws better bodies, and no claim is founded on it; the shape as it is where somebody stated what the operation does.
  */
-export function linkedShape(model: Model, endpoint: Endpoint, shape: Shape): Shape {
+function linkedShape(model: Model, endpoint: Endpoint, shape: Shape): Shape {
   if (isByRule(endpoint)) return shape;
   const named = typeof shape.resource === 'string' ? model.resource(shape.resource) : undefined;
   const whole: Shape = named && isStated(named.fields) ? writableShape(model.spec, named, []) : shape;

@@ -42,6 +42,8 @@ export function foreignJudgement(
   const answer = seen.at(-1);
   if (!answer || (seen.length > 1 && maker && !isDone(maker))) return moot('the row was not made');
   if (model.refusals.isHurried(answer)) return moot('the service had too much to do');
+  // It would have needed a fact that is open, whoever had asked.
+  if (model.refusals.isOpen(answer)) return moot('the service says that it cannot do this');
   const promised = `no rule allows ${operation.name} on this row to ${caller.user}`;
   const told = { seen: `it was answered ${answer.status}` };
   if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };
