@@ -23,6 +23,9 @@ const pet: Words = { type: 'object', properties: { id: string, name: string }, r
 const ref = (name: string): Words => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: unknown): Words => ({ content: { 'application/json': { schema } } });
 const answers = (schema: unknown, status = '200'): Words => ({ responses: { [status]: { description: 'ok', ...json(schema) } } });
+const shownAs = (example: unknown): Words => ({
+  responses: { 200: { description: 'ok', content: { 'application/json': { example } } } },
+});
 const sends = (schema: unknown): Words => ({ requestBody: json(schema) });
 const list = (items: unknown): Words => ({ type: 'array', items });
 const id = [{ name: 'petId', in: 'path', required: true, schema: string }];
@@ -36,6 +39,47 @@ function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
 const endpoint = (key: string, word: string) => `/endpoints/${key.replaceAll('/', '~1')}/${word}`;
 
 const trials: Readonly<Record<string, Trial>> = {
+  'example-shapes': {
+    source: service({
+      '/toys': {
+        get: shownAs({
+          code: 0,
+          data: [
+            { toyId: 7, price: 1 },
+            { price: 2.5, maker: null },
+          ],
+        }),
+        post: shownAs({ toyId: 7, box: { size: 1 } }),
+      },
+      '/counts': { get: shownAs({ '2026-01-01': { sold: 3 }, '2026-01-02': { sold: 4 } }) },
+      '/kinds': { get: shownAs(['soft', 'hard']) },
+    }),
+    infers: {
+      [`${endpoint('GET /toys', 'response')}/200/shape`]: {
+        type: 'object',
+        properties: {
+          code: { type: 'integer', example: 0 },
+          data: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { toyId: { type: 'integer', example: 7 }, price: { type: 'number', example: 1 }, maker: {} },
+            },
+          },
+        },
+        required: ['code', 'data'],
+      },
+      // What says which thing it is is a thing, and no envelope around one.
+      [`${endpoint('POST /toys', 'response')}/200/shape`]: {
+        type: 'object',
+        properties: {
+          toyId: { type: 'integer', example: 7 },
+          box: { type: 'object', properties: { size: { type: 'integer', example: 1 } } },
+        },
+      },
+    },
+    leaves: [`${endpoint('GET /counts', 'response')}/200/shape`, `${endpoint('GET /kinds', 'response')}/200/shape`],
+  },
   'resource-behind-path': {
     source: service({ '/toys/{toyId}': { get: answers({ type: 'object', properties: { toyId: string, price: string } }) } }),
     infers: { '/resources/toy': { fields: { price: 'string' } } },

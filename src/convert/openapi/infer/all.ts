@@ -5,6 +5,7 @@ import { deleteDeletes } from './deletions.ts';
 import { getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
+import { exampleShapes } from './example-shapes.ts';
 import { extensionExamples } from './extension-examples.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
 import { filtersByField } from './filters.ts';
@@ -25,6 +26,7 @@ import { toldHeaders } from './told-headers.ts';
 
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectInferences: readonly InferenceRule[] = [
+  exampleShapes,
   resourceBehindPath,
   madeAndListed,
   thingsOfMethods,

@@ -16,7 +16,16 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { celOf, dataOfList, type ListSaid, leadsByLink, type PageWords, pageStyleTold, pageWordsOf } from './list-data.ts';
+import {
+  celOf,
+  dataOfList,
+  type ListSaid,
+  leadsByLink,
+  type PageWords,
+  pageStyleTold,
+  pageWordsOf,
+  shownWord,
+} from './list-data.ts';
 import { isAlike } from './nested-collections.ts';
 import { pageStyleLinked, pageStyleOf } from './page-parameters.ts';
 import { pathParts } from './paths.ts';
@@ -147,6 +156,10 @@ function rowDataOf(context: InferenceContext, shape: Json, resource: string, isG
   const holdsThing = Object.values(data).some((expression) => expression === 'result' || expression === '[result]');
   if (!holdsThing && left.some((name) => properties.required.includes(name) || isField(context, resource, name)))
     return undefined;
+  for (const name of left) {
+    const word = properties.required.includes(name) ? shownWord(context, properties.all[name] as Json) : undefined;
+    if (holdsThing && word !== undefined) data[name] = word;
+  }
   return Object.keys(data).length > 0 && speaksOfRow(data) ? data : undefined;
 }
 

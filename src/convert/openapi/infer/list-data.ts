@@ -102,7 +102,7 @@ export interface ListSaid {
 export function dataOfList(context: InferenceContext, { all, required }: ShapeProperties, said: ListSaid): OpenMap | undefined {
   const data: OpenMap = newMap();
   for (const [name, shape] of Object.entries(all)) {
-    const expression = memberOf(context, name, shape, said);
+    const expression = memberOf(context, name, shape, said) ?? (required.includes(name) ? shownWord(context, shape) : undefined);
     if (expression !== undefined) data[name] = expression;
     else if (required.includes(name)) return undefined;
   }
@@ -243,6 +243,13 @@ function textOf({ written }: InferenceContext, name: string, shape: Json, said: 
 
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** What the example of a plain member shows, where nothing is known of it but that it is always there: `code: 0`, `status: "success"`. */
+export function shownWord({ written }: InferenceContext, shape: Json): string | undefined {
+  const { example, type } = written.expand(shape);
+  const isOfType = type === 'integer' ? Number.isInteger(example) : type === typeof example;
+  return isOfType && example !== undefined ? celOf(example) : undefined;
 }
 
 /** A value as CEL writes it. */

@@ -201,7 +201,11 @@ function numberIn(sent: Sent, names: readonly string[], least: number): number |
 /** The usual names of parameters that say how many rows a page has. */
 const sizeNames = ['limit', 'perpage', 'pagesize'];
 
-/** The usual names of parameters that tell the place of a page by a number. */
-const countedPlaces = (pageStyles as readonly PageStyle[]).flatMap(({ count, parameters }) =>
-  count ? parameters.flatMap(({ usualNames }) => usualNames.map((name) => [name, count] as const)) : [],
+/** The usual names of parameters that tell the place of a page by a number: where several styles have one, the number of the first page is the greatest of theirs. */
+const countedPlaces = new Map(
+  (pageStyles as readonly PageStyle[])
+    .flatMap(({ count, parameters }) =>
+      count ? parameters.flatMap(({ usualNames }) => usualNames.map((name) => [name, count] as const)) : [],
+    )
+    .toSorted(([, one], [, other]) => one.least - other.least),
 );

@@ -71,7 +71,10 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
   if (way && Object.keys(inner).length === 0) return member(name, shape, samples, isRequired, (page) => way(page, false));
   const rel = relatedLinks(plain, shape, samples);
   if (rel) return member(name, shape, samples, isRequired, rel);
-  if (Object.keys(inner).length > 0) return around.test(plain) ? mapOf(name, shape, samples, place) : undefined;
+  if (Object.keys(inner).length > 0) {
+    if (around.test(plain)) return mapOf(name, shape, samples, place);
+    return place.depth === 0 && isHolding(inner) ? mapOf(name, shape, samples, place, holdsRows) : undefined;
+  }
   const { type, description } = samples.whole(shape);
   const count = countSaid(plain, type, typeof description === 'string' ? description : '');
   return count && member(name, shape, samples, isRequired, count);
@@ -80,13 +83,26 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
 /** The maps beside a list that tell of its pages. */
 const around = /^(?:links|meta|metadata|pages?|paging|pagination|pageinfo|cursors?|responsemetadata)$/;
 
-function mapOf(name: string, shape: Shape, samples: Samples, place: Place): TellMember | undefined {
+/** `{ data: { items: […], total: 9 } }`: a map with the one list of an answer, beside which its counts stand. */
+function isHolding(inner: Readonly<Record<string, Json>>): boolean {
+  return Object.values(inner).filter((one) => isPlainMap(one) && isPlainMap(one.items)).length === 1;
+}
+
+const holdsRows = (own: Value | undefined): boolean => isFields(own) && Object.values(own).some((one) => Array.isArray(one));
+
+function mapOf(
+  name: string,
+  shape: Shape,
+  samples: Samples,
+  place: Place,
+  isMeant: (own: Value | undefined) => boolean = () => true,
+): TellMember | undefined {
   if (place.depth >= depthMost) return undefined;
   const told = membersIn(shape, samples, { depth: place.depth + 1, isLinks: place.isLinks || plainOf(name) === 'links' });
   if (told.length === 0) return undefined;
   return (holder, page) => {
     const own = holder[name];
-    if (own !== undefined && !isFields(own)) return;
+    if ((own !== undefined && !isFields(own)) || !isMeant(own)) return;
     const map: Fields = own ?? {};
     for (const tell of told) tell(map, page);
     if (Object.keys(map).length > 0) holder[name] = map;

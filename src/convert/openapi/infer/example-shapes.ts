@@ -1,0 +1,101 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { made, madeOrNew } from '../read/reader.ts';
+import { endpointOf, type InferenceRule, placeOfEndpoint, successOf } from './context.ts';
+
+/** `{ data: { list_id: 428, list_name: "Readers" }, http_code: 200 }` without a schema: what an example shows is what the answer has. */
+export const exampleShapes: InferenceRule = {
+  name: 'example-shapes',
+  says: 'An answer without a schema has the members of its example, in the types that they have there. What stands around the one map or list in it, and says of no thing which it is, is always there; nothing else is required. What is null there may be anything, and a map whose names are no words, or that has very many, is any map.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const status = successOf(endpoint);
+      const answer = status !== undefined && isMap(endpoint.response) ? endpoint.response[status] : undefined;
+      if (status === undefined || !isMap(answer) || Object.hasOwn(answer, 'shape') || answer.example === undefined) continue;
+      const shape = isSmall(answer.example) ? shapeOf(answer.example, 0) : undefined;
+      if (shape === undefined || !saysMembers(shape)) continue;
+      requireAround(shape);
+      madeOrNew(endpoint.response)[status] = { shape, ...answer };
+      const at = below(below(below(placeOfEndpoint(operation), 'response'), status), 'shape');
+      context.trail.infer(at, exampleShapes.name, operation.map.at, 0.7);
+    }
+  },
+};
+
+/** What is larger is data, and says too little of its shape for its length. */
+const lengthMost = 65_536;
+
+function isSmall(example: Json): boolean {
+  return typeof example === 'object' && example !== null && JSON.stringify(example).length <= lengthMost;
+}
+
+/** Words and codes around what an answer is about are there whatever it is: `{ data: …, code: 0 }`. */
+function requireAround(shape: OpenMap): void {
+  const members = isMap(shape.properties) ? Object.entries(shape.properties) : [];
+  const holding = members.filter(([, one]) => isMap(one) && isHolding(one));
+  if (holding.length !== 1 || members.some(([name]) => identifying.test(name))) return;
+  shape.required = members.map(([name]) => name);
+}
+
+const isHolding = ({ type }: JsonMap): boolean => type === 'object' || type === 'array';
+/** Members that say of a thing which it is. */
+const identifying = /^(?:_?id|uuid|guid|name|slug)$|_id$|[a-z]Id$/;
+
+/** A map of known members, or a list of such. */
+function saysMembers({ properties, items }: JsonMap): boolean {
+  return properties !== undefined || (isMap(items) && items.properties !== undefined);
+}
+
+const depthMost = 6;
+const membersMost = 100;
+
+function shapeOf(value: Json, depth: number): OpenMap {
+  if (value === null || depth > depthMost) return newMap();
+  if (Array.isArray(value)) {
+    const items = value.map((one) => shapeOf(one, depth + 1)).reduce<OpenMap | undefined>(joined, undefined);
+    return Object.assign(newMap(), { type: 'array', ...(items && Object.keys(items).length > 0 && { items: bare(items) }) });
+  }
+  if (isMap(value)) return Object.assign(newMap(), { type: 'object', ...memberShapes(value, depth) });
+  const type = typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
+  return Object.assign(newMap(), { type, example: value });
+}
+
+/** Names that are words: those of a map from identifiers, dates or addresses to values are not. */
+function memberShapes(value: JsonMap, depth: number): { readonly properties: OpenMap } | undefined {
+  const entries = Object.entries(value);
+  if (entries.length === 0 || entries.length > membersMost || !entries.every(([name]) => isWord(name))) return undefined;
+  const properties: OpenMap = newMap();
+  for (const [name, inner] of entries) properties[name] = shapeOf(inner, depth + 1);
+  return { properties };
+}
+
+function isWord(name: string): boolean {
+  return /^[@$]?[\p{L}_][\p{L}\p{N}_ .:-]*$/u.test(name) && !/\d{4,}|^[0-9a-f-]{16,}$/i.test(name);
+}
+
+/** What two items of a list show: the members of either, and types that hold both. */
+function joined(one: OpenMap | undefined, other: OpenMap): OpenMap {
+  if (one === undefined || Object.keys(one).length === 0) return other;
+  if (Object.keys(other).length === 0) return one;
+  const type = one.type === other.type ? one.type : isNumber(one) && isNumber(other) ? 'number' : undefined;
+  if (type === undefined) return newMap();
+  if (isMap(one.properties) && isMap(other.properties)) {
+    const properties: OpenMap = Object.assign(newMap(), one.properties);
+    for (const [name, inner] of Object.entries(other.properties)) {
+      const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      properties[name] = joined(isMap(own) ? made(own) : undefined, madeOrNew(inner));
+    }
+    return Object.assign(newMap(), { type, properties });
+  }
+  return Object.assign(newMap(), one, { type });
+}
+
+const isNumber = ({ type }: OpenMap): boolean => type === 'integer' || type === 'number';
+
+/** The shape of items that are plain values has no example: one of many says nothing of the next. */
+function bare(items: OpenMap): OpenMap {
+  const { example: _example, ...rest } = items;
+  return Object.assign(newMap(), rest);
+}
