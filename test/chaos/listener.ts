@@ -6,6 +6,8 @@ import type { Fleet } from './fleet.ts';
 /** Reads the stream of events of one process after another, and goes on where the last one ended. */
 export interface Listener {
   readonly heard: number;
+  /** Whether it is told of all that happens from now on. */
+  readonly isListening: boolean;
   /** How often it had to begin at another one. */
   readonly connections: number;
   close(): void;
@@ -21,7 +23,7 @@ export function startListener(
   let lastId: string | undefined;
   let isOver = false;
   let end = () => {};
-  const listener = { heard: 0, connections: 0, close };
+  const listener = { heard: 0, isListening: false, connections: 0, close };
   void listen();
 
   function close(): void {
@@ -44,6 +46,8 @@ export function startListener(
     return new Promise((resolve) => {
       const headers = { accept: 'text/event-stream', ...credential, ...(lastId !== undefined && { 'last-event-id': lastId }) };
       const asked = get(`${url}/events/stream`, { headers, agent: false }, (response) => {
+        // Where it begins is settled before its head goes out, and where it goes on too.
+        if (response.statusCode === 200) listener.isListening = true;
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (part: string) => {
@@ -53,7 +57,10 @@ export function startListener(
           });
         });
         response.on('error', () => resolve());
-        response.on('close', () => resolve());
+        response.on('close', () => {
+          listener.isListening &&= lastId !== undefined;
+          resolve();
+        });
       });
       asked.on('error', () => resolve());
       end = () => asked.destroy();

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { StoreNames } from '../../src/store/postgres/names.ts';
 import type { Chance } from '../crash/chance.ts';
 import { createSender } from '../crash/clients.ts';
@@ -10,6 +9,7 @@ import { type Life, noTally, settle, type Tally } from '../crash/life.ts';
 import { startReceiver } from '../crash/receiver.ts';
 import type { Envelope } from '../crash/told.ts';
 import { type Database, openDatabase } from './database.ts';
+import { firstEvent } from './first-event.ts';
 import { Fleet } from './fleet.ts';
 import { type Listener, startListener } from './listener.ts';
 
@@ -140,39 +140,4 @@ async function waitingIn(database: Database, names: StoreNames): Promise<string>
   const found: Record<string, unknown> = { nowMs: Date.now() };
   for (const [name, sql] of Object.entries(asked)) found[name] = await database.query(sql);
   return JSON.stringify(found);
-}
-
-/** Everybody who listens has heard something: from then on each goes on where it was. */
-async function firstEvent({ sender, journal }: Pick<Life, 'sender' | 'journal'>, listeners: readonly Listener[]): Promise<void> {
-  const { history } = journal;
-  const told = { round: 0, open: 0, fresh: 0, state: 'sent' as const, told: [] };
-  // On a machine that is too busy to answer it at once, it is asked for again.
-  for (let n = 1; history.alive('team').length === 0; n++) {
-    const op = `first team ${n}`;
-    await sender.carryOut({
-      op,
-      verb: 'create',
-      resource: 'team',
-      method: 'POST',
-      path: '/teams',
-      body: { name: op },
-      ...told,
-      told: [],
-    });
-  }
-  for (let n = 1; listeners.some(({ heard }) => heard === 0); n++) {
-    const op = `first.${n}`;
-    const body = { team: history.alive('team')[0]?.id, handle: op, op, remind_at: new Date(Date.now() + 1000 + n).toISOString() };
-    await sender.carryOut({
-      op,
-      verb: 'create',
-      resource: 'account',
-      method: 'POST',
-      path: '/accounts',
-      body,
-      ...told,
-      told: [],
-    });
-    await delay(200);
-  }
 }
