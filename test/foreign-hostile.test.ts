@@ -9,7 +9,7 @@ import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 import { StepBudget } from '../src/parts/samples/fit.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { NamedCalls } from '../src/serve/http/named-calls.ts';
+import { NamedCalls } from '../src/serve/http/validation.ts';
 import { serveSpec } from '../src/serve/service/serve-spec.ts';
 import { times } from './long.ts';
 

@@ -5,9 +5,8 @@ import { rateKinds } from '../src/kinds/limits/all.ts';
 import { fixed } from '../src/kinds/limits/fixed.ts';
 import type { Use } from '../src/kinds/limits/kind.ts';
 import { sliding } from '../src/kinds/limits/sliding.ts';
-import { addressRoom, nameRoom, RateCounter } from '../src/serve/limits/counters.ts';
 import { AddressIndex, NameIndex } from '../src/serve/limits/rate-counters.ts';
-import { LogUses } from '../src/serve/limits/usage.ts';
+import { addressRoom, LogUses, nameRoom, RateCounter } from '../src/serve/limits/usage.ts';
 import { type AddressBits, addressBits, addressName } from '../src/serve/limits/whom.ts';
 import { times } from './long.ts';
 

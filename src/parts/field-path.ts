@@ -1,3 +1,5 @@
+/** Paths of fields, and what stands at their end. */
+
 import type { Expression, Named } from './fact.ts';
 
 /** What stands at the end of a path of fields, parted by dots; nothing where one on the way is no map. */

@@ -1,3 +1,5 @@
+/** What the service makes for a row by itself: its fields, and fields inside its values. */
+
 import type { JsonMap } from '../document/document.ts';
 import { isSame } from '../document/values.ts';
 import type { Draw } from '../kinds/generators/kind.ts';

@@ -1,3 +1,5 @@
+/** What somebody is not told: fields that are left out, and rows that they may not read. */
+
 import type { Permission } from './authentication.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, isStated, statedValue } from './fact.ts';

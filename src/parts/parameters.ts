@@ -1,3 +1,5 @@
+/** The parameters of an endpoint, and the words that it sorts by. */
+
 import type { Json, Pointer } from '../document/document.ts';
 import { type Choosing, choosingWords, readChoosing, styleOfSeparator } from './choosing.ts';
 import type { Effect } from './effects.ts';

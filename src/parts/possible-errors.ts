@@ -1,3 +1,5 @@
+/** The conditions that can arise in a document, and which code and rule speaks of one. */
+
 import { acceptedSets } from './accepted.ts';
 import { kindOfScheme, type Permission } from './authentication.ts';
 import { conditions, type ErrorCondition, generalCondition, partsOf } from './conditions.ts';

@@ -1,3 +1,5 @@
+/** Values of a row, or of rows around it, as a path names them, and the shape of a parameter that asks for one. */
+
 import type { Choosing } from './choosing.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entryOf, statedValue } from './fact.ts';

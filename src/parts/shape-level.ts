@@ -1,3 +1,7 @@
+/**
+ * One level of a shape: its members, those that are absent, what tells its branches apart, and the resources that it speaks of.
+ */
+
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';

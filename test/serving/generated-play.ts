@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { toJsonSchema } from '../../src/parts/schemas.ts';
 import type { Spec } from '../../src/parts/spec.ts';
-import { createValidator, type Validate } from '../../src/serve/http/ajv.ts';
+import { createValidator } from '../../src/serve/http/ajv.ts';
 import { parseJson, toJson } from '../../src/serve/http/json.ts';
+import type { Validate } from '../../src/serve/http/validation.ts';
 import {
   doubtfulField,
   doubtfulStatus,

@@ -1,3 +1,5 @@
+/** The types of expressions, and the types that functions take. */
+
 import { Duration, type Frame, type Value } from './cel-value.ts';
 
 /** The type of an expression. Objects come from shapes; a `ref` is a string that a further field follows. */

@@ -1,3 +1,5 @@
+/** The values that expressions handle, and the frame that they are evaluated in. */
+
 import type { Json } from '../../document/document.ts';
 
 /** The values that expressions handle: what CEL calls int is a bigint, double a number, and a map or object a Map. */

@@ -1,3 +1,5 @@
+/** The code of what expressions look up: another row, and the address of one. */
+
 import { bounds, charge, Failed, type Raw } from './cel-value.ts';
 import type { Code, Coding, Evaluation, Locals } from './code-path.ts';
 import type { NodeOf } from './node.ts';

@@ -1,3 +1,5 @@
+/** A condition over rows that a database can decide, and its parameters. */
+
 import { type EvaluationContext, Failed, type Value } from './cel-value.ts';
 import type { CompiledExpression } from './compile.ts';
 

@@ -1,3 +1,5 @@
+/** How `find` and `link` are read and typed: a row that is looked up, and the address of one. */
+
 import { standsFor } from '../../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import { uniquesOf } from '../inner-values.ts';

@@ -1,3 +1,5 @@
+/** The type of a member that is read, and the walk that finds types. */
+
 import { nearest } from '../../document/nearest.ts';
 import { type CelMember, type CelType, dyn, type ObjectType, type Overload, typeName } from './cel-type.ts';
 import { bounds } from './cel-value.ts';

@@ -1,3 +1,5 @@
+/** What an expression can read in an operation, and what is told of rows by an event. */
+
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { EventKind } from '../events.ts';

@@ -1,3 +1,5 @@
+/** The types that operators give, over types and over conditions. */
+
 import {
   bool,
   type CelType,

@@ -1,3 +1,5 @@
+/** What an expression can read at one place, and what it has to come to there. */
+
 import type { Pointer } from '../../document/document.ts';
 import { statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';

@@ -1,3 +1,5 @@
+/** Functions of moments, and the instants that they stand for. */
+
 import { int, type Overload, timestamp } from './cel-type.ts';
 import { checkTimestamp, type Duration, Failed } from './cel-value.ts';
 

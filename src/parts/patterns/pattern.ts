@@ -1,3 +1,5 @@
+/** A pattern made ready, and the work that it may cost an engine. */
+
 import { type PatternDialect, readPattern } from './read-pattern.ts';
 import { runnerOf, stepsMax } from './run.ts';
 import { type CharacterSet, everything, layProgram, type Program, type Tree } from './steps.ts';

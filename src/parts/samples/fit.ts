@@ -1,3 +1,5 @@
+/** Whether a value surely is of a shape, asked in so many steps. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isOfType } from '../../document/json-type.ts';
 import { isSame } from '../../document/values.ts';

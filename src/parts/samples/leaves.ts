@@ -1,3 +1,5 @@
+/** Values without members: texts, numbers, and moments, by the least that their bounds allow. */
+
 import type { Json } from '../../document/document.ts';
 import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
 import { lettersOf, secondsOf, standardFormatNamed } from '../../kinds/formats/standard.ts';

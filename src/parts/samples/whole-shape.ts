@@ -1,3 +1,5 @@
+/** Levels of shapes written out, and how deep their shallowest value is. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../fact.ts';
 import { writableShape } from '../payload.ts';

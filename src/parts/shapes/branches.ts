@@ -1,3 +1,5 @@
+/** What a schema is put together of, and how schemas are put together. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { alternativesWord, conjunctionWord, exclusiveWord, keywords, keywordsThatMean, type Meaning } from './keywords.ts';

@@ -1,3 +1,5 @@
+/** What stands directly inside a schema, and what is in force through references. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { alternativesOf, conjunctsOf } from './branches.ts';

@@ -1,3 +1,5 @@
+/** Where a place of a value lies in an older version, and by which names its values go there. */
+
 import type { Json } from '../../document/document.ts';
 import type { Shape } from '../shape.ts';
 import { isPlainMap } from '../source.ts';

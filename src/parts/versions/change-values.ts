@@ -1,3 +1,5 @@
+/** What expressions of changes read, and the uses of these expressions. */
+
 import { Failed, type Raw } from '../expressions/cel-value.ts';
 import { compileExpression } from '../expressions/compile.ts';
 import { type ExpressionUse, everywhere, scopeOf } from '../expressions/scope.ts';

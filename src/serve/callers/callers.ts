@@ -1,3 +1,5 @@
+/** Callers, and the claims that make them: who claims are about, what is known of a caller, and claims that would make it. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import { type Named, statedValue } from '../../parts/fact.ts';

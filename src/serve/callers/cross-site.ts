@@ -1,3 +1,5 @@
+/** Pages of other sites: which requests come of them, and what their browsers are told that they may do (the CORS protocol of Fetch). */
+
 import { isToken } from '../../kinds/http-token.ts';
 import type { Authentication } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';

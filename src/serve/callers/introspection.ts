@@ -1,3 +1,5 @@
+/** What other servers are asked about tokens (RFC 7662), and how they are asked. */
+
 import { hash } from 'node:crypto';
 import type { JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';

@@ -1,3 +1,8 @@
+/**
+ * What a request presents of who calls: the credentials that it carries, what is asked for where they are missing, what each of
+ * them came to, and the one caller that all of them are.
+ */
+
 import { isSame } from '../../document/values.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';

@@ -1,3 +1,5 @@
+/** Requests that are signed: the keys of those who sign them, and how one is proved. */
+
 import { type KeptRequestKey, type RequestKey, requestKeyOf } from '../../kinds/schemes/request-keys.ts';
 import type { ReadSignature, RequestSigning, SignedHead } from '../../kinds/schemes/signing.ts';
 import type { Store } from '../../store/store.ts';

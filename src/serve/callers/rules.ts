@@ -1,3 +1,5 @@
+/** What a permission rule is compiled of: its expressions, and what they need of a row in a column. */
+
 import type { Permission } from '../../parts/authentication.ts';
 import type { FilterKind } from '../../parts/expressions/filter-form.ts';
 import { instantOf } from '../../parts/expressions/time-functions.ts';

@@ -1,3 +1,5 @@
+/** Signed tokens: what they have to be, and the keys that they are verified with. */
+
 import { hash } from 'node:crypto';
 import type * as Jose from 'jose';
 import type { CryptoKey, JWK, JWTPayload } from 'jose';

@@ -1,3 +1,5 @@
+/** Where webhooks may go: whether an address is public, which addresses a name has, and who asks for it. */
+
 import { type LookupAddress, Resolver } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';

@@ -1,3 +1,5 @@
+/** The kinds of event of a document, compiled, and what their expressions read of a row. */
+
 import { meansKind, toldAs } from '../../parts/event-names.ts';
 import type { EventKind, Push } from '../../parts/events.ts';
 import { childNodes, type Node } from '../../parts/expressions/node.ts';
@@ -11,8 +13,8 @@ import { isPlainMap } from '../../parts/source.ts';
 import { type Evaluate, getOrMake, isFailed } from '../exchange/compilation.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { compileUnseen, type Prune } from '../exchange/visibility.ts';
-import type { Validate } from '../http/ajv.ts';
 import { parseStoredValue, toJson } from '../http/json.ts';
+import type { Validate } from '../http/validation.ts';
 import type { StoredChange } from '../resources/act.ts';
 import { keptFields } from '../resources/kept-row.ts';
 import type { EventsSetting } from './setting.ts';

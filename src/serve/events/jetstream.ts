@@ -1,3 +1,5 @@
+/** The brokers that events are published to, and how one of them takes an event. */
+
 import type { JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Post, type Posted, Posts, type Underway } from './posts.ts';

@@ -1,3 +1,5 @@
+/** What compiling a document shares: its facts, its compilers, and what an expression comes to, or why it does not fit. */
+
 import type { JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { type EvaluationContext, Failed as FailedValue } from '../../parts/expressions/cel-value.ts';
@@ -10,7 +12,8 @@ import { namedSchema, type SchemaUse, toNamingSchema } from '../../parts/schemas
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { expressionUsesNear, partOf } from '../../parts/uses/all.ts';
-import { createValidator, type Validate, type Validator } from '../http/ajv.ts';
+import { createValidator, type Validator } from '../http/ajv.ts';
+import type { Validate } from '../http/validation.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import type { Refusal, Value } from './exchange.ts';
 import { type OpenFacts, openFacts } from './open.ts';

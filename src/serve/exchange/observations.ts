@@ -1,3 +1,5 @@
+/** What is observed of an exchange: what it cost, and the trace that it is part of. */
+
 import { channel } from 'node:diagnostics_channel';
 import type { Store, Transaction } from '../../store/store.ts';
 import type { Call } from '../http/call.ts';

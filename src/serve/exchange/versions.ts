@@ -6,7 +6,8 @@ import type { Selection } from '../../parts/versioning.ts';
 import { Carries } from '../../parts/versions/carries.ts';
 import { type History, historyOf } from '../../parts/versions/history.ts';
 import { specInVersion } from '../../parts/versions/spec-in-version.ts';
-import type { Validate, Validator } from '../http/ajv.ts';
+import type { Validator } from '../http/ajv.ts';
+import type { Validate } from '../http/validation.ts';
 import type { Value } from './exchange.ts';
 
 /** A version whose shapes are not the stored ones. */

@@ -1,3 +1,5 @@
+/** What follows from changes of rows, for the row itself and its children. */
+
 import { below } from '../../document/pointer.ts';
 import type { Expression } from '../../parts/fact.ts';
 import { type Followed, followedOf, referringRows } from '../../parts/followed.ts';

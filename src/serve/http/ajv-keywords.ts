@@ -1,3 +1,7 @@
+/**
+ * Where ajv is set right: formats that cost too much, loops that find too many errors, and the counting of what is evaluated.
+ */
+
 import { _, type Ajv, type CodeGen, type CodeKeywordDefinition, type KeywordCxt, Name, str } from 'ajv';
 import { alwaysValidSchema, Type } from 'ajv/dist/compile/util.js';
 import ajvContains from 'ajv/dist/vocabularies/applicator/contains.js';

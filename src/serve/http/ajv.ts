@@ -4,14 +4,10 @@ import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { fitsAll } from '../../parts/shapes/branches.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
 import { addKeywords, boundErrors, capFormats, correctEvaluation } from './ajv-keywords.ts';
-import { holdsBigInt } from './json.ts';
-import { NamedCalls } from './named-calls.ts';
 import { type PreparedSchema, prepareSchema, type Schema, usesInheritedNames } from './schema.ts';
-import { noViolations, type Violation, violationsMax } from './violation.ts';
-import { type Branches, reduceErrors, toViolation } from './violation-words.ts';
-
-/** Says what is wrong with a value; nothing, as one shared empty list, where it fits. */
-export type Validate = (value: unknown) => readonly Violation[];
+import { type CompiledSchema, compileLazily, Doubt, NamedCalls, type Validate } from './validation.ts';
+import type { Violation } from './violation.ts';
+import type { Branches } from './violation-words.ts';
 
 export interface Validator {
   /**
@@ -64,108 +60,8 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
   };
   return {
     compile: (schema, placeOf) =>
-      compileLazily(
-        (exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact),
-        (compiled, value) =>
-          calls.during(() => {
-            const violations = judge(compiled, value, placeOf, doubt);
-            return calls.isTooDeep ? beyondDepth(placeOf) : violations;
-          }),
-      ),
+      compileLazily((exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact), placeOf, doubt, calls),
   };
-}
-
-/** Whether a text was met since it was last asked that no pattern could be told of. */
-class Doubt {
-  private isThere = false;
-
-  readonly raise = (): boolean => {
-    this.isThere = true;
-    return false;
-  };
-
-  take(): boolean {
-    const wasThere = this.isThere;
-    this.isThere = false;
-    return wasThere;
-  }
-}
-
-/** Holds a value to a schema that is compiled. */
-type Hold = (compiled: CompiledSchema, value: unknown) => readonly Violation[];
-
-type PlaceOf = ((name: string) => Violation['in']) | undefined;
-
-function compileLazily(compile: (exact: boolean) => CompiledSchema, hold: Hold): Validate {
-  let ordinary: CompiledSchema | undefined;
-  let exact: CompiledSchema | undefined;
-  const validateExactly = (value: unknown) => {
-    exact ??= compile(true);
-    return hold(exact, value);
-  };
-  return (value) => {
-    ordinary ??= compile(false);
-    if (ordinary.searchFirst && holdsBigInt(value)) return validateExactly(value);
-    const violations = hold(ordinary, value);
-    return violations.length > 0 && holdsBigInt(value) ? validateExactly(value) : violations;
-  };
-}
-
-function judge(compiled: CompiledSchema, value: unknown, placeOf: PlaceOf, doubt: Doubt): readonly Violation[] {
-  const isValid = compiled.validate(value);
-  const isInDoubt = doubt.take();
-  if (!isValid) return report(compiled, placeOf);
-  return isInDoubt ? tooLong(placeOf) : noViolations;
-}
-
-/** A name or a text that no pattern could be told of, so that what depends on it may not have been asked. */
-function tooLong(placeOf: PlaceOf): Violation[] {
-  return [{ in: placeOf?.('') ?? 'body', path: '', found: 'a text that is too long for its pattern', expected: 'shorter texts' }];
-}
-
-/** A value whose schema leads through so many others that it was not asked to its end. */
-function beyondDepth(placeOf: PlaceOf): Violation[] {
-  return [
-    {
-      in: placeOf?.('') ?? 'body',
-      path: '',
-      found: 'a value of a schema that leads through hundreds of others',
-      expected: 'no such',
-    },
-  ];
-}
-
-function report({ engine, validate }: CompiledSchema, placeOf: PlaceOf): Violation[] {
-  const violations = new Map<string, Violation>();
-  for (const error of reduceErrors(validate.errors ?? [], engine)) {
-    const violation = toViolation(error, placeOf);
-    const key = `${violation.path}\0${violation.expected}`;
-    if (!violations.has(key)) violations.set(key, violation);
-    if (violations.size === violationsMax) break;
-  }
-  return [...violations.values()];
-}
-
-/** A compiled schema, and the engine that knows its inner ones. */
-interface CompiledSchema {
-  readonly engine: Branches;
-  /** Ajv's own function: true, or false with its `errors`. */
-  readonly validate: ValidateFunction;
-  /** Whether a BigInt could pass it for the wrong reason. */
-  readonly searchFirst: boolean;
-}
-
-interface EngineOptions {
-  readonly shared: Readonly<Record<string, Schema>>;
-  readonly onUnknownFormat: (format: string) => void;
-  /** Whether numeric keywords know BigInts. */
-  readonly exact: boolean;
-  /** Compiles the schema that others name so. */
-  readonly named: (name: string) => CompiledSchema;
-  readonly doubt: Doubt;
-  readonly calls: NamedCalls;
-  /** Whether inherited members are told from own ones, which costs. */
-  readonly own: boolean;
 }
 
 /** One ajv with the words and formats of the language, its schemas, and the places of all their inner ones. */
@@ -229,6 +125,19 @@ class SchemaEngine implements Branches {
       exact: this.exact,
     });
   }
+}
+
+interface EngineOptions {
+  readonly shared: Readonly<Record<string, Schema>>;
+  readonly onUnknownFormat: (format: string) => void;
+  /** Whether numeric keywords know BigInts. */
+  readonly exact: boolean;
+  /** Compiles the schema that others name so. */
+  readonly named: (name: string) => CompiledSchema;
+  readonly doubt: Doubt;
+  readonly calls: NamedCalls;
+  /** Whether inherited members are told from own ones, which costs. */
+  readonly own: boolean;
 }
 
 /** Ajv takes no boolean under a name. */

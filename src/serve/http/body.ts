@@ -1,3 +1,5 @@
+/** A body of a request and its value, of several parts too (RFC 7578). */
+
 import { isUtf8 } from 'node:buffer';
 import { quotedText } from '../../kinds/http-token.ts';
 import { compileCoercion, compileForm, type EmptyText, type FormPair, type ReadForm } from './form.ts';

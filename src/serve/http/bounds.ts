@@ -1,3 +1,5 @@
+/** What protects the process at the socket: its bounds, and the ending of a connection so that what was written gets through. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

@@ -1,3 +1,5 @@
+/** A form and its values: how its pairs are nested, and what their texts stand for. */
+
 import { below } from '../../document/pointer.ts';
 import { parseJson } from './json.ts';
 import { isSchema, itemOf, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';

@@ -1,3 +1,5 @@
+/** How a list stands in a query: parted by commas, or by items that are numbered. */
+
 import { itemOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 import { cut } from './violation.ts';
 

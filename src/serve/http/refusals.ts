@@ -1,3 +1,5 @@
+/** What a door refuses by itself: what is too much, and what node:http could not make a request of. */
+
 import type { Socket } from 'node:net';
 import { part, type SocketBounds, underWay } from './bounds.ts';
 import type { Reply } from './call.ts';

@@ -1,3 +1,5 @@
+/** A JSON Schema as it is stated, and made ready for ajv. */
+
 import { jsonTypeOf } from '../../document/json-type.ts';
 import { fragmentStepOf } from '../../document/pointer.ts';
 import { formats, standsFor } from '../../kinds/formats/all.ts';

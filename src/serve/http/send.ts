@@ -1,3 +1,5 @@
+/** How replies go out: those of one connection in turn, and each as it is written. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Json } from '../../document/document.ts';

@@ -1,3 +1,5 @@
+/** The socket that is listened on, and how the connections of its server are ended. */
+
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type SocketBounds, underWay } from './bounds.ts';

@@ -1,3 +1,5 @@
+/** The words of what is wrong with a value: which branch was meant, and what ajv says of it. */
+
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { below, pathOf } from '../../document/pointer.ts';
 import { formats } from '../../kinds/formats/all.ts';

@@ -1,3 +1,5 @@
+/** Bodies of XML: the elements of a text, and the value that a schema means by them. */
+
 import { isUtf8 } from 'node:buffer';
 import { Bare } from './json.ts';
 import type { Resolve, Schema } from './schema.ts';

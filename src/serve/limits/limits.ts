@@ -3,13 +3,15 @@ import type { Limits } from '../../parts/limits.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
+import type { Counted } from '../exchange/counted.ts';
 import { type Deadline, type Exchange, type OperationRun, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import { ClientGone } from '../http/bounds.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { compileQuotas, compileUnderWay, type Spend } from './quotas.ts';
 import type { RateCounters } from './rate-counters.ts';
-import { type Counting, compileOwnCount, compileRates, type OperationRates, ownRateHeaders, rateHeaders } from './rates.ts';
+import { longestMs, ownRateHeaders } from './rate-headers.ts';
+import { type Counting, compileOwnCount, compileRates, type OperationRates } from './rates.ts';
 import { type CountingTogether, compileSharedCount } from './shared-count.ts';
 import { bodyBytesMaxOf } from './stated-bounds.ts';
 import { type AddressOf, addressBits, addressName, compileAddressOf, compileIsFromProxy } from './whom.ts';
@@ -245,4 +247,21 @@ export class RunningDeadline implements Deadline {
     for (const free of this.#freed) free();
     this.#answer();
   }
+}
+
+/** The `RateLimit` field of what was decided (draft-ietf-httpapi-ratelimit-headers-11, section 4). */
+function rateLimitField(rates: Counted['rates']): string {
+  let field = '';
+  for (const { rate, decision } of rates) {
+    const { remaining, moreMs } = decision;
+    const left = rate.unit === 1 ? remaining : Math.floor(remaining / rate.unit);
+    const time = moreMs < longestMs ? `;t=${Math.ceil(moreMs / 1000)}` : '';
+    field = field === '' ? rate.label + left + time : `${field}, ${rate.label}${left}${time}`;
+  }
+  return field;
+}
+
+/** The header fields of an answer to a call that rates have counted or refused. */
+export function rateHeaders(counted: Counted): Record<string, string> {
+  return { ratelimit: rateLimitField(counted.rates), 'ratelimit-policy': counted.policy };
 }

@@ -1,10 +1,12 @@
+/** What is used up besides rates: quotas, and the places of requests that are under way at once. */
+
 import { type CalendarWindow, compileCalendar } from '../../kinds/limits/calendar.ts';
 import { type AtOnce, isLimitFor, type Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
 import { type Exchange, type Refusal, Refused } from '../exchange/exchange.ts';
-import { retryAfter } from './counters.ts';
+import { retryAfter } from './rate-headers.ts';
 import { type AddressOf, addressBits, addressName, compileWhom } from './whom.ts';
 
 /** Uses quota for an answer of this status. @throws {Refused} `limit.quota` where one is used up. */

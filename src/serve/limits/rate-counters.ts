@@ -2,8 +2,7 @@ import { rateKind } from '../../kinds/limits/all.ts';
 import type { RateFacts, RateKind } from '../../kinds/limits/kind.ts';
 import type { Rate } from '../../parts/limits.ts';
 import type { Entropy } from '../http/clock.ts';
-import { addressRoom, type Index, nameRoom, RateCounter } from './counters.ts';
-import { pageBits, pageSlots, Slots, slotMask } from './usage.ts';
+import { addressRoom, type Index, nameRoom, pageBits, pageSlots, RateCounter, Slots, slotMask } from './usage.ts';
 import type { AddressBits } from './whom.ts';
 
 /** What one rate has counted, apart by address and by name. */

@@ -1,13 +1,14 @@
-import type { RateKind } from '../../kinds/limits/kind.ts';
-import { isLimitFor, isUncounted, type Rate, type RateHeaders, type ResetForm } from '../../parts/limits.ts';
+import type { Decision, RateFacts, RateKind, Use } from '../../kinds/limits/kind.ts';
+import { isLimitFor, isUncounted, type Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { afterFor, type PromiseOrValue } from '../exchange/after.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
-import { type Counted, type RateUse, strictestOf } from '../exchange/counted.ts';
+import type { Counted, RateUse } from '../exchange/counted.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
-import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counters.ts';
 import type { RateCounters, RateTables } from './rate-counters.ts';
+import { policyNames, policyOf, retryAfter } from './rate-headers.ts';
+import type { RateCounter } from './usage.ts';
 import { type AddressBits, type AddressOf, addressBits, compileWhom, type WhoAsks, type Whom } from './whom.ts';
 
 /** A call, and what the rates have made of it so far. */
@@ -38,7 +39,7 @@ export interface CountedCall {
 }
 
 /** What came of counting a call. */
-export interface SettledRates {
+interface SettledRates {
   readonly rates: RateUse[];
   readonly refusal: Refusal | undefined;
 }
@@ -176,28 +177,6 @@ function lateRates(rates: readonly OperationRate[], early: readonly OperationRat
   return { ...made, among };
 }
 
-/** The header fields of an answer to a call that rates have counted or refused. */
-export function rateHeaders(counted: Counted): Record<string, string> {
-  return { ratelimit: rateLimitField(counted.rates), 'ratelimit-policy': counted.policy };
-}
-
-/** The strictest rate under the names that a document states. */
-export function ownRateHeaders(names: RateHeaders, counted: Counted, nowMs: number): Record<string, string> {
-  const told = strictestOf(counted, nowMs);
-  const headers: Record<string, string> = {};
-  if (!told) return headers;
-  if (names.limit !== undefined) headers[names.limit.toLowerCase()] = String(told.limit);
-  if (names.remaining !== undefined) headers[names.remaining.toLowerCase()] = String(told.remaining);
-  if (names.reset) headers[names.reset.name.toLowerCase()] = resetText[names.reset.as](told.reset, nowMs);
-  return headers;
-}
-
-const resetText: Readonly<Record<ResetForm, (at: number, nowMs: number) => string>> = {
-  seconds: (at, nowMs) => String(Math.ceil(at - nowMs / 1000)),
-  unix: String,
-  'http-date': (at) => new Date(at * 1000).toUTCString(),
-};
-
 /** A call in step 5, and what counts it there. */
 interface SecondStep {
   readonly counting: Counting;
@@ -240,14 +219,6 @@ function policyList(rates: readonly OperationRate[]): string {
   return rates.map(({ one }) => one.policy).join(', ');
 }
 
-/** One item of `RateLimit-Policy`; a window that is no whole number of seconds cannot be told. */
-function policyOf(name: string, rate: Rate, kind: RateKind): string {
-  const { limit, windowMs } = rate;
-  const seconds = Number.isInteger(windowMs / 1000) && windowMs > 0 ? `;w=${windowMs / 1000}` : '';
-  const own = Object.entries(kind.told(rate)).map(([word, value]) => `;ninefold-${word}=${value}`);
-  return `"${name}";q=${Math.floor(limit)}${seconds}${own.join('')}`;
-}
-
 /** Several rates ask for the same address, and so do calls one after the other. */
 function rememberLast(read: (text: string) => AddressBits): (text: string) => AddressBits {
   let last = '';
@@ -260,38 +231,59 @@ function rememberLast(read: (text: string) => AddressBits): (text: string) => Ad
   };
 }
 
-const units: readonly (readonly [string, number])[] = [
-  ['w', 604_800_000],
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-];
-
-/**
- * What rates are called in the header fields: whom they count, for whom, of what, and over which time: `caller-1m`,
- * `address-1s-create-parcel`. How much is allowed is not in the name, so that it can change. Two of one name are numbered.
- */
-function policyNames(rates: readonly Rate[]): string[] {
-  const seen = new Map<string, number>();
-  return rates.map(({ per, by, to = [], on = [], windowMs }) => {
-    const name = [by?.source.slice(0, 40) ?? per, durationText(windowMs), ...several(to), ...several(on)]
-      .join('-')
-      .replaceAll(/[^\w.+-]+/g, '-');
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return count === 1 ? name : `${name}-${count}`;
-  });
+/** What is needed of a rate to count by it. */
+interface CountingRate {
+  /** How it begins in the `RateLimit` field. */
+  readonly label: string;
+  readonly kind: RateKind;
+  readonly facts: RateFacts;
+  /** How many units one request is. */
+  readonly unit: number;
+  /** Whether an answer of a status counts nothing in the end; absent where each counts. */
+  readonly isUncounted?: (status: number) => boolean;
+  /** What the key that was looked at last has used. */
+  readonly use: Use;
 }
 
-function durationText(ms: number): string {
-  const [unit, unitMs] = units.find(([, of]) => ms > 0 && ms % of === 0) ?? ['ms', 1];
-  return `${ms / unitMs}${unit}`;
-}
+/** One rate's decision about one call. */
+class CountedRate<Key = unknown> implements RateUse {
+  readonly rate: CountingRate;
+  decision: Decision;
+  readonly #counters: RateCounter<Key>;
+  readonly #key: Key;
+  readonly #own: number;
+  readonly #atMs: number;
+  readonly #cost: number;
 
-/** The first, and how many more. */
-function several(words: readonly string[]): string[] {
-  const [first, ...more] = words;
-  if (first === undefined) return [];
-  return [more.length === 0 ? first : `${first}+${more.length}`];
+  constructor(rate: CountingRate, counters: RateCounter<Key>, key: Key, nowMs: number, cost: number) {
+    this.rate = rate;
+    this.#counters = counters;
+    this.#key = key;
+    this.#atMs = nowMs;
+    this.#cost = cost;
+    this.#own = counters.look(key, rate.use);
+    this.decision = rate.kind.decide(rate.facts, rate.use, nowMs, cost);
+  }
+
+  /** Counts it, before the rate looks at anything else. */
+  keep(): void {
+    this.#counters.keep(this.#key, this.#own, this.rate.use, this.#atMs);
+  }
+
+  /** Takes it out again. */
+  giveBack(nowMs: number): void {
+    const { kind, facts, use } = this.rate;
+    const own = this.#counters.look(this.#key, use);
+    kind.giveBack(facts, use, nowMs, { atMs: this.#atMs, cost: this.#cost, before: this.decision.before });
+    this.#counters.keep(this.#key, own, use, nowMs);
+  }
+
+  answered(status: number, nowMs: number): void {
+    if (this.#cost === 0 || this.rate.isUncounted?.(status) !== true) return;
+    this.giveBack(nowMs);
+    const { kind, facts, use } = this.rate;
+    this.#counters.look(this.#key, use);
+    // What is left is told as it is now; nothing is kept of that.
+    this.decision = kind.decide(facts, use, nowMs, 0);
+  }
 }

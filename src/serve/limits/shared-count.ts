@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { DecidedRate, SharedRates, TakenRate } from '../../store/shared-rates.ts';
 import type { RateUse } from '../exchange/counted.ts';
 import type { Refusal } from '../exchange/exchange.ts';
-import { retryAfter } from './counters.ts';
+import { retryAfter } from './rate-headers.ts';
 import type { CompiledRate, CountedCall, CountRates, OperationRate } from './rates.ts';
 import { type AddressOf, addressBits, addressName } from './whom.ts';
 

@@ -1,7 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
 import { isCut, type Limits, pageRowsMost } from '../../parts/limits.ts';
 import { doorBounds, ownBounds, type SomeBounds } from '../http/bounds.ts';
-import { addressRoom } from './counters.ts';
+import { addressRoom } from './usage.ts';
 
 /** How large a body may be where the document does not say. */
 const bodyBytesProtected = 1024 * 1024;

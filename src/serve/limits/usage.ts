@@ -1,7 +1,9 @@
-import type { Use } from '../../kinds/limits/kind.ts';
+/** What one rate has counted for each key, in as few bytes as it can. */
+
+import type { RateFacts, RateKind, Use } from '../../kinds/limits/kind.ts';
 
 /** Keeps the uses of one rate under small numbers, in as few bytes as it can. */
-export interface Uses {
+interface Uses {
   /** Makes room for what will be saved under a number. */
   open(slot: number): void;
   load(slot: number, use: Use): void;
@@ -40,7 +42,7 @@ export class Slots {
 }
 
 /** Uses of two numbers each: 16 bytes. */
-export class PairUses implements Uses {
+class PairUses implements Uses {
   readonly #pages: Float64Array[] = [];
 
   open(slot: number): void {
@@ -181,4 +183,116 @@ function joinOldest(use: Use): void {
   numbers[3] = numbers[3]! + numbers[1]!;
   numbers.copyWithin(0, 2, use.length);
   use.length -= 2;
+}
+
+/** Which small number stands for a key. */
+export interface Index<Key> {
+  readonly size: number;
+  readonly bytes: number;
+  /** All numbers are below this one. */
+  readonly made: number;
+  /** The number of a key, or -1. */
+  find(key: Key): number;
+  /** Adds a key that is not there. */
+  add(key: Key): number;
+  has(slot: number): boolean;
+  remove(slot: number): void;
+  /** The key that this one is counted under where there is no room for it. */
+  shared(key: Key): Key;
+}
+
+/** How much room the counters of one rate have. */
+interface Room {
+  /** How many keys are counted apart; those that come beyond that share counters. */
+  readonly keys: number;
+  /** How many moments a log remembers, besides two for each key. */
+  readonly moments: number;
+}
+
+/** Addresses are many, and anybody's: so many moments keep a million of them within 64 MiB. */
+export const addressRoom: Room = { keys: 4_194_304, moments: 2 ** 18 };
+
+export const nameRoom: Room = { keys: 4_194_304, moments: 2 ** 20 };
+
+/** How many counters are looked at for each new one, to let go of those that are over. */
+const sweptPerNew = 3;
+
+/** How long a counter that is over is left where it is: who asks all the time would be let go of and taken in again each time. */
+const lingerMs = 1000;
+
+/** What one rate has counted for each key. */
+export class RateCounter<Key> {
+  readonly #kind: RateKind;
+  readonly #facts: RateFacts;
+  readonly #index: Index<Key>;
+  readonly #uses: Uses;
+  readonly #swept: Use;
+  readonly #most: number;
+  #hand = 0;
+
+  constructor(kind: RateKind, facts: RateFacts, index: Index<Key>, room: Room) {
+    this.#kind = kind;
+    this.#facts = facts;
+    this.#index = index;
+    this.#uses = kind.numbersMax === 2 ? new PairUses() : new LogUses(room.moments);
+    this.#swept = { numbers: new Float64Array(kind.numbersMax), length: 0 };
+    this.#most = room.keys;
+  }
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  get bytes(): number {
+    return this.#index.bytes + this.#uses.bytes;
+  }
+
+  /** What a key has used; gives its own number for `keep`, or -1. */
+  look(key: Key, use: Use): number {
+    const own = this.#index.find(key);
+    const slot = own === -1 && this.#index.size >= this.#most ? this.#index.find(this.#index.shared(key)) : own;
+    if (slot === -1) use.length = 0;
+    else this.#uses.load(slot, use);
+    return own;
+  }
+
+  /** Keeps what a key has used by now; nothing was kept since it was looked at. */
+  keep(key: Key, own: number, use: Use, nowMs: number): void {
+    let slot = own;
+    if (use.length === 0) {
+      if (slot !== -1) this.#drop(slot);
+      return;
+    }
+    if (slot === -1) {
+      this.#sweep(nowMs);
+      slot = this.#index.size < this.#most ? this.#add(key) : this.#addShared(this.#index.shared(key));
+    }
+    this.#uses.save(slot, use);
+  }
+
+  #addShared(key: Key): number {
+    const slot = this.#index.find(key);
+    return slot === -1 ? this.#add(key) : slot;
+  }
+
+  #add(key: Key): number {
+    const slot = this.#index.add(key);
+    this.#uses.open(slot);
+    return slot;
+  }
+
+  #drop(slot: number): void {
+    this.#index.remove(slot);
+    this.#uses.drop(slot);
+  }
+
+  #sweep(nowMs: number): void {
+    const { made } = this.#index;
+    for (let n = 0; n < sweptPerNew && n < made; n++) {
+      this.#hand = (this.#hand + 1) % made;
+      if (!this.#index.has(this.#hand)) continue;
+      this.#uses.load(this.#hand, this.#swept);
+      if (this.#kind.expiresMs(this.#facts, this.#swept) + lingerMs <= nowMs) this.#drop(this.#hand);
+    }
+  }
 }

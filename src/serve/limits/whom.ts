@@ -1,3 +1,5 @@
+/** Whom a limit counts: who asks, the address that a call comes from, and whom that stands for. */
+
 import { hash } from 'node:crypto';
 import type { LimitScope } from '../../parts/limits.ts';
 import { type CompileExpression, isFailed } from '../exchange/compilation.ts';

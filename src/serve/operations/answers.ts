@@ -1,3 +1,5 @@
+/** What an answer shows of what came out, in the media type that was asked for. */
+
 import { standsFor } from '../../kinds/formats/all.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';

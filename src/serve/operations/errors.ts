@@ -1,3 +1,5 @@
+/** The refusals of an operation in their stated shape, of which the first thing that was sent is named first. */
+
 import { pathOf } from '../../document/pointer.ts';
 import { type ErrorCondition, generalCondition, narrowerOf, ownAnswer } from '../../parts/conditions.ts';
 import type { ErrorCode, ErrorRule, Errors } from '../../parts/errors.ts';

@@ -1,3 +1,5 @@
+/** One run of a handler: the context that it is given, and what it read and wants stored. */
+
 import type { Json } from '../../document/document.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import type { Condition, QuerySpec, Reader, Scalar } from '../../store/store.ts';

@@ -16,9 +16,9 @@ import {
   type Value,
 } from '../exchange/exchange.ts';
 import { compilePrune } from '../exchange/visibility.ts';
-import type { Validate } from '../http/ajv.ts';
 import type { Reply } from '../http/call.ts';
 import { headerText } from '../http/send.ts';
+import type { Validate } from '../http/validation.ts';
 import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { insertRow, updateRow } from '../resources/create.ts';

@@ -1,3 +1,5 @@
+/** An endpoint as an older version has it: the parameters and the body of its requests, as the newest has them. */
+
 import { pathOf, pointerOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';

@@ -1,3 +1,5 @@
+/** What an answer states itself: a whole reply, and header fields that are told. */
+
 import { repliedWith } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, isStated, type Named } from '../../parts/fact.ts';

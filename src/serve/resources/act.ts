@@ -1,3 +1,5 @@
+/** What all acts on rows share: their steps, the work of one change, and how its expressions reach other rows. */
+
 import type { Draw } from '../../kinds/generators/kind.ts';
 import type { OrderWord } from '../../parts/refusal-order.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';

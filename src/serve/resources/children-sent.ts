@@ -1,3 +1,5 @@
+/** The children that were sent with a row: how they are taken, of a new row and of one that is there. */
+
 import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import type { Children } from '../../parts/children.ts';
@@ -11,8 +13,8 @@ import { takenOf } from '../../parts/taking.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import type { Validate } from '../http/ajv.ts';
 import { Bare } from '../http/json.ts';
+import type { Validate } from '../http/validation.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import type { Act, ChangedChild, Found, Models, SentChild, SentChildren, Work } from './act.ts';
 import { compileMissingReference, droppedFor, isFields, withoutKeys } from './body.ts';

@@ -1,3 +1,5 @@
+/** How derived fields follow the rows that they are reckoned of, in sums that lose nothing. */
+
 import { isSame } from '../../document/values.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import type { Reader, Row, Transaction } from '../../store/store.ts';

@@ -10,7 +10,7 @@ import type { ColumnSpec, QuerySpec, Scalar } from '../../store/store.ts';
 import { columnCode, fieldCode } from '../exchange/column.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
-import type { Validate } from '../http/ajv.ts';
+import type { Validate } from '../http/validation.ts';
 
 /** A derived field of a row, compiled. */
 export interface DerivedField {

@@ -1,3 +1,5 @@
+/** What a model holds of a row beyond single fields: what is made inside its values, and what is wrong with fields together. */
+
 import { below } from '../../document/pointer.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';

@@ -1,3 +1,5 @@
+/** Rows as they are kept: begun in their states, written with their timers, and kept after they were deleted. */
+
 import type { NewRow, Reader, Row, Transaction } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { Bare, copy, toJson, withoutPrototype } from '../http/json.ts';

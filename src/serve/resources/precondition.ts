@@ -1,3 +1,5 @@
+/** What has to hold before a row is changed: the tag that it has, and the states in which it may be. */
+
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Row } from '../../store/store.ts';
 import { keepShown } from '../callers/operation-access.ts';

@@ -1,3 +1,5 @@
+/** What callers choose of an answer, and what can be chosen of a value. */
+
 import type { JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Children } from '../../parts/children.ts';

@@ -1,3 +1,5 @@
+/** What becomes of members that were sent or left out: those that nobody may write, those that are taken along, and defaults. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';

@@ -1,3 +1,5 @@
+/** What a change sets by itself, and the time and chance that it draws for that. */
+
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { isSaidByType } from '../../parts/expressions/shape-type.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
@@ -6,9 +8,9 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Compilation, type Evaluate, EvaluationFailure, unfit } from '../exchange/compilation.ts';
 import { type Exchange, type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
-import type { Validate } from '../http/ajv.ts';
 import type { Entropy } from '../http/clock.ts';
 import { withoutPrototype } from '../http/json.ts';
+import type { Validate } from '../http/validation.ts';
 import { describeValue } from '../http/violation.ts';
 import { compileReferences, type FoundReference } from './references.ts';
 

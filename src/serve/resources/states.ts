@@ -1,3 +1,5 @@
+/** Machines compiled, and what the clock tells of rows. */
+
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { instantMicroseconds } from '../exchange/column.ts';

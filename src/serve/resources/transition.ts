@@ -1,3 +1,5 @@
+/** Transitions of a row: one that a caller fires, and those that an update is. */
+
 import { isSame } from '../../document/values.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';

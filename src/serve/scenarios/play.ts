@@ -1,3 +1,5 @@
+/** What a scenario plays at a request: an answer of the document, or a fault. */
+
 import type { Answer } from '../../parts/answers.ts';
 import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../parts/conditions.ts';
 import type { ErrorCode } from '../../parts/errors.ts';

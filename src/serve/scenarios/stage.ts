@@ -1,3 +1,5 @@
+/** The scenarios that are played, and which of them a request asks for. */
+
 import { hash } from 'node:crypto';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';

@@ -1,3 +1,5 @@
+/** Where events go besides subscribers that are rows: a broker, and addresses that were given at the start. */
+
 import { brokerKind } from '../../kinds/deliveries/all-brokers.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -1,3 +1,5 @@
+/** The door that moves the clock of a service, and how long its work is waited for. */
+
 import type { Json } from '../../document/document.ts';
 import { isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';

@@ -1,3 +1,5 @@
+/** What is noted down: answered exchanges, and failures, of which those that repeat are told seldom. */
+
 import { StoreUnavailable } from '../../store/failures.ts';
 import { strictestOf } from '../exchange/counted.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';

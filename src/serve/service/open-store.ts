@@ -1,3 +1,5 @@
+/** Stores by their address: how one is opened, and copied into another. */
+
 import { type Copied, type CopySide, copyStore } from '../../store/copying.ts';
 import { Locked, StoreUnavailable } from '../../store/failures.ts';
 import { shownAddress } from '../../store/postgres/address.ts';

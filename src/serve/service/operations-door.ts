@@ -1,3 +1,5 @@
+/** The door of those who run the service, and what it answers. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { parseDocument } from '../../document/read/parse.ts';
 import { isKey } from '../../parts/form.ts';

@@ -1,3 +1,5 @@
+/** The service that runs: what outlasts a document, and the doors that calls come in by. */
+
 import type { Json } from '../../document/document.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -1,3 +1,5 @@
+/** A document as it is served: the engine, the road and the refusals that are compiled of it. */
+
 import { entriesOf } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';

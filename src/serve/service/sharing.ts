@@ -1,3 +1,5 @@
+/** What the processes that have a store together share: the work of the clock, and the counting of rates. */
+
 import { isRateWord, rateKind, rateKinds } from '../../kinds/limits/all.ts';
 import { openRedisRates, readRedisAddress } from '../../store/redis/rates.ts';
 import type { SharedRates } from '../../store/shared-rates.ts';

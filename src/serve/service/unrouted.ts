@@ -1,3 +1,5 @@
+/** Calls that reach no endpoint: those for addresses of the service itself, and their refusals. */
+
 import { partNames } from '../../document/document.ts';
 import { isStated } from '../../parts/fact.ts';
 import { callableOperations } from '../../parts/operations.ts';

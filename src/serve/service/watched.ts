@@ -1,3 +1,5 @@
+/** What a service that runs shows of itself, and the form of its figures (Prometheus text format 0.0.4). */
+
 import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
 import type { OutboxReader } from '../../store/outbox.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';

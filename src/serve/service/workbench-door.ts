@@ -1,3 +1,5 @@
+/** The workbench of trials: what it is made of, and its door. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import { Samples } from '../../parts/samples/samples.ts';

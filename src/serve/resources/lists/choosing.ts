@@ -1,3 +1,5 @@
+/** Which rows of a list were asked for, and in which order. */
+
 import { isSame } from '../../../document/values.ts';
 import { leftOutOf } from '../../../parts/left-out.ts';
 import type { Parameter } from '../../../parts/parameters.ts';

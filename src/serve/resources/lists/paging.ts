@@ -1,3 +1,5 @@
+/** Which page of a list was asked for. */
+
 import { pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import { type CountedPlace, type NamedParameter, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';

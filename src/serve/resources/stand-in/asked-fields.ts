@@ -1,3 +1,5 @@
+/** What a creation is asked beside its body: fields in its query, a thing to copy, and a key of idempotency. */
+
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';

@@ -1,3 +1,5 @@
+/** What was asked for, seen in an answer: its members, and the flags that say that it was done. */
+
 import type { Json } from '../../../document/document.ts';
 import type { Effect } from '../../../parts/effects.ts';
 import type { Named } from '../../../parts/fact.ts';

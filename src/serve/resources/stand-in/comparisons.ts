@@ -1,3 +1,5 @@
+/** How rows are compared with what a query asks, and with each other. */
+
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';
 

@@ -1,3 +1,5 @@
+/** Which of several forms an error has, and which listed word says what happened. */
+
 import { type ErrorCondition, ownAnswer } from '../../../parts/conditions.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';

@@ -1,3 +1,5 @@
+/** Rows as the list of an answer shows them, and lists that are both sent and answered. */
+
 import type { Json } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';

@@ -1,3 +1,5 @@
+/** What a path means that no endpoint or no identifier has. */
+
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';

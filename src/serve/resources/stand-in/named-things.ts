@@ -1,3 +1,5 @@
+/** Things that are named where rows show them whole, and parents that a row names itself. */
+
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
 import { statedValue } from '../../../parts/fact.ts';

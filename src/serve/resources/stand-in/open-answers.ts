@@ -1,3 +1,5 @@
+/** Answers of which only the shape is known. */
+
 import type { Json } from '../../../document/document.ts';
 import { isOfType } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';

@@ -1,3 +1,5 @@
+/** Lists of which only the shapes are known: how they are narrowed and cut into pages, by the query or by a body. */
+
 import type { Json } from '../../../document/document.ts';
 import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import { type AskedFor, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';

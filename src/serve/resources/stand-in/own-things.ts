@@ -1,3 +1,5 @@
+/** What was sent to a path and is kept, one thing or a list of them. */
+
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';

@@ -1,3 +1,5 @@
+/** What members and header fields of an answer say of its page. */
+
 import type { Json } from '../../../document/document.ts';
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';

@@ -1,3 +1,5 @@
+/** Keys and tokens that a stand-in gives out: made anew by an act, and for a credential that is shown. */
+
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Chance } from '../../../parts/samples/chance.ts';

@@ -1,3 +1,5 @@
+/** Rows that are being made up, and the lists of their owners that show them. */
+
 import { isSame } from '../../../document/values.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';

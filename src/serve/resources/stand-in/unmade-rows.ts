@@ -1,3 +1,5 @@
+/** Rows that no operation makes, and the names that are reckoned of their members. */
+
 import { createHash } from 'node:crypto';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter } from '../../../parts/payload.ts';

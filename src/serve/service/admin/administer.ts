@@ -1,3 +1,5 @@
+/** The commands of an administrator, and the door that they come in by. */
+
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';

@@ -1,3 +1,5 @@
+/** What trials do to a service that runs, and where its clock is led. */
+
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { instantOf, plusLapse } from '../../../parts/expressions/time-functions.ts';
 import { isPlainMap } from '../../../parts/source.ts';

@@ -1,3 +1,5 @@
+/** How what is stored is brought up to a document, in a service or in a store by itself. */
+
 import { createHash } from 'node:crypto';
 import { entriesOf } from '../../../parts/fact.ts';
 import { uniquesOf } from '../../../parts/inner-values.ts';

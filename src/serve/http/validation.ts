@@ -1,4 +1,100 @@
+/** How a value is held to a schema that is compiled, and the calls of other schemas by name meanwhile. */
+
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { holdsBigInt } from './json.ts';
+import { noViolations, type Violation, violationsMax } from './violation.ts';
+import { type Branches, reduceErrors, toViolation } from './violation-words.ts';
+
+/** Says what is wrong with a value; nothing, as one shared empty list, where it fits. */
+export type Validate = (value: unknown) => readonly Violation[];
+
+/** Holds values to a schema that is compiled when the first of them comes; exactly, where a BigInt asks for it. */
+export function compileLazily(
+  compile: (exact: boolean) => CompiledSchema,
+  placeOf: PlaceOf,
+  doubt: Doubt,
+  calls: NamedCalls,
+): Validate {
+  let ordinary: CompiledSchema | undefined;
+  let exact: CompiledSchema | undefined;
+  const hold = (compiled: CompiledSchema, value: unknown) =>
+    calls.during(() => {
+      const violations = judge(compiled, value, placeOf, doubt);
+      return calls.isTooDeep ? beyondDepth(placeOf) : violations;
+    });
+  const validateExactly = (value: unknown) => {
+    exact ??= compile(true);
+    return hold(exact, value);
+  };
+  return (value) => {
+    ordinary ??= compile(false);
+    if (ordinary.searchFirst && holdsBigInt(value)) return validateExactly(value);
+    const violations = hold(ordinary, value);
+    return violations.length > 0 && holdsBigInt(value) ? validateExactly(value) : violations;
+  };
+}
+
+function judge(compiled: CompiledSchema, value: unknown, placeOf: PlaceOf, doubt: Doubt): readonly Violation[] {
+  const isValid = compiled.validate(value);
+  const isInDoubt = doubt.take();
+  if (!isValid) return report(compiled, placeOf);
+  return isInDoubt ? tooLong(placeOf) : noViolations;
+}
+
+/** A name or a text that no pattern could be told of, so that what depends on it may not have been asked. */
+function tooLong(placeOf: PlaceOf): Violation[] {
+  return [{ in: placeOf?.('') ?? 'body', path: '', found: 'a text that is too long for its pattern', expected: 'shorter texts' }];
+}
+
+/** A value whose schema leads through so many others that it was not asked to its end. */
+function beyondDepth(placeOf: PlaceOf): Violation[] {
+  return [
+    {
+      in: placeOf?.('') ?? 'body',
+      path: '',
+      found: 'a value of a schema that leads through hundreds of others',
+      expected: 'no such',
+    },
+  ];
+}
+
+function report({ engine, validate }: CompiledSchema, placeOf: PlaceOf): Violation[] {
+  const violations = new Map<string, Violation>();
+  for (const error of reduceErrors(validate.errors ?? [], engine)) {
+    const violation = toViolation(error, placeOf);
+    const key = `${violation.path}\0${violation.expected}`;
+    if (!violations.has(key)) violations.set(key, violation);
+    if (violations.size === violationsMax) break;
+  }
+  return [...violations.values()];
+}
+
+type PlaceOf = ((name: string) => Violation['in']) | undefined;
+
+/** A compiled schema, and the engine that knows its inner ones. */
+export interface CompiledSchema {
+  readonly engine: Branches;
+  /** Ajv's own function: true, or false with its `errors`. */
+  readonly validate: ValidateFunction;
+  /** Whether a BigInt could pass it for the wrong reason. */
+  readonly searchFirst: boolean;
+}
+
+/** Whether a text was met since it was last asked that no pattern could be told of. */
+export class Doubt {
+  private isThere = false;
+
+  readonly raise = (): boolean => {
+    this.isThere = true;
+    return false;
+  };
+
+  take(): boolean {
+    const wasThere = this.isThere;
+    this.isThere = false;
+    return wasThere;
+  }
+}
 
 /**
  * The calls of schemas by name while one value is validated. Schemas that name each other in many ways are called with the same part of a
