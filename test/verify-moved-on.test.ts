@@ -100,3 +100,14 @@ test('what an update moves, and what follows from it, is looked at, and no breac
     await stand.close();
   }
 });
+
+test('what does not follow, since its own condition does not hold and it is passed over then, is no breach', async () => {
+  const stand = await openStand(digs.replace('resource.finds > 0', 'resource.finds > 90'), { inPairs: true });
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['states/following'] });
+    assert.deepEqual(breaches, []);
+    assert.notEqual(facts.find(({ kind, subject }) => kind === 'transitions' && subject === 'dig')?.verdict, 'held');
+  } finally {
+    await stand.close();
+  }
+});
