@@ -109,12 +109,17 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
   const row: TrialRow = { ...given, known: given.path, shown: undefined, fields: given.fields };
   let why = 'nobody who can be spoken for may delete it';
   const ways = model.endpointsThat('delete', given.resource);
+  const way = waysTried(made, session, row, ways);
+  if (way.failures >= failuresMost) return way.why;
+  let isReached = false;
   // What was seen of it last is most often so: it is looked at only where that did not do.
   for (const [endpoint, isSeen] of ways.flatMap((way) =>
     way.in ? [[way, false] as const, [way, true] as const] : [[way, true] as const],
   )) {
     try {
       if (!(await reachState(session, row, endpoint, isSeen))) continue;
+      isReached = true;
+      way.failures = 0;
       const path = { ...pathValues(model, endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
       for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {
         const headers = await session.preconditions(endpoint, row, caller);
@@ -131,7 +136,30 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
       why = error instanceof Error ? error.message : String(error);
     }
   }
+  if (!isReached) Object.assign(way, { failures: way.failures + 1, why });
   return why;
+}
+
+/** So many rows in a row are tried to be brought from a state to one in which they may be deleted; what none of them did the next will not. */
+const failuresMost = 3;
+
+/** How often it has come to nothing, one after the other, to bring rows of a state to one in which they may be deleted. */
+interface Way {
+  failures: number;
+  why: string;
+}
+
+const triedIn = new WeakMap<Made, Map<string, Way>>();
+
+/** What is known of rows that were last seen in the same states; in the end all is tried anew. */
+function waysTried(made: Made, { model, run }: Session, row: TrialRow, ways: readonly Endpoint[]): Way {
+  const all = triedIn.get(made) ?? new Map<string, Way>();
+  triedIn.set(made, all);
+  const machines = ways.flatMap((way) => machineIn(model.spec.states, row.resource, way.in?.[0]) ?? []);
+  const key = [run.errand, row.resource, ...machines.map((machine) => stateOf(row, machine))].join('\n');
+  const way = all.get(key) ?? { failures: 0, why: '' };
+  all.set(key, way);
+  return way;
 }
 
 /** The resources whose rows may keep one of this from being removed. */

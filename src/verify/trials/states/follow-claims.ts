@@ -4,7 +4,7 @@ import { type Expression, entriesOf } from '../../../parts/fact.ts';
 import { comingOf, type Followed, followingName, transitionOf } from '../../../parts/followed.ts';
 import type { Following, FollowingEffect } from '../../../parts/following.ts';
 import { pathParameters } from '../../../parts/payload.ts';
-import { machineWith } from '../../../parts/states.ts';
+import { machineWith, type Transition } from '../../../parts/states.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { FactName } from '../../exchange/facts.ts';
@@ -15,6 +15,7 @@ import { hasNextPage, widest } from '../../make/pages.ts';
 import { callerContext } from '../../model/access.ts';
 import type { Evaluated } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
+import { outcomeOf } from '../../model/outcome.ts';
 import { idIn, rowIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 
@@ -117,12 +118,17 @@ export function claimMoved(
       const id = idIn(model, changed);
       const old = referring(model, then, does.resource, field, id);
       const key = model.identifierField(does.resource);
-      if (!old || old.length === 0) return moot('there was nothing to do it to');
+      if (!old) return moot('there was nothing to do it to');
+      let count = 0;
       for (const row of old) {
         const holds = act.if ? evaluate(named, act.if, changed, earlier[0], row) : true;
         const isLeft = !transition || !machine || transition.from === '*' || transition.from.includes(String(row[machine.field]));
         if (holds === 'unknown' || holds === 'failed' || !isLeft) return moot('whether it is done cannot be told');
         if (typeof holds === 'object' && holds.value !== true) continue;
+        const leads = transition ? leadsFrom(named, transition, { changed, then, row }) : '';
+        if (leads === 'unknown' || (leads === 'blocked' && !act.skips)) return moot('whether it is done cannot be told');
+        if (leads === 'blocked') continue;
+        count += 1;
         const now = rowsOf(model, seen, does.resource)?.find((one) => isSame(one[key], row[key]));
         const state = machine && now?.[machine.field];
         const isSo = transition ? transition.to.some((target) => target.state === state) : now === undefined;
@@ -130,8 +136,24 @@ export function claimMoved(
         if (!isSo && (now !== undefined || does.verb !== 'transition'))
           return { promised: `${followingName(does)} after ${changed.endpoint?.operation}`, seen: JSON.stringify(now ?? null) };
       }
-      return undefined;
+      return count === 0 ? moot('there was nothing to do it to') : undefined;
     },
+  });
+}
+
+/** Where a transition leads from a row as it was shown before, as far as its conditions can be reckoned. */
+function leadsFrom(
+  { model, does }: Named,
+  transition: Transition,
+  { changed, then, row }: { readonly changed: TrialExchange; readonly then: TrialExchange; readonly row: ShownFields },
+): string {
+  return outcomeOf(model.expressions, transition, {
+    operation: '',
+    row,
+    unseen: model.unseenBy(does.resource, model.readerOf(then)),
+    request: undefined,
+    caller: changed.caller,
+    nowMs: changed.toMs,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entryOf } from '../../../parts/fact.ts';
+import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Followed, followedOf, followingName, referringRows, transitionOf } from '../../../parts/followed.ts';
 import type { Following, FollowingEffect } from '../../../parts/following.ts';
 import { type Machine, machineWith, type Transition } from '../../../parts/states.ts';
@@ -10,12 +10,13 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Captured, type Symbolic } from '../../exchange/symbol.ts';
-import { Untestable } from '../../exchange/untestable.ts';
+import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { lookAt } from '../../make/look.ts';
+import { openTo } from '../../make/opened.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { statesOf, walkTo } from '../../make/walk.ts';
+import { stateSent, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
@@ -62,7 +63,10 @@ interface Chain {
 
 /** The endpoint by which a caller brings the change about. */
 function bringingAbout(model: Model, { resource, change }: Followed): Endpoint | undefined {
-  if (typeof change !== 'string') return model.endpointOfTransition(resource, change.transition.name);
+  if (typeof change !== 'string') {
+    const { transition } = change;
+    return model.endpointOfTransition(resource, transition.name) ?? model.updatesOf(resource, transition)[0];
+  }
   // What an update changes, and whether it changes anything, is drawn: too little to say what follows.
   return change === 'updated' ? undefined : model.endpointsThat(change === 'created' ? 'create' : 'delete', resource)[0];
 }
@@ -81,8 +85,11 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
   const named = { model, act, does, followed, fact, reason: `${followingName(does)} follows ${endpoint.operation}` };
   const field = tieOf(model, chain);
   const row = followed.change === 'created' ? undefined : await changing(session, followed);
-  if (field !== undefined && row && does.verb !== 'create')
-    await session.make(does.resource, { parents: { [field]: row }, ...leaving(transitionOf(model.spec, does)) });
+  if (field !== undefined && row && does.verb !== 'create') {
+    const transition = transitionOf(model.spec, does);
+    const other = await session.make(does.resource, { parents: { [field]: row }, ...leaving(transition) });
+    if (transition) await ifTestable(openTo(session, other, transition));
+  }
   const was = row && (await lookAt(session, row)).done;
   const before = row && field !== undefined ? await listReferring(session, does.resource, field, row) : undefined;
   const target = field === undefined && row ? await targetOf(session, chain, row) : undefined;
@@ -113,8 +120,11 @@ function tieOf(model: Model, { followed, act, does }: Chain): string | undefined
 }
 
 /** A row to which the change can be done. */
-function changing(session: Session, { resource, change }: Followed): Promise<TrialRow> {
-  return session.make(resource, { style: 'full', ...(typeof change === 'string' ? {} : leaving(change.transition)) });
+async function changing(session: Session, { resource, change }: Followed): Promise<TrialRow> {
+  if (typeof change === 'string') return session.make(resource, { style: 'full' });
+  const row = await session.make(resource, { style: 'full', ...leaving(change.transition) });
+  await openTo(session, row, change.transition);
+  return row;
 }
 
 function leaving(transition: Transition | undefined): { readonly state?: string } {
@@ -126,6 +136,11 @@ async function asking(session: Session, row: TrialRow, { endpoint, followed }: C
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
   const transition = typeof followed.change === 'string' ? undefined : followed.change.transition;
+  const machine = transition && machineWith(session.model.spec.states, row.resource, transition.name);
+  const [target] = transition?.to ?? [];
+  // An update is a transition by the state that it sends.
+  if (machine && target && statedValue(endpoint.does)?.verb === 'update')
+    return requestAbout(session, row, endpoint, { caller, headers, json: stateSent(endpoint, machine, target.state) });
   return requestAbout(session, row, endpoint, { caller, headers, ...(transition && { transition }) });
 }
 

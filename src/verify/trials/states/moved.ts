@@ -1,10 +1,11 @@
+import { stateOfDeleted } from '../../../parts/deleted-state.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import { allMachines, type Machine, type Transition } from '../../../parts/states.ts';
-import { factsOfFiring } from '../../make/transitions.ts';
+import { factsOfFiring, factsOfMachine } from '../../make/transitions.ts';
 import { statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import type { Trial } from '../../session/trial.ts';
+import type { Case, Trial } from '../../session/trial.ts';
 import { carryOut, refuseFiring } from './fired.ts';
 
 /** An update that sends another state is the transition that leads there, from every state, or is refused. */
@@ -37,9 +38,48 @@ export const movedByUpdate: Trial = {
           }
         }
       }
+      yield* nowhere(model, machine);
     }
   },
 };
+
+/** A state that no transition of an update leads to from anywhere is not for that update to send. */
+function* nowhere(model: Model, machine: Machine): Iterable<Case> {
+  const { resource } = machine;
+  const moves = entriesOf(machine.transitions).map(([, transition]) => transition);
+  const updates = new Set(moves.flatMap((transition) => model.updatesOf(resource, transition)));
+  const stated = model.resource(resource);
+  const deleted = stated && stateOfDeleted(model.spec, stated);
+  for (const update of updates) {
+    const [any] = moves.filter(({ on }) => on?.includes(update.operation));
+    for (const target of statesOf(machine)) {
+      if (!any || target === deleted || leadingTo(machine, update, target, target)) continue;
+      const { else: _own, if: _condition, following: _then, ...plain } = any;
+      // Sent to a row that is there already it changes nothing.
+      const transition: Transition = {
+        ...plain,
+        name: `a move to ${target}`,
+        from: [target],
+        to: [{ state: target, at: any.at }],
+      };
+      for (const state of statesOf(machine)) {
+        if (state === target || state === deleted) continue;
+        yield {
+          name: `${resource} from ${state} to ${target} by ${update.key}`,
+          facts: factsOfMachine(machine),
+          run: async (session) =>
+            refuseFiring(session, await session.make(resource, { machine, state }), {
+              machine,
+              transition,
+              state,
+              target,
+              update,
+            }),
+        };
+      }
+    }
+  }
+}
 
 /** Whether an update may ask for a transition in a state in which it, and no other one that leads there, is not. */
 export function isRefusedByUpdate(model: Model, machine: Machine, transition: Transition): boolean {
