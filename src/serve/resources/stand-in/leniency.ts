@@ -9,6 +9,7 @@ import { warn } from '../../exchange/warn.ts';
 import { emptyText, type Violation } from '../../http/violation.ts';
 import type { Forgive, WithoutNulls } from '../stand-in.ts';
 import { isPatch } from './json-patch.ts';
+import { isAsOwnExample } from './own-examples.ts';
 
 /**
  * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
@@ -19,7 +20,10 @@ export function compileForgive(isStrict: boolean, samples: Samples): Forgive {
   return (exchange, violations) => {
     if (violations.length === 0) return violations;
     const isPassed = (one: Violation) =>
-      isForgiven(one, exchange) || isOfAny(one, exchange, samples) || isListOfSuch(one, exchange, samples);
+      isForgiven(one, exchange) ||
+      isOfAny(one, exchange, samples) ||
+      isListOfSuch(one, exchange, samples) ||
+      isShownSo(one, exchange, samples);
     const rest = violations.filter((violation) => !isPassed(violation));
     if (rest.length === 0) warn(exchange, violations.map(wordsFor));
     return rest;
@@ -85,6 +89,13 @@ function isOfAny({ in: place, path, expected }: Violation, { plan }: Exchange, s
     shape = Object.hasOwn(members, name) ? members[name] : /^\d+$/.test(name) ? samples.whole(shape).items : undefined;
   }
   return path !== '' && shape !== undefined && isBareObject(shape);
+}
+
+/** Whether the document's own example of the body, or of what is in it, breaks its shape in the same way. */
+function isShownSo(violation: Violation, { plan, request }: Exchange, samples: Samples): boolean {
+  const stated = plan.operation.endpoint?.request;
+  const shape = stated && statedValue(stated);
+  return shape !== undefined && isAsOwnExample(violation, request, shape, samples);
 }
 
 /** What violations say of something that the document does not name. */

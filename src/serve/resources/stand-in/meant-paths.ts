@@ -26,7 +26,8 @@ export function compileAsRouted(spec: Spec): AsRouted {
       const found = router.find(call.method, asked.toLowerCase(), call.query);
       if (found.kind !== 'found') continue;
       const path = `/${[...sent.slice(0, from), ...inCaseOf(found.value, sent.slice(from))].join('/')}`;
-      if (path === call.path) return undefined;
+      // What is read so is the path as it came, which is none: a shorter one below the base path may be meant.
+      if (path === call.path) continue;
       return { ...withBody(call), path, warnings: [...(call.warnings ?? []), `path ${call.path} is not stated`] };
     }
     return undefined;
