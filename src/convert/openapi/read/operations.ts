@@ -10,20 +10,21 @@ import {
   schemaOfParameter,
 } from './operation.ts';
 import { type MapAt, refOf, type SourceReader } from './reader.ts';
+import { atOwnServers } from './servers.ts';
 import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
 
 const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
 
 /** Every operation of a source, in its order. */
 export function readOperations(reader: SourceReader): SourceOperation[] {
-  return reader.maps(reader.root, 'paths').flatMap(([path, item]) => {
+  const items = new Map<SourceOperation, MapAt>();
+  for (const [path, item] of reader.maps(reader.root, 'paths')) {
     reader.mark(reader.root.value, 'paths');
-    if (!path.startsWith('/')) {
-      reader.find('import/invalid', item.at, `\`${path}\` is no path.`);
-      return [];
-    }
-    return itemOperations(path, item, reader);
-  });
+    if (path.startsWith('/')) for (const operation of itemOperations(path, item, reader)) items.set(operation, item);
+    else reader.find('import/invalid', item.at, `\`${path}\` is no path.`);
+  }
+  const operations = [...items.keys()];
+  return reader.dialect === '2.0' ? operations : atOwnServers(operations, (operation) => items.get(operation), reader);
 }
 
 /** The operations of one path item; also those of a webhook or a callback, whose path is no path. */

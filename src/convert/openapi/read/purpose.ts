@@ -1,7 +1,8 @@
 import { below } from '../../../document/pointer.ts';
-import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { newMap, type OpenMap } from '../../../document/values.ts';
 import type { Trail } from './evidence.ts';
 import type { MapAt, SourceReader } from './reader.ts';
+import { isAddress, serverUrls } from './servers.ts';
 import { swaggerServers } from './swagger.ts';
 
 /** Writes what a source says of itself: what it is for, and where it stands. */
@@ -9,7 +10,8 @@ export function writePurpose(reader: SourceReader, trail: Trail): OpenMap | unde
   const purpose: OpenMap = newMap();
   const info = reader.map(reader.root, 'info');
   if (info) writeWords(info, purpose, reader, trail);
-  const urls = reader.dialect === '2.0' ? swaggerServers(reader) : servers(reader, trail);
+  if (reader.dialect !== '2.0') trail.from('/purpose/base_url', '/servers');
+  const urls = reader.dialect === '2.0' ? swaggerServers(reader) : serverUrls(reader, reader.root);
   const usable = urls.filter(isAddress);
   if (usable.length > 0) purpose.base_url = usable.length === 1 ? (usable[0] ?? '') : usable;
   if (reader.dialect === '2.0') trail.from('/purpose/base_url', Object.hasOwn(reader.root.value, 'host') ? '/host' : '/basePath');
@@ -29,33 +31,4 @@ export function writeWords(info: MapAt, purpose: OpenMap, reader: SourceReader, 
     trail.from('/purpose/purpose', below(info.at, key));
   }
   if (key !== 'description') trail.prose('/purpose', info.at, description);
-}
-
-/** The addresses of OpenAPI 3, their variables at their defaults. */
-function servers(reader: SourceReader, trail: Trail): string[] {
-  trail.from('/purpose/base_url', '/servers');
-  if (Object.hasOwn(reader.root.value, 'servers') && !Array.isArray(reader.root.value.servers)) {
-    reader.find('import/invalid', '/servers', '`servers` is a list of maps, each with its `url`.');
-    reader.leave('/servers', 'it has no valid form');
-  }
-  return reader.list(reader.root, 'servers').flatMap((server) => {
-    reader.mark(reader.root.value, 'servers');
-    const url = reader.text(server, 'url');
-    if (url === undefined) return [];
-    const variables = reader.map(server, 'variables');
-    const filled = url
-      .replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => defaultOf(variables, name, reader) ?? whole)
-      .replace(/\/+$/, '');
-    if (filled !== '' && !isAddress(filled)) reader.leave(below(server.at, 'url'), 'an address that is none of HTTP');
-    return [filled];
-  });
-}
-
-function isAddress(url: string): boolean {
-  return /^https?:\/\/[^/]|^\/./.test(url);
-}
-
-function defaultOf(variables: MapAt | undefined, name: string, reader: SourceReader): string | undefined {
-  const variable = variables?.value[name];
-  return isMap(variable) && variables ? reader.text({ value: variable, at: below(variables.at, name) }, 'default') : undefined;
 }
