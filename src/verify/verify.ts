@@ -108,6 +108,7 @@ async function connect(spec: Spec, address: URL, options: VerifyOptions, budget:
     budget,
     clock,
     ...rateWindowOf(spec, clock),
+    toldNames: statedValue(spec.limits.headers) ?? {},
   });
   return {
     clock,

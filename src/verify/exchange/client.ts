@@ -8,7 +8,7 @@ import { type Lane, Lanes } from './lanes.ts';
 import { listensWithin } from './listening.ts';
 import type { Outgoing } from './outgoing.ts';
 import { parseBody } from './parse-body.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { isNothingLeft, refillMs, type ToldNames } from './rate-told.ts';
 import { Untestable } from './untestable.ts';
 import { UsedUp } from './used-up.ts';
 
@@ -32,6 +32,8 @@ interface ClientOptions {
   readonly clock: ServiceClock;
   /** How long is waited where a refusal does not say: until the stated rates begin anew. */
   readonly rateWindowMs?: number;
+  /** Where answers say what is left of a rate, and when more is. */
+  readonly toldNames?: ToldNames;
 }
 
 /** How one request is sent. */
@@ -137,8 +139,9 @@ export class Client {
       if (isPaced && !takesRefusalsOfRates) await this.#turn(lanes, errand, pausing);
       this.#lanes.note(lanes, Date.now());
       const answered = await this.#reaching(sent, errand);
+      if (isPaced && answered.status !== 429) this.#closeAsTold(lanes, answered);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
-      const toldMs = retryAfterMs(answered);
+      const toldMs = refillMs(answered, this.#options.toldNames);
       const waitMs = toldMs !== undefined ? toldMs + marginMs : guesses > 0 ? this.#options.rateWindowMs : undefined;
       if (waitMs === undefined) return answered;
       // Where that was not long enough, it was something else than a rate.
@@ -184,6 +187,14 @@ export class Client {
       this.#waiting = undefined;
     });
     return this.#waiting;
+  }
+
+  /** Where an answer says that nothing is left, no more is sent until there is; no longer than a stated rate can ask for. */
+  #closeAsTold(lanes: readonly Lane[], answered: Answered): void {
+    const { toldNames } = this.#options;
+    const ms = isNothingLeft(answered, toldNames) ? refillMs(answered, toldNames) : undefined;
+    const most = Math.max(...lanes.map(({ windowMs }) => windowMs));
+    if (ms !== undefined && ms <= most) this.#lanes.close(lanes, Date.now(), ms + marginMs);
   }
 
   /** Waits until the stated rates that count a request let it through. @throws {Untestable} */
