@@ -56,7 +56,7 @@ const byPart: Readonly<Record<string, (document: JsonMap) => Change[]>> = {
   resources: (document) =>
     namesOf(document).flatMap((name) =>
       Object.entries(mapAt(document, 'resources', name, 'fields')).flatMap(([field, stated]) =>
-        isMap(stated) ? fieldFaults(name, field, stated) : [],
+        isMap(stated) && !isAddress(document, name, field) ? fieldFaults(name, field, stated) : [],
       ),
     ),
   states: (document) =>
@@ -77,6 +77,12 @@ const byPart: Readonly<Record<string, (document: JsonMap) => Change[]>> = {
 function namesOf(document: JsonMap): string[] {
   const text = JSON.stringify(document.endpoints);
   return Object.keys(mapAt(document, 'resources')).filter((name) => text.includes(`"read ${name}"`));
+}
+
+/** What is no address of a subscriber is refused for that, whatever is stated of it. */
+function isAddress(document: JsonMap, resource: string, field: string): boolean {
+  const { resource: subscriber, url } = mapAt(document, 'events', 'delivery', 'webhook', 'subscribers');
+  return resource === subscriber && field === url;
 }
 
 function fieldFaults(resource: string, field: string, stated: JsonMap): Change[] {
