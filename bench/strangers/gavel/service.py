@@ -1696,7 +1696,7 @@ def answer_now(r):
             out += [("WWW-Authenticate", 'ApiKey realm="Skerry Fish Auction", in="header", name="Hall-Badge"')]
     if c.ed == "1" and not (F("lists-undeprecated") and route and route.op.startswith("list")):
         out += [("Deprecation", "@1769904000" if not F("deprecation-as-date") else http_date("2026-02-01")), ("Sunset", http_date("2027-09-01")),
-                ("Link", f'<{SITE}>; rel="deprecation"'), ("Link", f'<{r.path}>; rel="successor-version"')]
+                ("Link", f'<{SITE}>; rel="deprecation"'), ("Link", f'<{r.target}>; rel="successor-version"')]
     out += c.told + headers
     text = b""
     if body is not None:
