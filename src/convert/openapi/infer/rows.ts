@@ -103,7 +103,7 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   const isNumbered = all.id !== undefined && written.typeOf(all.id) === 'integer';
   const word = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
   if (word !== undefined) return word;
-  return named ?? called('id') ?? ['_id', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => isScalar(name));
+  return named ?? called('id') ?? ['_id', 'pk', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => isScalar(name));
 }
 
 /** The fields by which people call a thing that has a number too. */

@@ -41,7 +41,8 @@ export function atOwnServers(
       );
       return operation;
     }
-    if (!own.url.startsWith('/') && !whole.includes(own.url)) reader.leave(own.at, 'the host of an address of its own; its path is kept');
+    if (!own.url.startsWith('/') && !whole.includes(own.url))
+      reader.leave(own.at, 'the host of an address of its own; its path is kept');
     taken.add(key);
     return { ...operation, key, path: moved };
   });
