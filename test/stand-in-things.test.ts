@@ -208,3 +208,29 @@ test('an act that is called a copy makes another, also where a word gathers acts
     assert.deepEqual((await ask('GET', '/posters')).json, [made]);
   });
 });
+
+test('a thing that paths name by a word of their own is known by its pk, and by that word where it has it', async () => {
+  const uuid = { ...string, format: 'uuid' };
+  const readOnly = { readOnly: true };
+  const group = object({ pk: { ...uuid, ...readOnly }, num_pk: { ...integer, ...readOnly }, name: string }, ['pk', 'name']);
+  const app = object({ pk: { ...uuid, ...readOnly }, slug: string, name: string }, ['pk', 'slug', 'name']);
+  const whole = (name: string, schema: string) => ({
+    ...within(name),
+    get: answers(ref(schema)),
+    patch: { ...sends(object({ name: string })), ...answers(ref(schema)) },
+  });
+  const paths = {
+    '/groups/': { post: { ...sends(object({ name: string }, ['name'])), ...answers(ref('Group'), {}, '201') } },
+    '/groups/{group_uuid}/': whole('group_uuid', 'Group'),
+    '/apps/': { post: { ...sends(object({ name: string, slug: string }, ['slug'])), ...answers(ref('App'), {}, '201') } },
+    '/apps/{slug}/': whole('slug', 'App'),
+  };
+  await standIn(paths, { Group: group, App: app }, async (ask) => {
+    const { json: made } = await ask('POST', '/groups/', { name: 'One' });
+    assert.deepEqual((await ask('GET', `/groups/${made.pk}/`)).json, made);
+    assert.deepEqual((await ask('PATCH', `/groups/${made.pk}/`, { name: 'Two' })).json, { ...made, name: 'Two' });
+    const { json: shown } = await ask('POST', '/apps/', { name: 'Shop', slug: 'shop' });
+    assert.deepEqual((await ask('GET', '/apps/shop/')).json, shown);
+    assert.equal((await ask('GET', `/apps/${shown.pk}/`)).status, 404);
+  });
+});

@@ -2,6 +2,7 @@
 
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { basePath } from '../../../parts/purpose.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Call } from '../../http/call.ts';
 import { compileRoutes } from '../../http/route.ts';
@@ -14,6 +15,7 @@ import type { AsRouted, RowToldBy } from '../stand-in.ts';
  */
 export function compileAsRouted(spec: Spec): AsRouted {
   const written = entriesOf(spec.endpoints.all).map(([, { method, path }]) => ({ method, path: plainPath(path), value: path }));
+  const base = basePath(spec.purpose);
   let router: ReturnType<typeof compileRoutes<string>> | undefined;
   return (call) => {
     const sent = call.path.split('/').filter((segment) => segment !== '');
@@ -26,8 +28,8 @@ export function compileAsRouted(spec: Spec): AsRouted {
       const found = router.find(call.method, asked.toLowerCase(), call.query);
       if (found.kind !== 'found') continue;
       const path = `/${[...sent.slice(0, from), ...inCaseOf(found.value, sent.slice(from))].join('/')}`;
-      // What is read so is the path as it came, which is none: a shorter one below the base path may be meant.
-      if (path === call.path) continue;
+      // As it came it is none, behind the base path another one may be meant; and nothing is found beside the base path.
+      if (path === call.path || !path.startsWith(`${base}/`)) continue;
       return { ...withBody(call), path, warnings: [...(call.warnings ?? []), `path ${call.path} is not stated`] };
     }
     return undefined;
