@@ -18,6 +18,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'against',
+    {
+      about: 'what each request costs in this tree, against another tree of the same program (about 3 minutes)',
+      options: '--tree ../before  --only plain|guarded|booked  --rounds 9  --seconds 1  --markdown',
+      load: () => import('./against.ts'),
+    },
+  ],
+  [
     'start',
     {
       about: 'from the command to the first answer, and memory at rest, from the built package (about 30 seconds)',

@@ -170,3 +170,12 @@ test('a header that OpenAPI does not require may be missing, and has its schema 
   assert.deepEqual(told(await holdAnswer(listed, { status: 200, body: '{}', headers: { 'x-n': '7' } })), []);
   assert.equal(told(await holdAnswer(listed, { status: 200, body: '{}', headers: { 'x-n': 'seven' } })).length, 1);
 });
+
+test('what an example shows promises no shape, and what is listed beside it is held', async () => {
+  const example = { data: [{ id: 'a1', name: 'Ball' }], code: 0 };
+  const listed = { 200: { description: 'd', content: { 'application/json': { example } } } };
+  assert.deepEqual(told(await holdAnswer(listed, { status: 200, body: '{"result":"none"}' })), []);
+  assert.equal(told(await holdAnswer(listed, { status: 202, body: '{}' })).length > 0, true);
+  const asIs = await holdAnswer(listed, { status: 200, body: '{"result":"none"}' }, { conventions: true });
+  assert.match(told(asIs).join(), /response payload shapes of GET \/one, shape/);
+});

@@ -1,5 +1,6 @@
 import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import type { LedgerFact } from '../parts/facts/ledger.ts';
+import { promisedOf } from '../parts/promised.ts';
 import type { Spec } from '../parts/spec.ts';
 import { checkAsked } from './asked.ts';
 import { isInward } from './evidence/looks-at-errors.ts';
@@ -29,8 +30,9 @@ const defaults = { requests: 40_000, timeMs: 60_000, answerMs: 10_000, beside: 1
  * Holds a running service to its document: of every fact of the ledger it says whether it is held, broken, not testable or open.
  * @throws {CannotRun} where the address may not be used or nothing answers there.
  */
-export async function verify(spec: Spec, options: VerifyOptions): Promise<VerifyReport> {
+export async function verify(given: Spec, options: VerifyOptions): Promise<VerifyReport> {
   const startMs = Date.now();
+  const spec = options.conventions ? given : promisedOf(given);
   const address = addressOf(options);
   const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
   const basePath = basePathOf(spec, address);
