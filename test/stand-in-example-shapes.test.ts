@@ -70,3 +70,20 @@ test('a map that holds no rows counts none, and what is required around a thing 
     assert.equal((await ask('GET', '/toys')).json.limits?.total, undefined);
   });
 });
+
+test('a schema that says of no member is as none, and one that says of any is kept to', async () => {
+  const example = { id: 'N_1', name: 'Main Office', tags: ['a'] };
+  const free = { type: 'object', additionalProperties: { type: 'string' } };
+  const network = (schema: Readonly<Record<string, unknown>>, name: string) => ({
+    [`/${name}`]: {
+      post: { ...sends(object({ name: string })), ...answers(schema, { examples: { response: { value: example } } }, '201') },
+    },
+    [`/${name}/{${name}Id}`]: { ...within(`${name}Id`), get: answers(schema, { example }) },
+  });
+  await standIn({ ...network({ type: 'object' }, 'networks'), ...network(free, 'sites') }, {}, async (ask) => {
+    const { json: made } = await ask('POST', '/networks', { name: 'Long Island' });
+    assert.equal(made.name, 'Long Island');
+    assert.deepEqual((await ask('GET', `/networks/${made.id}`)).json, made);
+    assert.equal((await ask('POST', '/sites', { name: 'Long Island' })).json.tags, undefined);
+  });
+});

@@ -7,22 +7,38 @@ import { endpointOf, type InferenceRule, placeOfEndpoint, successOf } from './co
 /** `{ data: { list_id: 428, list_name: "Readers" }, http_code: 200 }` without a schema: what an example shows is what the answer has. */
 export const exampleShapes: InferenceRule = {
   name: 'example-shapes',
-  says: 'An answer without a schema has the members of its example, in the types that they have there. What stands around the one map or list in it, and says of no thing which it is, is always there; nothing else is required. What is null there may be anything, and a map whose names are no words, or that has very many, is any map.',
+  says: 'An answer without a schema, or with one that says of no member, has the members of its example, in the types that they have there. What stands around the one map or list in it, and says of no thing which it is, is always there; nothing else is required. What is null there may be anything, and a map whose names are no words, or that has very many, is any map.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
       const status = successOf(endpoint);
       const answer = status !== undefined && isMap(endpoint.response) ? endpoint.response[status] : undefined;
-      if (status === undefined || !isMap(answer) || Object.hasOwn(answer, 'shape') || answer.example === undefined) continue;
-      const shape = isSmall(answer.example) ? shapeOf(answer.example, 0) : undefined;
+      if (status === undefined || !isMap(answer) || !saysNothing(answer.shape)) continue;
+      const example = exampleOf(answer);
+      const shape = example !== undefined && isSmall(example) ? shapeOf(example, 0) : undefined;
       if (shape === undefined || !saysMembers(shape)) continue;
       requireAround(shape);
-      madeOrNew(endpoint.response)[status] = { shape, ...answer };
+      madeOrNew(endpoint.response)[status] = { ...answer, shape };
       const at = below(below(below(placeOfEndpoint(operation), 'response'), status), 'shape');
       context.trail.infer(at, exampleShapes.name, operation.map.at, 0.7);
     }
   },
 };
+
+/** Its one example, with a name or without. */
+function exampleOf({ example, examples }: JsonMap): Json | undefined {
+  const named = isMap(examples) ? Object.values(examples) : [];
+  return example ?? (named.length === 1 ? named[0] : undefined);
+}
+
+/** No shape, or one that says that there is a map, or a list of maps, and nothing of their members. */
+function saysNothing(shape: Json | undefined): boolean {
+  if (shape === undefined || shape === 'object') return true;
+  if (!isMap(shape) || !Object.keys(shape).every((key) => ['type', 'items', 'description', 'title'].includes(key))) return false;
+  return shape.type === 'object'
+    ? shape.items === undefined
+    : shape.type === 'array' && isMap(shape.items) && saysNothing(shape.items);
+}
 
 /** What is larger is data, and says too little of its shape for its length. */
 const lengthMost = 65_536;
