@@ -7,20 +7,13 @@ const PURGED_PER_KEPT = 2;
 const LASTING_MOST = 4096;
 const LASTING_LENGTH_MOST = 1024;
 
-/** `number` is its row's in the file, once one is known: it is found by that at once. */
-interface LastingRecord {
-  readonly record: StoredRecord;
-  readonly number: number | undefined;
-}
-
 /** Kept answers under their keys. Each one that is added makes room by removing two that have expired, at most. */
 export class Records {
   /** Records that never expire and were kept here, as they are in the file or will be with this transaction. Whoever only reads remembers none: others write. */
-  readonly #lasting = new Map<string, LastingRecord>();
+  readonly #lasting = new Map<string, StoredRecord>();
   readonly #find: Statement<[fingerprint: string, body: string, expires: number]>;
   readonly #keep: Statement;
-  readonly #renew: Statement<[number: number]>;
-  readonly #renewKnown: Statement;
+  readonly #renew: Statement;
   readonly #purge: Statement;
   #latestMs = Number.NEGATIVE_INFINITY;
   #kept = 0;
@@ -31,9 +24,7 @@ export class Records {
       database,
       'INSERT OR REPLACE INTO ninefold_records (key, fingerprint, body, expires) VALUES (?, ?, ?, ?)',
     );
-    const renewal = 'UPDATE ninefold_records SET fingerprint = ?, body = ? WHERE';
-    this.#renew = statement(database, `${renewal} key = ? RETURNING rowid`);
-    this.#renewKnown = statement(database, `${renewal} rowid = ?`);
+    this.#renew = statement(database, 'UPDATE ninefold_records SET fingerprint = ?, body = ? WHERE key = ?');
     this.#purge = statement(
       database,
       `DELETE FROM ninefold_records WHERE rowid IN
@@ -43,7 +34,7 @@ export class Records {
 
   find(key: string, nowMs: number): StoredRecord | undefined {
     const lasting = this.#lasting.get(key);
-    if (lasting) return lasting.record;
+    if (lasting) return lasting;
     // What never expires is asked for without a time.
     if (nowMs !== 0) this.#latestMs = nowMs;
     const found = this.#find.get(key);
@@ -53,18 +44,10 @@ export class Records {
 
   keep(key: string, record: StoredRecord): void {
     this.#kept += 1;
-    const lasting = this.#lasting.get(key);
-    let number: number | undefined;
     // One that is there and stays for ever is changed where it is: no index has to know.
-    if (lasting && record.expiresMs === lasting.record.expiresMs) number = this.#renewAt(lasting.number, key, record);
+    if (record.expiresMs === this.#lasting.get(key)?.expiresMs) this.#renew.get(record.fingerprint, record.body, key);
     else this.#keep.get(key, record.fingerprint, record.body, record.expiresMs);
-    this.#know(key, record, number);
-  }
-
-  #renewAt(number: number | undefined, key: string, { fingerprint, body }: StoredRecord): number | undefined {
-    if (number === undefined) return this.#renew.get(fingerprint, body, key)?.[0];
-    this.#renewKnown.get(fingerprint, body, number);
-    return number;
+    this.#know(key, record);
   }
 
   /** Looks into the file again: something was undone, or written past this. */
@@ -72,11 +55,11 @@ export class Records {
     this.#lasting.clear();
   }
 
-  #know(key: string, record: StoredRecord, number: number | undefined): void {
+  #know(key: string, record: StoredRecord): void {
     if (record.expiresMs < Number.MAX_SAFE_INTEGER || record.body.length > LASTING_LENGTH_MOST)
       return void this.#lasting.delete(key);
     if (this.#lasting.size >= LASTING_MOST) this.#lasting.clear();
-    this.#lasting.set(key, { record, number });
+    this.#lasting.set(key, record);
   }
 
   /** The store has no clock: what has expired is judged by the last time that a record was asked for. */

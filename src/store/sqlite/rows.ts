@@ -3,10 +3,6 @@ import { Duplicate } from '../failures.ts';
 import type { ColumnSpec, NewRow, Row, Scalar, TableSpec } from '../store.ts';
 import { CORRUPT, errorNumber, quote, rowsColumn, rowsTable, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
 
-/** Rows that change again and again, as a sum over others does, are remembered: so many of a table, none longer than this. */
-const HOT_MOST = 1024;
-const HOT_LENGTH_MOST = 2048;
-
 /** What every query of rows selects first, in this order. */
 export const ROW_COLUMNS = ['id', 'seq', 'rev', 'entered', 'doc'] as const;
 export type RowValues = readonly [id: string, seq: number, rev: number, entered: number, doc: string, ...keys: Scalar[]];
@@ -36,8 +32,6 @@ export class TableRows {
   /** The stated columns as SQL, in their order. */
   readonly #stated: readonly string[];
   readonly #holders = new Map<string, Statement<[string]>>();
-  /** Rows that were replaced here, as they are in the file or will be with this transaction. Whoever only reads remembers none. */
-  readonly #hot = new Map<string, Row>();
   #get: Statement<RowValues> | undefined;
   #text: Statement<[doc: string, rev: number]> | undefined;
   #scan: Statement<RowValues> | undefined;
@@ -68,8 +62,6 @@ export class TableRows {
   }
 
   get(id: string): Row | undefined {
-    const hot = this.#hot.get(id);
-    if (hot) return hot;
     this.#get ??= statement(this.#database, `SELECT ${ROW_COLUMNS.join(', ')} FROM ${this.sql} WHERE id = ?`);
     const found = this.#get.get(id);
     return found && rowOf(found);
@@ -121,7 +113,6 @@ export class TableRows {
   }
 
   update(row: NewRow, rev: number): Row {
-    this.#hot.delete(row.id);
     this.#update ??= statement(
       this.#database,
       `UPDATE ${this.sql} SET ${['rev', 'entered', 'doc', ...this.#stated].map((name) => `${name} = ?`).join(', ')}
@@ -138,26 +129,16 @@ export class TableRows {
     return { id: row.id, seq: found[0], rev, entered: row.entered, doc: row.doc };
   }
 
-  /** Writes a row that is there as `stored`, by its creation number, where no value of it can be refused. */
-  replace(row: NewRow, stored: Row): void {
+  /** Writes a row that is there, by its creation number, where no value of it can be refused. */
+  replace(row: NewRow, rev: number, seq: number): void {
     this.#replace ??= statement(
       this.#database,
       `UPDATE ${this.sql} SET ${['rev', 'entered', 'doc', ...this.#stated].map((name) => `${name} = ?`).join(', ')} WHERE seq = ?`,
     );
-    this.#hot.delete(row.id);
-    this.#replace.get(stored.rev, row.entered, row.doc, ...row.columns, stored.seq);
-    if (row.doc.length > HOT_LENGTH_MOST) return;
-    if (this.#hot.size >= HOT_MOST) this.#hot.clear();
-    this.#hot.set(row.id, stored);
-  }
-
-  /** Looks into the file again: something was undone, or written past this. */
-  forget(): void {
-    this.#hot.clear();
+    this.#replace.get(rev, row.entered, row.doc, ...row.columns, seq);
   }
 
   remove(id: string): void {
-    this.#hot.delete(id);
     this.#remove ??= statement(this.#database, `DELETE FROM ${this.sql} WHERE id = ?`);
     this.#remove.get(id);
   }

@@ -63,7 +63,7 @@ class SqliteStore implements Store {
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),
       erase: (erasure) => {
-        this.#forget();
+        this.#contents.records.forget();
         return eraseFrom(database, erasure);
       },
       sequence: statement(
@@ -71,7 +71,7 @@ class SqliteStore implements Store {
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
       ),
       clear: () => {
-        this.#forget();
+        this.#contents.records.forget();
         clearTables(database);
       },
     };
@@ -114,7 +114,7 @@ class SqliteStore implements Store {
       if (database.isTransaction) database.exec('ROLLBACK');
       throw this.#told(error);
     } finally {
-      this.#forget();
+      records.forget();
     }
   }
 
@@ -172,8 +172,6 @@ class SqliteStore implements Store {
     await this.#longReads.alone(() => {
       this.#checkFree();
       this.#snapshot.end();
-      // It may give rows without a number of their own another one (https://sqlite.org/lang_vacuum.html).
-      this.#forget();
       compactDatabase(this.#database);
     });
   }
@@ -196,7 +194,7 @@ class SqliteStore implements Store {
       return { value };
     } catch (error) {
       // Without a savepoint nothing but rows was written.
-      if (savepoints.saved) this.#forget();
+      if (savepoints.saved) this.#contents.records.forget();
       savepoints.undo(error);
       return { error: isOfDisk(error) ? new CommitFailed(this.#path, error) : this.#told(error) };
     } finally {
@@ -219,14 +217,8 @@ class SqliteStore implements Store {
     const isOfOne = this.#savepoints.isLost && !isOfDisk(cause);
     this.#savepoints.rollBack();
     this.#delayed.clear();
-    this.#forget();
-    return { isOfOne, error: new CommitFailed(this.#path, cause) };
-  }
-
-  /** What is remembered is read from the file again. */
-  #forget(): void {
     this.#contents.records.forget();
-    this.#contents.tables.forget();
+    return { isOfOne, error: new CommitFailed(this.#path, cause) };
   }
 
   /** Looks outside of any change. What fails has given up the transaction that it was in. */

@@ -37,11 +37,6 @@ export class Tables {
     return found;
   }
 
-  /** Looks into the file again: something was undone, or written past this. */
-  forget(): void {
-    for (const rows of this.#rows.values()) rows.forget();
-  }
-
   query(spec: QuerySpec): CompiledQuery {
     let compiled = this.#queries.get(spec);
     if (!compiled) {

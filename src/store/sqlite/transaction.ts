@@ -270,7 +270,7 @@ const DELAYED_MOST = 256;
 
 export function carryOutDelayed(delayed: Delayed | DelayedByBody, contents: Contents): void {
   delayed.carryOut({
-    update: (table, row, stored) => contents.tables.rows(table).replace(row, stored),
+    update: (table, row, { rev, seq }) => contents.tables.rows(table).replace(row, rev, seq),
     keep: (key, record) => contents.records.keep(key, record),
     addEvent: (seq, event) => insertEvent(contents.outbox, seq, event),
   });
