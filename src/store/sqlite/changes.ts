@@ -2,8 +2,10 @@
 interface BatchWork<B> {
   /** Runs one body; a body that fails leaves nothing. A careful one writes nothing together with others. @throws when the whole batch is lost. */
   readonly run: (body: B, isCareful: boolean) => BatchOutcome;
-  /** Brings what the batch wrote to disk. */
+  /** Commits what the batch wrote. */
   readonly commit: () => void;
+  /** Resolves once all that is committed is on disk, and rejects with what the batch is told where that failed; nothing where it is there. */
+  readonly durable: () => Promise<void> | undefined;
   /** Undoes the whole batch. */
   readonly abandon: (cause: unknown) => LostBatch;
 }
@@ -22,13 +24,20 @@ interface Waiting<B> {
   readonly reject: (error: unknown) => void;
 }
 
+/** What came of a batch: of its first `taken` bodies. */
+interface Ran {
+  readonly outcomes: readonly BatchOutcome[];
+  readonly taken: number;
+  readonly lost: Error | undefined;
+}
+
 const MOST_BODIES = 512;
 const MOST_MS = 5;
 const MOST_TURNS = 2;
 
 /**
- * Changes that came in one turn of the event loop, or in turns that followed closely, brought to disk together. Nothing of the caller's runs between the
- * first and the commit but the bodies themselves; promises settle after it.
+ * Changes that came in one turn of the event loop, or in turns that followed closely, committed together. Nothing of the caller's runs between the
+ * first and the commit but the bodies themselves; promises settle once it is on disk, and the next batch may be made meanwhile.
  */
 export class Changes<B> {
   readonly #work: BatchWork<B>;
@@ -37,6 +46,8 @@ export class Changes<B> {
   #running = false;
   #drained: (() => void)[] = [];
   #size = 0;
+  /** How many batches are on their way to disk. */
+  #onTheirWay = 0;
 
   constructor(work: BatchWork<B>) {
     this.#work = work;
@@ -62,9 +73,14 @@ export class Changes<B> {
   /** Resolves once nothing waits any more. */
   drain(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#scheduled) this.#drained.push(resolve);
-      else resolve();
+      this.#drained.push(resolve);
+      this.#tellDrained();
     });
+  }
+
+  #tellDrained(): void {
+    if (this.#scheduled || this.#onTheirWay > 0) return;
+    for (const resolve of this.#drained.splice(0)) resolve();
   }
 
   #schedule(): void {
@@ -90,9 +106,22 @@ export class Changes<B> {
     this.#scheduled = false;
     this.#waiting = batch.slice(taken).concat(this.#waiting);
     if (this.#waiting.length > 0) this.#schedule();
-    for (let index = 0; index < taken; index++) settle(batch[index]!, lost ? { error: lost } : outcomes[index]!);
-    if (this.#scheduled) return;
-    for (const resolve of this.#drained.splice(0)) resolve();
+    const told = (failure: Error | undefined): void => {
+      for (let index = 0; index < taken; index++) settle(batch[index]!, failure ? { error: failure } : outcomes[index]!);
+      this.#tellDrained();
+    };
+    const durable = lost ? undefined : this.#work.durable();
+    if (durable) this.#tellOnceDurable(durable, told);
+    else told(lost);
+  }
+
+  #tellOnceDurable(durable: Promise<void>, tell: (failure: Error | undefined) => void): void {
+    this.#onTheirWay += 1;
+    const arrived = (failure?: Error): void => {
+      this.#onTheirWay -= 1;
+      tell(failure);
+    };
+    durable.then(() => arrived(), arrived);
   }
 
   /** Runs as many bodies as time allows and commits them. Nothing where they are to be run again, carefully. */
@@ -111,13 +140,6 @@ export class Changes<B> {
       return isOfOne && !isCareful ? undefined : { outcomes, taken, lost: error };
     }
   }
-}
-
-/** What came of a batch: of its first `taken` bodies. */
-interface Ran {
-  readonly outcomes: readonly BatchOutcome[];
-  readonly taken: number;
-  readonly lost: Error | undefined;
 }
 
 function settle<B>({ resolve, reject }: Waiting<B>, outcome: BatchOutcome): void {

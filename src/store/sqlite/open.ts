@@ -3,6 +3,7 @@ import { Damaged, Locked } from '../failures.ts';
 import type { LongReadOptions } from './budget.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
 import { headOf, makePrivate, removeFile, sizeOf } from './files.ts';
+import type { Sync } from './log-flush.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, errorNumber, NOT_A_DATABASE, quote, READ_ONLY, statement } from './statement.ts';
 
@@ -17,6 +18,8 @@ export interface SqliteOptions {
   /** How many pages of 4 KiB are written to the log before they are moved to the file. */
   readonly checkpointPages?: number;
   readonly longReads?: LongReadOptions;
+  /** How the log is brought to disk; by the system's own call, unless this says otherwise. */
+  readonly sync?: Sync;
 }
 
 const APPLICATION = 0x4e39464c;

@@ -1,14 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { CommitFailed, Damaged } from '../failures.ts';
+import { CommitFailed, CommitUnknown, Damaged, ReadFailed } from '../failures.ts';
 import type { Migration, StoredTable } from '../migrated.ts';
 import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { Asks, runAsking } from './asks.ts';
-import { type LongReadOptions, TurnBudget, TurnTime } from './budget.ts';
+import { TurnBudget, TurnTime } from './budget.ts';
 import { type BatchOutcome, Changes, type LostBatch } from './changes.ts';
 import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
 import { Delayed } from './delayed.ts';
 import { compactDatabase, eraseFrom } from './erasing.ts';
+import { LogFlush } from './log-flush.ts';
 import { LongReads } from './long-reads.ts';
 import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
@@ -28,7 +29,7 @@ export type { SqliteOptions } from './open.ts';
  * @throws {Locked} when another process has the file.
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): Store {
-  return new SqliteStore(path, openDatabase(path, options), options.longReads ?? {});
+  return new SqliteStore(path, openDatabase(path, options), options);
 }
 
 type Body = (transaction: Transaction) => unknown;
@@ -37,6 +38,7 @@ class SqliteStore implements Store {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #release: () => void;
+  readonly #flush: LogFlush | undefined;
   readonly #contents: Contents;
   readonly #reader: SqliteReader;
   readonly #snapshot: Snapshot;
@@ -48,10 +50,11 @@ class SqliteStore implements Store {
   #specs: readonly TableSpec[] = [];
   #closed: Promise<void> | undefined;
 
-  constructor(path: string, { database, release }: OpenDatabase, options: LongReadOptions) {
+  constructor(path: string, { database, release }: OpenDatabase, options: SqliteOptions) {
     this.#path = path;
     this.#database = database;
     this.#release = release;
+    this.#flush = LogFlush.of(database, path, options.sync);
     this.#snapshot = new Snapshot(database);
     this.#savepoints = new Savepoints(database, this.#snapshot);
     this.#contents = {
@@ -76,13 +79,15 @@ class SqliteStore implements Store {
       },
     };
     const time = new TurnTime();
-    const budget = new TurnBudget(database, time, options);
-    this.#asks = new Asks(budget, () => this.#contents.tables, options);
+    const { longReads = {} } = options;
+    const budget = new TurnBudget(database, time, longReads);
+    this.#asks = new Asks(budget, () => this.#contents.tables, longReads);
     this.#reader = new SqliteReader(this.#contents, this.#asks);
-    this.#longReads = new LongReads({ path, database, budget, time, tables: () => this.#specs, options });
+    this.#longReads = new LongReads({ path, database, budget, time, tables: () => this.#specs, options: longReads });
     this.#changes = new Changes({
       run: (body, isCareful) => this.#run(body, isCareful),
       commit: () => this.#commit(),
+      durable: () => this.#flush?.durable?.catch((cause) => Promise.reject(new CommitUnknown(path, cause))),
       abandon: (cause) => this.#abandon(cause),
     });
   }
@@ -102,6 +107,7 @@ class SqliteStore implements Store {
       for (const [key, record] of renewal.settle?.(renewed) ?? []) records.keep(key, record);
       const mark = revisions.reserve();
       database.exec('COMMIT');
+      this.#flush?.now();
       revisions.committed(mark);
       this.#contents.tables = new Tables(database, tables);
       this.#specs = tables;
@@ -134,12 +140,28 @@ class SqliteStore implements Store {
       this.#snapshot.begin();
       return runAsking(this.#asks, () => checkSettled(body(this.#reader)));
     });
-    if ('value' in outcome) return outcome.value;
-    return this.#longReads.read((rows) => checkSettled(body(rows)), goesOn).catch((error) => Promise.reject(this.#told(error)));
+    if ('value' in outcome) return this.#onceDurable(outcome.value);
+    return this.#longReads
+      .read((rows) => checkSettled(body(rows)), goesOn)
+      .then(
+        (value) => this.#onceDurable(value),
+        (error) => Promise.reject(this.#told(error)),
+      );
+  }
+
+  /** What was read is told once all that it may have shown is on disk. */
+  #onceDurable<T>(value: T): T | Promise<T> {
+    const durable = this.#flush?.durable;
+    if (!durable) return value;
+    return durable.then(
+      () => value,
+      (cause) => Promise.reject(new ReadFailed(this.#path, cause)),
+    );
   }
 
   change<T>(body: (transaction: Transaction) => T): Promise<T> {
     if (this.#closed) return Promise.reject(new Error(`${this.#path} is closed`));
+    if (this.#flush?.hasFailed) return Promise.reject(new CommitFailed(this.#path, notFlushed()));
     // The queue holds bodies of all types; each one's promise settles with what that body returned.
     return this.#changes.add(body) as Promise<T>;
   }
@@ -163,6 +185,7 @@ class SqliteStore implements Store {
       if (found) return found[0];
       const made = make();
       statement(this.#database, 'INSERT INTO ninefold_settings (name, value) VALUES (?, ?)').get(name, made);
+      this.#flush?.now();
       return made;
     });
   }
@@ -179,6 +202,7 @@ class SqliteStore implements Store {
   close(): Promise<void> {
     this.#closed ??= Promise.all([this.#changes.drain(), this.#longReads.close()]).then(() => {
       this.#database.close();
+      this.#flush?.close();
       this.#release();
     });
     return this.#closed;
@@ -210,6 +234,7 @@ class SqliteStore implements Store {
     counters.purge();
     const mark = revisions.reserve();
     this.#savepoints.commit();
+    this.#flush?.committed();
     revisions.committed(mark);
   }
 
@@ -251,6 +276,10 @@ function clearTables(database: DatabaseSync): void {
   for (const [name] of rows) statement(database, `DELETE FROM ${quote(rowsTable(name))}`).get();
   for (const name of ['records', 'counters', 'sequences', 'timers', 'attempts', 'deliveries', 'events', 'subscribers'])
     statement(database, `DELETE FROM ninefold_${name}`).get();
+}
+
+function notFlushed(): Error {
+  return new Error('what was stored before it could not be brought to disk; see to the disk, and start the service again');
 }
 
 function checkSettled<T>(value: T): T {
