@@ -1,5 +1,3 @@
-import { retryAfterMs } from './retry-after.ts';
-
 /** The header fields of a document's own under which rates are told. */
 export interface ToldNames {
   readonly remaining?: string;
@@ -54,4 +52,21 @@ function limitsIn({ ratelimit = '' }: Told['headers']): { readonly left: number;
       : [{ left: Number(left), refillMs: seconds === undefined ? undefined : Number(seconds) * 1000 }];
   });
   return limits.sort((one, other) => (other.refillMs ?? 0) - (one.refillMs ?? 0));
+}
+
+/** What an answer says of when to ask again, in milliseconds: `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
+export function retryAfterMs({
+  headers,
+  toMs,
+}: {
+  readonly headers: Readonly<Record<string, string>>;
+  /** When the answer had come, by the service's clock, where it does not say itself. */
+  readonly toMs: number;
+}): number | undefined {
+  const told = headers['retry-after']?.trim();
+  if (told === undefined) return undefined;
+  if (/^\d+$/.test(told)) return Number(told) * 1000;
+  const sentMs = Date.parse(headers.date ?? '');
+  const ms = Date.parse(told) - (Number.isFinite(sentMs) ? sentMs : toMs);
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }

@@ -5,11 +5,11 @@ import type { Machine, Target } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
+import { hintsIn } from '../model/expressions.ts';
 import { initialTarget } from '../model/initial-target.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { withMember, withoutMember } from '../values/at-path.ts';
-import { hintsIn } from '../values/hints.ts';
 import { edgesOf } from '../values/variants.ts';
 
 /** A body, and where what is made of it begins, as far as that can be known. */

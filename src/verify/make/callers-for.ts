@@ -1,9 +1,13 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
+import { isExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { Untestable } from '../exchange/untestable.ts';
+import { derivedElsewhere } from '../model/derived.ts';
+import type { Known } from '../model/expressions.ts';
+import { followedIn, rowKnown } from '../model/row-known.ts';
+import { unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { contextOfRow } from './row-context.ts';
 
 /** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */
 export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow): TrialCaller[] {
@@ -27,4 +31,29 @@ export function callerFor(session: Session, endpoint: Endpoint, row?: TrialRow):
   if (model.access.allows(model.operationOf(endpoint), undefined) === 'no')
     throw new Untestable(`no credential is given of anybody who may ${endpoint.key}`);
   return undefined;
+}
+
+/** What is known of a row, and of the rows that it refers to, for conditions; nothing where it was never shown. */
+export function contextOfRow(session: Session, row: TrialRow): Known | undefined {
+  const { model, run } = session;
+  if (!row.fields) return undefined;
+  const reader = row.shown ? model.readerOf(row.shown.value) : row.caller;
+  // What some rule leaves out, and was shown all the same, is known.
+  const shown = row.fields;
+  const hidden = new Set([...model.unseenBy(row.resource, reader)].filter((name) => shown[name] === undefined));
+  const follow = followedIn(
+    model,
+    run.results.filter((result) => isExchange(result)),
+  );
+  const { fields, unseen } = rowKnown(model, row.resource, {
+    // Conditions read what a reference names, however it is shown.
+    fields: unexpanded(model, row.resource, row.fields),
+    unseen: hidden,
+    creation: row.made?.value,
+    follow,
+  });
+  return {
+    context: { resource: fields, follow },
+    unseen: { resource: new Set([...unseen, ...derivedElsewhere(model.spec, row.resource)]) },
+  };
 }

@@ -8,9 +8,8 @@ import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Follow } from './expectation.ts';
 import { expectedAfter } from './expected.ts';
-import { followedIn } from './followed.ts';
 import type { Model } from './model.ts';
-import { watched } from './watched.ts';
+import { followedIn, watched } from './row-known.ts';
 
 /**
  * Where a creation begins, as far as its request tells, and what it refers to: rows that are there from the start, as they are stated, and those

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
-import type { SampleStyle } from '../exchange/style.ts';
+import type { SampleStyle } from '../exchange/row.ts';
 
 /** The bounds of a number's shape; absent ones are bounds that every implementation of JSON keeps. */
 export function boundsOf(
@@ -42,4 +42,25 @@ export function numbers(shape: JsonMap, type: 'integer' | 'number', style: Sampl
 function between(min: number, max: number, share: number): number {
   const value = Number((min + (max - min) * share).toPrecision(9));
   return Math.min(Math.max(value, min), max);
+}
+
+/** No value of the shape is found by what we know. */
+export class NoValue extends Error {
+  override readonly name = 'NoValue';
+}
+
+const missesMax = 1000;
+
+/** The values that fit; where a thousand in a row do not, there may be none. @throws {NoValue} when one is drawn */
+export function fitting<T>(values: fc.Arbitrary<T>, fits: (value: T) => boolean): fc.Arbitrary<T> {
+  let misses = 0;
+  return values.filter((value) => {
+    if (fits(value)) {
+      misses = 0;
+      return true;
+    }
+    misses += 1;
+    if (misses > missesMax) throw new NoValue('a thousand draws brought no value that fits');
+    return false;
+  });
 }

@@ -4,8 +4,8 @@ import { formatNamed, standsFor } from '../../kinds/formats/all.ts';
 import type { Format } from '../../kinds/formats/kind.ts';
 import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
-import type { SampleStyle } from '../exchange/style.ts';
-import { fitting, NoValue } from './no-value.ts';
+import type { SampleStyle } from '../exchange/row.ts';
+import { fitting, NoValue } from './numbers.ts';
 
 /** Arbitraries are dear to make, hold nothing, and are asked for with every body that is drawn. */
 const known = new Map<string, fc.Arbitrary<string>>();

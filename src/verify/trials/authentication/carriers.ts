@@ -1,14 +1,12 @@
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import type { Credential } from '../../exchange/callers.ts';
+import { type Credential, credentialParts } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { type Door, inventedFor, knockableSchemes } from '../../make/knocking.ts';
-import { credentialParts } from '../../model/credential-parts.ts';
 import type { Model } from '../../model/model.ts';
-import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../../model/refused-as.ts';
-import { mayBeRefusedBefore } from '../../model/stated-order.ts';
+import { isRefusal, isRefused, mayBeRefusedBefore, type RefusalForm, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 
 /** The same credential where none is looked for. */

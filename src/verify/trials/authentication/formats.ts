@@ -1,9 +1,8 @@
 import { kindOfScheme, type Scheme } from '../../../parts/authentication.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { credentialParts, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { acceptable, guardedDoors, knockableSchemes, knocking } from '../../make/knocking.ts';
-import { credentialParts } from '../../model/credential-parts.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefused, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';

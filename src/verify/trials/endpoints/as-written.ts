@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../../document/document.ts';
-import type { Variant } from '../../values/variant.ts';
+import type { Variant } from '../../values/variants.ts';
 
 /** What a query can carry: no null, nothing empty, nothing that is written like something else. */
 export function isWritten({ value }: Variant): boolean {

@@ -15,7 +15,7 @@ import { paginationOf } from '../../make/pages.ts';
 import { pathValues } from '../../make/request-about.ts';
 import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/numbers.ts';
 import { arbitraryValuesOf, Reference } from '../../values/values.ts';
 
 /** Sends a request that is ready but for its query. */

@@ -6,7 +6,7 @@ import { bodyFields, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
-import { rowFor } from '../../make/row-for.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Model } from '../../model/model.ts';
 import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';

@@ -1,10 +1,9 @@
 import type { JsonMap } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
+import { bodyMedia } from '../../model/own-body.ts';
 import { saidInForms } from '../../values/forms.ts';
-import type { Variant } from '../../values/variant.ts';
-import { breaksOf, edgesOf } from '../../values/variants.ts';
+import { breaksOf, edgesOf, type Variant } from '../../values/variants.ts';
 
 /** Values that a shape does not admit, where it is promised that they are refused. */
 export function breaksHeld(model: Model, endpoint: Endpoint, shape: JsonMap): Variant[] {

@@ -18,8 +18,7 @@ import { statesOf } from '../../make/walk.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import { isSendable } from '../../model/sendable.ts';
 import type { Session } from '../../session/session.ts';
-import { isFreeText, sameOtherwise, valuesApart } from '../../values/apart.ts';
-import { OwnText } from '../../values/own-text.ts';
+import { isFreeText, OwnText, sameOtherwise, valuesApart } from '../../values/apart.ts';
 import { matchesFilter } from './compare.ts';
 import { pagesOf, rowsOf } from './order.ts';
 

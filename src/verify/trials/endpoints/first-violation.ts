@@ -6,13 +6,12 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { membersSent } from '../../make/fields-sent.ts';
-import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
+import { bodyMedia } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { membersOf } from '../../values/at-path.ts';
-import { bareMap } from '../../values/bare-map.ts';
-import { conditionOfBreak } from '../../values/break-sort.ts';
+import { bareMap, membersOf } from '../../values/at-path.ts';
+import { conditionOfBreak } from '../../values/variants.ts';
 import { isBodyPromised } from './bodies.ts';
 import { breaksHeld } from './breaks.ts';
 

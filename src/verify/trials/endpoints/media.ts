@@ -6,7 +6,7 @@ import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
-import { bodyMedia } from '../../model/body-media.ts';
+import { bodyMedia } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { isForm, isLostInForms } from '../../values/forms.ts';

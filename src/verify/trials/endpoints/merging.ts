@@ -18,7 +18,7 @@ import { rowIn, rowPlace, rowsShown } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { oneLine } from '../../values/difference.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/numbers.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
 
 /** An update is merged inside of values as well: a member of one that is sent alone leaves the others (RFC 7396 section 2). */

@@ -19,7 +19,7 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember, withoutMember } from '../../values/at-path.ts';
 import { oneLine } from '../../values/difference.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/numbers.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
 
 /** What is put in the place of a row leaves nothing of what was there, and an upsert says whether something was. */

@@ -1,11 +1,10 @@
 import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { sortKeyOf } from '../../../parts/sorting.ts';
-import type { Judgement } from '../../exchange/claim.ts';
-import { moot } from '../../exchange/claim.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import { pathFits } from '../../model/path-fits.ts';
 import { isByRule } from '../../model/promises.ts';
+import { pathFits } from '../../model/set-to-fit.ts';
 import type { Session } from '../../session/session.ts';
 
 /** Whether a request was taken, as far as its parameters go. */

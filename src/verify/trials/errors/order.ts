@@ -1,5 +1,4 @@
-import type { ErrorCondition } from '../../../parts/conditions.ts';
-import { ownAnswer } from '../../../parts/conditions.ts';
+import { type ErrorCondition, ownAnswer } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
@@ -10,8 +9,7 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import { freshText } from '../../exchange/symbol.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
-import { isRefusal, refusalFor } from '../../model/refused-as.ts';
-import { statedOrder } from '../../model/stated-order.ts';
+import { isRefusal, refusalFor, statedOrder } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 

@@ -12,7 +12,7 @@ import { claimNothingLeft } from '../../make/left-behind.ts';
 import { lookAt } from '../../make/look.ts';
 import { stage } from '../../make/staged.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { bodyMedia } from '../../model/body-media.ts';
+import { bodyMedia } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';

@@ -10,8 +10,7 @@ import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { hasWayTo, withMember } from '../../values/at-path.ts';
-import { conditionOfBreak } from '../../values/break-sort.ts';
-import type { Variant } from '../../values/variant.ts';
+import { conditionOfBreak, type Variant } from '../../values/variants.ts';
 import { isBodyPromised } from '../endpoints/bodies.ts';
 import { breaksHeld } from '../endpoints/breaks.ts';
 

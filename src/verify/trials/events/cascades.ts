@@ -7,7 +7,7 @@ import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { remove } from '../../make/remove.ts';
-import { rowFor } from '../../make/row-for.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';

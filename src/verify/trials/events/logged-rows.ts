@@ -6,7 +6,7 @@ import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
-import { mayGoOn } from '../../make/walk-pages.ts';
+import { mayGoOn } from '../../make/pages.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
 import { rowsShown, type ShownFields } from '../../model/row-shown.ts';

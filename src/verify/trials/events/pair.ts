@@ -11,7 +11,7 @@ import { Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFrom } from '../../make/row-from.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import { changing } from './changing.ts';

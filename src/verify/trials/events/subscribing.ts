@@ -18,7 +18,7 @@ import { askedKinds } from '../../model/asked-kinds.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
-import { headerSays } from '../../values/header-text.ts';
+import { headerSays } from '../../values/difference.ts';
 import { asked, askingOf, asksForAll, subscriberMade } from './asking.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn, toldOf } from './envelope.ts';

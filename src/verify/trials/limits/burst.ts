@@ -1,5 +1,4 @@
-import type { Outgoing } from '../../exchange/outgoing.ts';
-import type { RequestPlan } from '../../exchange/plan.ts';
+import type { Outgoing, RequestPlan } from '../../exchange/plan.ts';
 import { curlOf } from '../../exchange/shell.ts';
 import type { Done, Step } from '../../exchange/step.ts';
 import { capturesIn } from '../../exchange/symbol.ts';

@@ -3,6 +3,7 @@ import { isLimitFor, type LimitScope, type Rate } from '../../../parts/limits.ts
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
+import type { Lane } from '../../exchange/lanes.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { ready } from '../../make/readied.ts';
 import { type Allowed, callerContext } from '../../model/access.ts';
@@ -116,4 +117,21 @@ export function costOf(rate: Rate, operation: Operation): number {
     entriesOf({ standing: 'stated', value: rate.cost, at: '' }).find(([name]) => namesOperation([name], operation))?.[1] ??
     1
   );
+}
+
+/** The stated rates that count a request, each told apart by whom it counts. */
+export function lanesOf(model: Model, { endpoint, caller }: RequestPlan): readonly Lane[] {
+  if (!endpoint || (statedValue(model.spec.limits.rate) ?? []).length === 0) return [];
+  const operation = model.operationOf(endpoint);
+  return ratesFor(model, operation, caller).map((rate) => ({
+    key: `${rate.at} ${countedAs(rate, caller)}`,
+    limit: Math.max(1, Math.floor(rate.limit / Math.max(costOf(rate, operation), 1e-9))),
+    windowMs: rate.windowMs,
+  }));
+}
+
+/** Who is counted together. */
+function countedAs({ per }: Rate, caller: TrialCaller | undefined): string {
+  if (per === 'user') return caller?.user ?? '';
+  return per === 'caller' ? (caller?.id ?? caller?.name ?? '') : '';
 }

@@ -1,9 +1,8 @@
 import { type CalendarWindow, compileCalendar, type TimeWindow } from '../../../kinds/limits/calendar.ts';
 import type { Quota } from '../../../parts/limits.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
-import type { TrialExchange } from '../../exchange/exchange.ts';
-import { isDone } from '../../exchange/exchange.ts';
-import { retryAfterMs } from '../../exchange/retry-after.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import { retryAfterMs } from '../../exchange/rate-told.ts';
 import type { Done, Step } from '../../exchange/step.ts';
 import { endsWithin } from '../../make/ends.ts';
 import type { Session } from '../../session/session.ts';

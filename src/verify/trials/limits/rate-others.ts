@@ -2,7 +2,7 @@ import { perName } from '../../../parts/limits.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
-import { retryAfterMs } from '../../exchange/retry-after.ts';
+import { retryAfterMs } from '../../exchange/rate-told.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Session } from '../../session/session.ts';
 import { burst, type Shot } from './burst.ts';

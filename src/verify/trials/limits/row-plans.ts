@@ -6,10 +6,9 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { ready } from '../../make/readied.ts';
-import { rowFor } from '../../make/row-for.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Session } from '../../session/session.ts';
-import { membersOf, withMember } from '../../values/at-path.ts';
-import { bareMap } from '../../values/bare-map.ts';
+import { bareMap, membersOf, withMember } from '../../values/at-path.ts';
 
 /** Requests for rows that count together. */
 export interface RowPlans {

@@ -9,7 +9,7 @@ import type { Done } from '../../exchange/step.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFrom } from '../../make/row-from.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';

@@ -7,14 +7,14 @@ import { bodyFields, type TrialExchange } from '../../exchange/exchange.ts';
 import type { FactName } from '../../exchange/facts.ts';
 import type { TrialRow, WantedRow } from '../../exchange/row.ts';
 import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
-import { rowFor } from '../../make/row-for.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Before } from '../../model/expectation.ts';
 import { expectedAfter } from '../../model/expected.ts';
 import type { Model } from '../../model/model.ts';
 import { rowKnown } from '../../model/row-known.ts';
 import { rowsShown, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
-import { bareMap } from '../../values/bare-map.ts';
+import { bareMap } from '../../values/at-path.ts';
 
 /** The fact that says that values are unique: what is allowed of the last of them. */
 export function uniqueFact(resource: string, fields: readonly string[]): FactName {

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { makeInSome } from '../../make/in-some-state.ts';
 import { lookAt } from '../../make/look.ts';
+import { makeInSome } from '../../make/row-where.ts';
 import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';

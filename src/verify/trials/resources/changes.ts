@@ -14,7 +14,7 @@ import { isShownToSomebody } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import { isFreeText } from '../../values/apart.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/numbers.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../../values/values.ts';
 import { edgesOf } from '../../values/variants.ts';
 import { foreignValue } from './foreign-value.ts';

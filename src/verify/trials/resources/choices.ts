@@ -14,7 +14,7 @@ import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case } from '../../session/trial.ts';
 import { membersOf } from '../../values/at-path.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/numbers.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
 
 /** Of several fields of which a row has one, no change takes away the one that is there, and none gives another beside it. */

@@ -3,13 +3,13 @@ import { entriesOf } from '../../../parts/fact.ts';
 import { isFlaw, type Judgement, moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
-import { referredTo } from '../../make/referred-to.ts';
+import { referredTo } from '../../make/own-rules.ts';
 import { changedByClock } from '../../model/clock-changes.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../../model/expected.ts';
-import { followedIn } from '../../model/followed.ts';
 import { judgeField } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
+import { followedIn } from '../../model/row-known.ts';
 import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 

@@ -11,7 +11,7 @@ import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { lookAt } from '../../make/look.ts';
 import { remove } from '../../make/remove.ts';
-import { rowFor } from '../../make/row-for.ts';
+import { rowFor } from '../../make/row-where.ts';
 import { stateOf, walkTo } from '../../make/walk.ts';
 import { derivedValue } from '../../model/derived.ts';
 import { judgeField } from '../../model/judge-field.ts';

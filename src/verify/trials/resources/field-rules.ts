@@ -23,7 +23,7 @@ import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { membersOf } from '../../values/at-path.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/numbers.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
 import { changedChoices } from './choices.ts';
 

@@ -7,7 +7,7 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFrom } from '../../make/row-from.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import { isHiddenFrom } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { writesFields } from '../../model/own-body.ts';

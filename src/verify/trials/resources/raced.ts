@@ -8,7 +8,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { shortestWays } from '../../make/ways.ts';
+import { shortestWays } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { isMaking } from '../../model/row-known.ts';
 import type { Session } from '../../session/session.ts';

@@ -12,7 +12,7 @@ import { claimRefused } from '../../make/claim-refused.ts';
 import { lookAt, showsWhole } from '../../make/look.ts';
 import { ready } from '../../make/readied.ts';
 import { remove } from '../../make/remove.ts';
-import { rowFor } from '../../make/row-for.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Model } from '../../model/model.ts';
 import { mayHold, writesFields } from '../../model/own-body.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';

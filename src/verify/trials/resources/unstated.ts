@@ -4,9 +4,8 @@ import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Resource } from '../../../parts/resources.ts';
-import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
-import { mayHold, writesFields } from '../../model/own-body.ts';
+import { bodyMedia, mayHold, writesFields } from '../../model/own-body.ts';
 
 /** Where in a body a member can be that a resource does not state: in the row, or in a value of it. */
 export interface ClosedPlace {

@@ -10,7 +10,7 @@ import type { Done } from '../../exchange/step.ts';
 import { Captured, resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { beginnings } from '../../make/beginning.ts';
 import { callerFor } from '../../make/callers-for.ts';
-import { referredTo } from '../../make/referred-to.ts';
+import { referredTo } from '../../make/own-rules.ts';
 import { initialTarget } from '../../model/initial-target.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';

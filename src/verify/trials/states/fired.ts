@@ -9,7 +9,7 @@ import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused, claimRefusedAs } from '../../make/claim-refused.ts';
 import { lookAt } from '../../make/look.ts';
-import { referredTo } from '../../make/referred-to.ts';
+import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import { stateSent } from '../../make/walk.ts';

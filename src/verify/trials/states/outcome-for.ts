@@ -1,8 +1,8 @@
 import type { Machine, Transition } from '../../../parts/states.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
-import { followedIn } from '../../model/followed.ts';
+import { outcomeOf } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
-import { outcomeOf } from '../../model/outcome.ts';
+import { followedIn } from '../../model/row-known.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 
 /**

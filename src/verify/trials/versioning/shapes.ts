@@ -15,7 +15,7 @@ import { knocking } from '../../make/knocking.ts';
 import { showsWhole } from '../../make/look.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFrom } from '../../make/row-from.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import {
   bodiesFor,
   carried,
