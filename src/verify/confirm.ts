@@ -8,9 +8,8 @@ import type { Model } from './model/model.ts';
 import type { Refill } from './refill.ts';
 import type { Breach, Cause, Reproduced, Unsteady } from './report.ts';
 import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './session/replay.ts';
-import { shellScript, tellSteps } from './session/scripted.ts';
 import type { Session, Suspicion } from './session/session.ts';
-import { tellExchanges } from './session/told.ts';
+import { shellScript, tellExchanges, tellSteps } from './session/told.ts';
 
 export interface Confirming {
   readonly session: Session;

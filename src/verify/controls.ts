@@ -5,7 +5,7 @@ import type { TrialExchange } from './exchange/exchange.ts';
 import { Missing } from './exchange/symbol.ts';
 import { Untestable } from './exchange/untestable.ts';
 import type { Session } from './session/session.ts';
-import { NoValue } from './values/numbers.ts';
+import { NoValue } from './values/scalars.ts';
 
 /** What a case sent that was never carried out. */
 export const nothingSent: CaseSent = { exchanges: [], controls: new Map() };

@@ -19,7 +19,7 @@ import { walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Leftover } from './report.ts';
 import type { Session } from './session/session.ts';
-import { NoValue } from './values/numbers.ts';
+import { NoValue } from './values/scalars.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 

@@ -1,8 +1,7 @@
 import type { PartName, Place, Pointer } from '../document/document.ts';
 import type { Standing } from '../parts/fact.ts';
 import type { FactEvidence } from './evidence/obligation.ts';
-import type { StepTold } from './session/scripted.ts';
-import type { ExchangeTold } from './session/told.ts';
+import type { ExchangeTold, StepTold } from './session/told.ts';
 import type { WouldSuffice } from './slots.ts';
 
 /**

@@ -15,8 +15,7 @@ import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isBodyPromised } from '../trials/endpoints/bodies.ts';
-import { breaksHeld } from '../trials/endpoints/breaks.ts';
-import { isHandedOn } from '../trials/endpoints/members-begun.ts';
+import { breaksHeld, isHandedOn } from '../trials/endpoints/members-begun.ts';
 import { edgesOf, type Variant } from '../values/variants.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 

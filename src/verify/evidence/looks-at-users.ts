@@ -10,7 +10,7 @@ import { knockableSchemes } from '../make/knocking.ts';
 import type { Model } from '../model/model.ts';
 import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
 import { badBeside, pairsOf } from '../trials/authentication/beside.ts';
-import { isTokenScheme, tamperedWith } from '../trials/authentication/tampered.ts';
+import { isTokenScheme, tamperedWith } from '../trials/authentication/carriers.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';

@@ -4,10 +4,9 @@ import { ask, Late, listensWithin, TooLarge } from './ask.ts';
 import { type Budget, type Errand, Spent } from './budget.ts';
 import type { ServiceClock } from './clock.ts';
 import type { Trouble } from './exchange.ts';
-import { type Lane, Lanes, UsedUp } from './lanes.ts';
+import { isNothingLeft, type Lane, Lanes, refillMs, type ToldNames, UsedUp } from './lanes.ts';
 import { parseBody } from './parse-body.ts';
 import type { Outgoing } from './plan.ts';
-import { isNothingLeft, refillMs, type ToldNames } from './rate-told.ts';
 import { Untestable } from './untestable.ts';
 
 /** What came back, and when by the service's clock. */

@@ -7,11 +7,11 @@ import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
 import { hintsIn } from '../model/expressions.ts';
+import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
-import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../session/session.ts';
-import { NoValue } from '../values/numbers.ts';
+import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
 

@@ -21,14 +21,13 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
 import { findRow } from './found.ts';
+import { preconditions } from './look.ts';
+import { rowMade } from './made.ts';
 import { madeAlong } from './made-along.ts';
 import { ownRowSteps } from './own-rows.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
-import { preconditions } from './preconditions.ts';
 import { referredFor, tiedThrough } from './referred.ts';
-import { remove } from './remove.ts';
-import { rowMade } from './row-made.ts';
-import { leadsTo, walkTo } from './walk.ts';
+import { leadsTo, remove, walkTo } from './walk.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;

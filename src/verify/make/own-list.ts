@@ -11,7 +11,7 @@ import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import { isSendable } from '../model/sendable.ts';
+import { isSendable } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
 import { isFreeText, OwnText } from '../values/apart.ts';
 import { callersFor } from './callers-for.ts';

@@ -5,7 +5,7 @@ import { machineIn } from '../../parts/states.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
-import { isSendable } from '../model/sendable.ts';
+import { isSendable } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
 import { callersFor, contextOfRow } from './callers-for.ts';
 import { answering } from './demands.ts';

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { type Machine, machineIn, machineWith, type Transition } from '../../parts/states.ts';
+import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
 import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
@@ -178,4 +178,20 @@ export function shortestWays(model: Model, machine: Machine): ReadonlyMap<string
     }
   }
   return ways;
+}
+
+/** Deletes a row, in a state in which it may be. @throws {Untestable} where nobody can. */
+export async function remove(session: Session, row: TrialRow): Promise<Done<TrialExchange>> {
+  const { model } = session;
+  const [endpoint] = model.endpointsThat('delete', row.resource);
+  session.need(endpoint !== undefined, `nothing deletes a ${row.resource}`);
+  for (const machine of machinesOf(model.spec.states, row.resource)) {
+    const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+    const [state] = allowed;
+    if (state !== undefined && !allowed.includes(String(row.fields?.[machine.field])))
+      await walkTo(session, row, state, { machine });
+  }
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  return session.send(await requestAbout(session, row, endpoint, { caller, headers }));
 }

@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated } from '../../parts/fact.ts';
+import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { isAlwaysShown, isWritable, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { fieldOfMember } from '../../parts/taking.ts';
 import type { Model } from './model.ts';
@@ -65,4 +66,20 @@ export function bodyMedia({ consumes }: Endpoint): 'json' | 'form' | undefined {
   const [first = 'application/json'] = consumes ?? [];
   if (first === 'application/json') return 'json';
   return first === 'application/x-www-form-urlencoded' ? 'form' : undefined;
+}
+
+/** Whether everybody who makes a row may say what a field of it is to be, and everybody who reads it is shown that. */
+export function isSendable(model: Model, name: string, field: string): boolean {
+  const resource = model.resource(name);
+  const stated = resource && entryOf(resource.fields, field);
+  if (!stated || !isAlwaysShown(model.spec, stated) || stated.writable !== undefined || Object.keys(stated.set).length > 0)
+    return false;
+  const creations = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
+  return (
+    isWritable(model.spec, resource, stated) &&
+    creations.every((endpoint) => {
+      const properties = statedValue(requestShape(model.spec, endpoint))?.properties;
+      return isMap(properties) && field in properties;
+    })
+  );
 }

@@ -4,7 +4,7 @@ import type { Draw } from '../../kinds/generators/kind.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { Fresh, type Symbolic } from '../exchange/symbol.ts';
-import { boundsOf } from './numbers.ts';
+import { boundsOf } from './scalars.ts';
 
 /** Up to three values of a shape, in their order, such that numbers would come in another as texts; none where it is beyond us. */
 export function valuesApart(shape: Shape | JsonMap, own: OwnText): readonly Symbolic[] {

@@ -8,7 +8,7 @@ import type { ErrorCondition } from '../../parts/conditions.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { conjunctionWord, isUnion } from '../../parts/shapes/keywords.ts';
-import { boundsOf } from './numbers.ts';
+import { boundsOf } from './scalars.ts';
 
 /** Values at the edges of a shape, each of which it admits: every allowed one, the bounds, null. */
 export function* edgesOf(shape: JsonMap): Iterable<Variant> {

@@ -29,8 +29,7 @@ import { isRefusal, isRefused, mayBeRefusedBefore, refusalFor } from '../../mode
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
-import { elsewhere, isUnknown, isUnknownCaller, unknownFlaw } from './carriers.ts';
-import { isTokenScheme, tamperedWith } from './tampered.ts';
+import { elsewhere, isTokenScheme, isUnknown, isUnknownCaller, tamperedWith, unknownFlaw } from './carriers.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
 export const who: Trial = {

@@ -24,9 +24,7 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { membersOf, withMember, withoutMember } from '../../values/at-path.ts';
 import { conditionOfBreak, type Variant } from '../../values/variants.ts';
-import { besidePath, sendBesidePath } from './beside-path.ts';
-import { bodyBreaks, bodyEdges } from './breaks.ts';
-import { inBranch, isHandedOn, membersBegun } from './members-begun.ts';
+import { besidePath, bodyBreaks, bodyEdges, inBranch, isHandedOn, membersBegun, sendBesidePath } from './members-begun.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
 export const bodies: Trial = {

@@ -11,14 +11,13 @@ import { Untestable } from '../../exchange/untestable.ts';
 import { beginList, canBeOwn, type OwnList } from '../../make/own-list.ts';
 import { paginationOf, walkingPages } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
-import { isSendable } from '../../model/sendable.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
 import { pagesOf } from './order.ts';
-import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal } from './page-judgements.ts';
 import { sortWords } from './sorted.ts';
-import { totalCases } from './totals.ts';
+import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal, totalCases } from './totals.ts';
 
 /** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */
 const rowCount = 6;

@@ -12,7 +12,7 @@ import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
 import { paginationOf, walkingPages } from '../../make/pages.ts';
-import { isSendable } from '../../model/sendable.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
 import { judgeOrder, judgeTies, pagesOf } from './order.ts';

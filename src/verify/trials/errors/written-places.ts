@@ -12,7 +12,7 @@ import type { Trial } from '../../session/trial.ts';
 import { hasWayTo, withMember } from '../../values/at-path.ts';
 import { conditionOfBreak, type Variant } from '../../values/variants.ts';
 import { isBodyPromised } from '../endpoints/bodies.ts';
-import { breaksHeld } from '../endpoints/breaks.ts';
+import { breaksHeld } from '../endpoints/members-begun.ts';
 
 /** The reason of a claim that a refusal says where something is wrong, as places are written. */
 const placeWritten = 'its place';

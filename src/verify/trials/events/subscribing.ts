@@ -13,7 +13,7 @@ import type { TrialRow } from '../../exchange/row.ts';
 import type { Done, Step } from '../../exchange/step.ts';
 import type { Fresh, Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
-import { remove } from '../../make/remove.ts';
+import { remove } from '../../make/walk.ts';
 import { askedKinds } from '../../model/asked-kinds.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';

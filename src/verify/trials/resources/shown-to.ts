@@ -21,7 +21,7 @@ import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { oneLine } from '../../values/difference.ts';
-import { NoValue } from '../../values/numbers.ts';
+import { NoValue } from '../../values/scalars.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
 
 /** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */

@@ -15,8 +15,7 @@ import type { Model } from '../../model/model.ts';
 import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changeRow, changingOf } from '../resources/change-row.ts';
-import { changesOf, type RowChange } from '../resources/changes.ts';
+import { changeRow, changesOf, changingOf, type RowChange } from '../resources/changes.ts';
 import { claimBlocked } from './conditions.ts';
 import { carryOut } from './fired.ts';
 

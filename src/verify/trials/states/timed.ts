@@ -19,8 +19,7 @@ import { timeOf } from '../../model/reckoned.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { moveAside, waysAside } from './aside.ts';
-import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
+import { leaveInTime, moveAside, stayBehind, waysAside, waysOut } from './left-in-time.ts';
 
 /** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {
