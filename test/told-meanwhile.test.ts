@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { steady, toldMeanwhile } from '../src/verify/model/told-meanwhile.ts';
+import { steady, toldMeanwhile } from '../src/verify/model/clock-changes.ts';
 import { confirmed } from './values/confirmed.ts';
 
 const specOf = (text: string) => check(parseDocument(`title: Notes\n${text}`, 'notes.yaml')).spec;

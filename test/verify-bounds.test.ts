@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { inOrderOfWorth } from '../src/verify/asked.ts';
 import { startBudget } from '../src/verify/exchange/budget.ts';
 import { Lanes } from '../src/verify/exchange/lanes.ts';
-import { inOrderOfWorth } from '../src/verify/order.ts';
 import type { Trial } from '../src/verify/session/trial.ts';
 import { CaseSlots } from '../src/verify/slots.ts';
 import { notes } from './verify/notes.ts';

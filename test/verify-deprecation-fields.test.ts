@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deprecationFlaw, linksIn, saysDeprecated } from '../src/verify/make/deprecation-fields.ts';
+import { deprecationFlaw, linksIn, saysDeprecated } from '../src/verify/make/versions.ts';
 import { challengeFlaw } from '../src/verify/trials/authentication/who.ts';
 
 const stated = { at: '', deprecated: '2026-06-01', sunset: '2027-06-01', link: 'https://a.example/b', alternative: '2' };

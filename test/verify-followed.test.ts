@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import type { TrialExchange } from '../src/verify/exchange/exchange.ts';
-import { followedIn } from '../src/verify/model/followed.ts';
 import { Model } from '../src/verify/model/model.ts';
 import { ownErrorOf } from '../src/verify/model/own-condition.ts';
+import { followedIn } from '../src/verify/model/row-known.ts';
 import { notes } from './verify/notes.ts';
 
 const text = notes.replace(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { rateKind } from '../src/kinds/limits/all.ts';
 import type { Rate } from '../src/parts/limits.ts';
-import { capacityOf, letTooMany, memoryOf, type RateAttempt, refusedTooEarly } from '../src/verify/trials/limits/rate-model.ts';
+import { capacityOf, letTooMany, memoryOf, type RateAttempt, refusedTooEarly } from '../src/verify/trials/limits/counted.ts';
 
 type Stated = Pick<Rate, 'kind' | 'limit' | 'windowMs' | 'own'>;
 /** One request: how long after the last answer, how long it is on its way there and back, and what it costs. */

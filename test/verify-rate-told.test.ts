@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { startBudget } from '../src/verify/exchange/budget.ts';
 import { Client } from '../src/verify/exchange/client.ts';
 import { ownClock } from '../src/verify/exchange/clock.ts';
-import { isNothingLeft, refillMs, type ToldNames } from '../src/verify/exchange/rate-told.ts';
+import { isNothingLeft, refillMs, type ToldNames } from '../src/verify/exchange/lanes.ts';
 
 const toMs = Date.parse('2026-06-01T09:00:00Z');
 const ownReset = (as: 'seconds' | 'unix' | 'http-date'): ToldNames => ({ remaining: 'X-Left', reset: { name: 'X-Reset', as } });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { basic } from '../src/kinds/schemes/basic.ts';
 import { readToken } from '../src/kinds/schemes/token.ts';
-import { tamperedWith } from '../src/verify/trials/authentication/tampered.ts';
+import { tamperedWith } from '../src/verify/trials/authentication/carriers.ts';
 
 const { read: readBasic, write: writeBasic } = basic.proof;
 

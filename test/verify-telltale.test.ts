@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TrialExchange } from '../src/verify/exchange/exchange.ts';
-import { telltale } from '../src/verify/trials/authentication/missing.ts';
+import { telltale } from '../src/verify/trials/authentication/row-rules.ts';
 
 const answer = (body: object, headers: Record<string, string> = {}, status = 404) =>
   ({ status, headers, body, sent: { path: { id: 'x' }, target: '/things/x' } }) as unknown as TrialExchange;

@@ -4,7 +4,7 @@ import { check, parseDocument } from '../src/index.ts';
 import type { TrialExchange } from '../src/verify/exchange/exchange.ts';
 import { membersSent } from '../src/verify/make/fields-sent.ts';
 import { Model } from '../src/verify/model/model.ts';
-import { isTokenOver } from '../src/verify/session/token-over.ts';
+import { isTokenOver } from '../src/verify/session/session.ts';
 import { isHandedOn } from '../src/verify/trials/endpoints/members-begun.ts';
 import { openStand } from './verify/stand.ts';
 

@@ -1,9 +1,13 @@
 import { partNames } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
-import { entryOf } from '../parts/fact.ts';
-import type { Model } from './model/model.ts';
+import { placeOf } from '../document/place.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import { factKey } from './exchange/facts.ts';
+import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
-import type { Breach } from './report.ts';
+import type { Breach, Untried } from './report.ts';
 import type { Case, Trial } from './session/trial.ts';
 
 /** One case of one trial, that can be told apart from all others. */
@@ -61,4 +65,80 @@ function askedOf(planned: readonly PlannedCase[], { only = [] }: VerifyOptions):
 function isAbout({ trial, testCase }: PlannedCase, word: string): boolean {
   if (word === trial.part || word === trial.name) return true;
   return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
+}
+
+/**
+ * Cases in the order of their worth, so that a run that ends early has looked at as much as it could: first one case for each fact of
+ * each trial, those first that show the most that nothing before them shows; then a second one for each, and so on. Parts take turns.
+ */
+export function inOrderOfWorth(cases: readonly PlannedCase[]): PlannedCase[] {
+  const known = new Set<string>();
+  const times = new Map<string, number>();
+  const ranked = cases.map((planned) => {
+    const keys = planned.testCase.facts.map(factKey);
+    const fresh = keys.filter((key) => !known.has(key)).length;
+    for (const key of keys) known.add(key);
+    const seen = keys.map((key) => `${planned.trial.name}\n${key}`);
+    const wave = Math.min(...seen.map((key) => times.get(key) ?? 0));
+    for (const key of seen) times.set(key, (times.get(key) ?? 0) + 1);
+    return { planned, fresh, wave: Number.isFinite(wave) ? wave : 0 };
+  });
+  const waves = [...Map.groupBy(ranked, ({ wave }) => wave)].sort(([one], [other]) => one - other);
+  return waves.flatMap(([, wave]) => {
+    const byWorth = wave.sort((one, other) => other.fresh - one.fresh);
+    return takingTurns([...Map.groupBy(byWorth, ({ planned }) => planned.trial.part).values()]).map(({ planned }) => planned);
+  });
+}
+
+/** The first of each list, then the second of each, and so on. */
+function takingTurns<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
+}
+
+/** What a stated answer or body keeps trials from: they know only what the rules of the language say of it. */
+const stating = ['request', 'response'] as const;
+
+/** The trials that would have more to try if endpoints did not state their bodies and answers in their own words. */
+export function untriedOf(trials: readonly Trial[], model: Model, options: VerifyOptions): Untried[] {
+  if (options.replay !== undefined) return [];
+  const { spec } = model;
+  const planned = new Set(planOf(trials, model, options).map(nameOf));
+  return stating.flatMap((word) => {
+    const stated = model.endpoints.filter((endpoint) => isStated<unknown>(endpoint[word]));
+    if (stated.length === 0) return [];
+    const plainer = new Model(without(spec, word), [...model.callers, ...model.strangers], model.basePath, {
+      conventions: model.conventions,
+    });
+    const more = planOf(trials, plainer, options).filter((one) => !planned.has(nameOf(one)));
+    return stated.flatMap((endpoint) => {
+      const names = more.filter((one) => speaksOf(one, endpoint)).map(({ trial }) => trial.name);
+      if (names.length === 0) return [];
+      const place = placeOf(spec.document, endpoint[word].at);
+      return [{ stated: `${word} of ${endpoint.key}`, place, trials: [...new Set(names)].sort() }];
+    });
+  });
+}
+
+function nameOf({ trial, testCase }: PlannedCase): string {
+  return `${trial.name}@${testCase.name}`;
+}
+
+function speaksOf({ testCase }: PlannedCase, { key, operation }: Endpoint): boolean {
+  return [testCase.name, ...testCase.facts.map(({ subject }) => subject)].some((name) =>
+    [key, operation].some((one) => ` ${name},`.includes(` ${one} `) || ` ${name},`.includes(` ${one},`)),
+  );
+}
+
+/** The same document, in which no endpoint states this. */
+function without(spec: Spec, word: (typeof stating)[number]): Spec {
+  const { all } = spec.endpoints;
+  if (!('value' in all)) return spec;
+  const value = Object.assign(
+    Object.create(null),
+    Object.fromEntries(
+      entriesOf(all).map(([key, endpoint]) => [key, { ...endpoint, [word]: { standing: 'open', at: endpoint[word].at } }]),
+    ),
+  );
+  return { ...spec, endpoints: { ...spec.endpoints, all: { ...all, value } } };
 }

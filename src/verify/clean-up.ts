@@ -17,7 +17,7 @@ import type { Model } from './model/model.ts';
 import type { Leftover } from './report.ts';
 import type { Session } from './session/session.ts';
 import { subscribersOf } from './trials/events/subscribing.ts';
-import { NoValue } from './values/no-value.ts';
+import { NoValue } from './values/scalars.ts';
 
 /** Rows may hold others that are older or younger: what stays is tried again for as long as anything goes. */
 const passesMax = 4;

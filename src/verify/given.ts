@@ -9,7 +9,7 @@ import { Spent } from './exchange/budget.ts';
 import { isDone, type Sent } from './exchange/exchange.ts';
 import type { RequestPlan } from './exchange/plan.ts';
 import type { TrialRow } from './exchange/row.ts';
-import type { ScriptRun } from './exchange/run.ts';
+import type { ScriptRun } from './exchange/step.ts';
 import { Missing } from './exchange/symbol.ts';
 import { Untestable } from './exchange/untestable.ts';
 import { callersFor } from './make/callers-for.ts';
@@ -19,7 +19,7 @@ import { walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Leftover } from './report.ts';
 import type { Session } from './session/session.ts';
-import { NoValue } from './values/no-value.ts';
+import { NoValue } from './values/scalars.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 

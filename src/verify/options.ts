@@ -1,7 +1,7 @@
-import type { WouldSuffice } from './case-costs.ts';
 import type { GivenCaller } from './exchange/callers.ts';
 import type { GivenRows } from './model/seeds.ts';
 import type { Breach } from './report.ts';
+import type { WouldSuffice } from './slots.ts';
 
 /** How a service is held to its document. */
 export interface VerifyOptions {

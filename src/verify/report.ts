@@ -1,9 +1,8 @@
 import type { PartName, Place, Pointer } from '../document/document.ts';
 import type { Standing } from '../parts/fact.ts';
-import type { WouldSuffice } from './case-costs.ts';
 import type { FactEvidence } from './evidence/obligation.ts';
-import type { StepTold } from './session/scripted.ts';
-import type { ExchangeTold } from './session/told.ts';
+import type { ExchangeTold, StepTold } from './session/told.ts';
+import type { WouldSuffice } from './slots.ts';
 
 /**
  * What is said of one fact. `held` is only said where everything that has to be looked at was, and another answer would have been
@@ -126,4 +125,9 @@ export interface Leftover {
   readonly resource: string;
   readonly count: number;
   readonly why: string;
+}
+
+/** Whether a service broke a promise, or failed, and no baseline knows of it. */
+export function isFailed({ breaches, crashes }: Pick<VerifyReport, 'breaches' | 'crashes'>): boolean {
+  return [...breaches, ...crashes].some(({ isKnown }) => isKnown !== true);
 }

@@ -13,7 +13,7 @@ import type { Made, MadeRow } from './make/made.ts';
 import { statesOf, walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Session } from './session/session.ts';
-import { NoValue } from './values/no-value.ts';
+import { NoValue } from './values/scalars.ts';
 
 /** So much of what there may be is left to cases that are over, before theirs make room; nothing of what is little. */
 const shareMost = 0.5;

@@ -2,12 +2,12 @@ import type { Budget } from './exchange/budget.ts';
 import type { Client } from './exchange/client.ts';
 import type { ServiceClock } from './exchange/clock.ts';
 import type { RowMaker } from './exchange/row.ts';
-import type { ScriptRun } from './exchange/run.ts';
+import type { ScriptRun } from './exchange/step.ts';
 import type { Made } from './make/made.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
 import type { Observer } from './session/observer.ts';
-import type { Session } from './session/session.ts';
+import type { Ledgering, Session, Suspicion } from './session/session.ts';
 import type { Skips } from './skips.ts';
 import type { Tally } from './tally.ts';
 
@@ -27,4 +27,21 @@ export interface RoundsGiven {
   readonly origin: string;
   readonly beside: number;
   readonly rows: (session: Session) => RowMaker;
+}
+
+/** What a session tells, passed on to the course of its case, and what looked broken to it. */
+export function gathering(course: ReturnType<Tally['courseOf']>): {
+  readonly ledgering: Ledgering;
+  readonly found: readonly Suspicion[];
+} {
+  const found: Suspicion[] = [];
+  const ledgering: Ledgering = {
+    held: (claim) => course.held(claim),
+    moot: ({ fact }, why) => course.moot(fact, why),
+    suspected: (suspicion) => {
+      course.looked(suspicion.claim.fact);
+      found.push(suspicion);
+    },
+  };
+  return { ledgering, found };
 }

@@ -1,11 +1,10 @@
 import { baselineKey, type PlannedCase } from './asked.ts';
-import { causesOf } from './causes.ts';
 import { cleanUp } from './clean-up.ts';
-import { type Confirming, confirm, proved } from './confirm.ts';
+import { type Confirming, causesOf, confirm, proved } from './confirm.ts';
 import { Spent } from './exchange/budget.ts';
 import { isExchange } from './exchange/exchange.ts';
 import { crashKind } from './exchange/facts.ts';
-import type { ScriptRun } from './exchange/run.ts';
+import type { ScriptRun } from './exchange/step.ts';
 import type { GivenKept } from './given.ts';
 import type { Made } from './make/made.ts';
 import type { Model } from './model/model.ts';

@@ -1,85 +1,110 @@
 import { refusals } from './make/refusals.ts';
 import type { Observer } from './session/observer.ts';
 import type { Trial } from './session/trial.ts';
-import { authenticationTrials } from './trials/authentication/all.ts';
-import { whoMay } from './trials/authentication/users.ts';
-import { accepts } from './trials/endpoints/accepts.ts';
-import { answers } from './trials/endpoints/answers.ts';
-import { available } from './trials/endpoints/available.ts';
+import { belowParents, referring } from './trials/authentication/below.ts';
+import { besideOthers } from './trials/authentication/beside.ts';
+import { permittedLists } from './trials/authentication/lists.ts';
+import { lookUps } from './trials/authentication/look-ups.ts';
+import { origins } from './trials/authentication/origins.ts';
+import { rows } from './trials/authentication/rows.ts';
+import { credentialFormats, signedRequests } from './trials/authentication/signed-requests.ts';
+import { users, whoMay } from './trials/authentication/users.ts';
+import { who } from './trials/authentication/who.ts';
 import { bodies } from './trials/endpoints/bodies.ts';
-import { bodiless } from './trials/endpoints/bodiless.ts';
-import { called } from './trials/endpoints/called.ts';
+import { bodiless, called } from './trials/endpoints/called.ts';
 import { computed } from './trials/endpoints/computed.ts';
 import { preconditionsKept } from './trials/endpoints/conditions.ts';
 import { cursors } from './trials/endpoints/cursors.ts';
-import { deleting } from './trials/endpoints/deleting.ts';
 import { expanded } from './trials/endpoints/expanded.ts';
-import { firstViolation } from './trials/endpoints/first-violation.ts';
-import { handled } from './trials/endpoints/handled.ts';
+import { narrowedLists } from './trials/endpoints/filters.ts';
+import { firstViolation, oddValues } from './trials/endpoints/first-violation.ts';
+import { handled, replies } from './trials/endpoints/handled.ts';
 import { idempotency } from './trials/endpoints/idempotency.ts';
 import { keysLater } from './trials/endpoints/keys-later.ts';
-import { narrowedLists } from './trials/endpoints/lists.ts';
-import { locations } from './trials/endpoints/locations.ts';
-import { media } from './trials/endpoints/media.ts';
-import { merging } from './trials/endpoints/merging.ts';
-import { oddValues } from './trials/endpoints/odd-values.ts';
+import { available, locations } from './trials/endpoints/locations.ts';
+import { accepts, media } from './trials/endpoints/media.ts';
+import { merging, replacing } from './trials/endpoints/merging.ts';
 import { completePages, sharedPages } from './trials/endpoints/pages.ts';
 import { parameters } from './trials/endpoints/parameters.ts';
-import { replacing } from './trials/endpoints/replacing.ts';
-import { replies } from './trials/endpoints/replies.ts';
 import { routes, statedRoutes } from './trials/endpoints/routes.ts';
-import { safeMethods } from './trials/endpoints/safe-methods.ts';
+import { deleting, safeMethods } from './trials/endpoints/safe-methods.ts';
 import { selected } from './trials/endpoints/selected.ts';
-import { crashes } from './trials/errors/crashes.ts';
-import { neverArising } from './trials/errors/never.ts';
-import { refusalOrder } from './trials/errors/order.ts';
-import { ownErrors } from './trials/errors/own.ts';
+import { answers } from './trials/endpoints/stated-answers.ts';
+import { crashes, neverArising, refusalOrder } from './trials/errors/order.ts';
+import { ownErrors, unchangedByRefused } from './trials/errors/own.ts';
 import { takenAgain } from './trials/errors/taken-again.ts';
-import { unchangedByRefused } from './trials/errors/unchanged.ts';
 import { writtenPlaces } from './trials/errors/written-places.ts';
-import { eventTrials } from './trials/events/all.ts';
-import { limitTrials } from './trials/limits/all.ts';
-import { toldRates } from './trials/limits/told-names.ts';
-import { purposeTrials } from './trials/purpose/all.ts';
-import { changed } from './trials/resources/changed.ts';
-import { changedLater } from './trials/resources/changed-later.ts';
+import { confirmingTrial } from './trials/events/confirming.ts';
+import { delivering } from './trials/events/delivering.ts';
+import { endingAll } from './trials/events/ear.ts';
+import { emitting } from './trials/events/emitting.ts';
+import { families } from './trials/events/families.ts';
+import { kept, resuming } from './trials/events/kept.ts';
+import { later, toldByClock } from './trials/events/later.ts';
+import { logged, logKept } from './trials/events/logged.ts';
+import { refused, unchangedIsSilent } from './trials/events/refused.ts';
+import { allTries, disabling } from './trials/events/tries.ts';
+import { atOnce } from './trials/limits/at-once.ts';
+import { pageSizes } from './trials/limits/pages.ts';
+import { quotas } from './trials/limits/quotas.ts';
+import { toldRates } from './trials/limits/rate-told.ts';
+import { rates } from './trials/limits/rates.ts';
+import { rowLimits } from './trials/limits/rows.ts';
+import { sizes } from './trials/limits/sizes.ts';
+import { times } from './trials/limits/times.ts';
+import { uncountedAnswers } from './trials/limits/uncounted.ts';
+import { baseAddress, functions, purposeUsers } from './trials/purpose/purpose.ts';
+import { changed, changedLater } from './trials/resources/changed.ts';
 import { childrenInParents } from './trials/resources/children.ts';
 import { childrenInChanges } from './trials/resources/children-changed.ts';
-import { countedFields } from './trials/resources/counted.ts';
 import { derived } from './trials/resources/derived.ts';
 import { rulesOverFields } from './trials/resources/field-rules.ts';
 import { fixedFields } from './trials/resources/fixed.ts';
 import { foundByKey } from './trials/resources/found-by-key.ts';
-import { identifiers } from './trials/resources/identifiers.ts';
+import { countedFields, identifiers } from './trials/resources/identifiers.ts';
 import { keptDeleted } from './trials/resources/kept.ts';
 import { missingRows } from './trials/resources/missing.ts';
 import { movedRows } from './trials/resources/moved-rows.ts';
-import { notWritable } from './trials/resources/not-writable.ts';
-import { uniqueRaced, uniqueRacedLater } from './trials/resources/raced.ts';
+import { uniqueChanged, uniqueRaced, uniqueRacedLater } from './trials/resources/raced.ts';
 import { references } from './trials/resources/references.ts';
 import { shownLater } from './trials/resources/shown-later.ts';
 import { shownShapes, shownStates } from './trials/resources/shown-shapes.ts';
 import { shownTo } from './trials/resources/shown-to.ts';
-import { statedRows } from './trials/resources/stated-rows.ts';
-import { stored } from './trials/resources/stored.ts';
-import { there } from './trials/resources/there.ts';
+import { statedRows, there } from './trials/resources/stated-rows.ts';
+import { notWritable, stored } from './trials/resources/stored.ts';
 import { unique } from './trials/resources/unique.ts';
-import { uniqueChanged } from './trials/resources/unique-changed.ts';
-import { afterTime } from './trials/states/after-time.ts';
-import { answeredCreations } from './trials/states/answered.ts';
-import { transitionConditions } from './trials/states/conditions.ts';
-import { edges } from './trials/states/edges.ts';
-import { transitions } from './trials/states/every-transition.ts';
+import { answeredCreations, initial } from './trials/states/answered.ts';
+import { edges, transitionConditions } from './trials/states/conditions.ts';
 import { following } from './trials/states/following.ts';
-import { inStates } from './trials/states/in-states.ts';
-import { initial } from './trials/states/initial.ts';
-import { movedByUpdate } from './trials/states/moved.ts';
+import { afterTime, inStates } from './trials/states/in-states.ts';
+import { movedByUpdate, transitions } from './trials/states/moved.ts';
 import { races } from './trials/states/races.ts';
 import { sequences, timedSequences } from './trials/states/sequences.ts';
 import { timed } from './trials/states/timed.ts';
-import { versioningTrials } from './trials/versioning/all.ts';
+import { eventVersions } from './trials/versioning/events.ts';
+import { selecting } from './trials/versioning/selecting.ts';
+import { shapes } from './trials/versioning/shapes.ts';
+import { olderUses } from './trials/versioning/used.ts';
 
-/** Every trial, the cheap and certain first. One file each, in the folder of its part. */
+/** The trials of events, in each of which nobody listens any more once it is over. */
+const eventTrials: readonly Trial[] = [
+  logged,
+  logKept,
+  confirmingTrial,
+  emitting,
+  refused,
+  unchangedIsSilent,
+  delivering,
+  families,
+  resuming,
+  later,
+  toldByClock,
+  kept,
+  allTries,
+  disabling,
+].map(endingAll);
+
+/** Every trial, the cheap and certain first, in the folder of its part. */
 export const trials: readonly Trial[] = [
   stored,
   changed,
@@ -137,9 +162,24 @@ export const trials: readonly Trial[] = [
   bodies,
   bodiless,
   oddValues,
-  ...purposeTrials,
-  ...authenticationTrials,
-  ...versioningTrials,
+  baseAddress,
+  purposeUsers,
+  functions,
+  who,
+  users,
+  credentialFormats,
+  signedRequests,
+  origins,
+  rows,
+  permittedLists,
+  lookUps,
+  referring,
+  belowParents,
+  besideOthers,
+  selecting,
+  shapes,
+  olderUses,
+  endingAll(eventVersions),
   // Where the clock can be moved they wait for nothing, and are done before those that do.
   changedLater,
   keysLater,
@@ -149,7 +189,14 @@ export const trials: readonly Trial[] = [
   uniqueRacedLater,
   ...eventTrials,
   toldRates,
-  ...limitTrials,
+  times,
+  sizes,
+  pageSizes,
+  rates,
+  uncountedAnswers,
+  quotas,
+  rowLimits,
+  atOnce,
   races,
   ownErrors,
   unchangedByRefused,

@@ -6,8 +6,8 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import { tagApart } from '../make/look.ts';
 import { paginationOf } from '../make/pages.ts';
-import { tagApart } from '../make/tag-apart.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
@@ -16,8 +16,7 @@ import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
 import { pageAfterPage, sortedBy, sortWords } from '../trials/endpoints/sorted.ts';
-import { looksAtBounds } from './looks-at-bounds.ts';
-import { looksAtWhole } from './looks-at-changes.ts';
+import { looksAtBounds, looksAtWhole } from './looks-at-changes.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** An answer with a status of 4xx among those of a claim. */

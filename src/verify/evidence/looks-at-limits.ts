@@ -4,9 +4,9 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { isCut, perName } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
 import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
-import { statedPaginationOf } from '../trials/limits/page.ts';
+import { statedPaginationOf } from '../trials/limits/pages.ts';
 import { whatIsLeft } from '../trials/limits/rate-told.ts';
-import { inChunks } from '../trials/limits/size-claim.ts';
+import { inChunks } from '../trials/limits/sizes.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** A claim of this reason. */

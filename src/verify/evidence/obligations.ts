@@ -1,4 +1,4 @@
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import { isDone } from '../exchange/exchange.ts';
@@ -6,15 +6,14 @@ import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { movedTold } from '../trials/resources/moved-rows.ts';
 import { fromTheStart } from '../trials/resources/stated-rows.ts';
+import { usesOf } from '../trials/versioning/used.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
 import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
 import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeouts, looksFor } from './looks-at-limits.ts';
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
-import { looksAtTokens } from './looks-at-tokens.ts';
-import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
+import { looksAtRules, looksAtSchemes, looksAtTokens, looksAtUsers } from './looks-at-users.ts';
 import { looksAtNames, looksAtRequired, looksAtValues } from './looks-at-values.ts';
-import { looksAtDeprecation, looksAtVersions } from './looks-at-versions.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** So many looks are asked for of one fact; what is cut is told. */
@@ -103,4 +102,48 @@ function looksAtResources(model: Model): Obligation[] {
     name: `a ${name}`,
     isMetBy: ({ exchanges }) => exchanges.some((one) => rowsShown(model, one)?.resource === name),
   }));
+}
+
+/** Each version that a request can name. */
+function looksAtVersions(model: Model, { subject }: LedgerFact): Obligation[] {
+  const { spec } = model;
+  const select = statedValue(spec.versioning.select);
+  if (subject !== 'service' || !select || select.by === 'pin') return [];
+  const carrier = select.carrier.toLowerCase();
+  const named = entriesOf(spec.versioning.versions).map(
+    ([, { name }]): Obligation => ({
+      name: `version ${name}`,
+      isMetBy: ({ exchanges }) =>
+        exchanges.some(
+          ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
+        ),
+    }),
+  );
+  // What reading shows says nothing of lists, filters and changes in the same words.
+  const reasons = new Set([...usesOf(model)].map(({ reason }) => reason));
+  return [...named, ...[...reasons].map((reason) => looksFor(reason))];
+}
+
+/** That it is told while it is served, and that a version is served until its last day and refused from then on. */
+function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+  const stated = statedValue(entryOf(spec.versioning.versions, subject)?.deprecation);
+  if (!stated) return [];
+  const told = stated.deprecated === undefined ? [] : [looksFor('that it is told', 'told')];
+  if (stated.sunset === undefined) return told;
+  if (stated.isAnnouncedOnly) return [...told, looksFor('that it is served after its end', 'sunset')];
+  const overMs = Date.parse(stated.sunset);
+  // What was served until a day that has gone by is nobody's to see.
+  const isOver = overMs < Date.now();
+  const isMeant = ({ toMs }: { readonly toMs: number }): boolean => toMs > overMs === isOver;
+  const served: Obligation = {
+    name: isOver ? `refused after ${stated.sunset}` : `served until ${stated.sunset}`,
+    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(isMeant),
+  };
+  const refused: Obligation = {
+    name: `refused after ${stated.sunset}`,
+    why: 'that is still to come',
+    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(({ toMs }) => toMs > overMs),
+  };
+  // Of a version that is over, nothing is left that could tell of its end but the refusal.
+  return isOver ? [served] : [...told, served, refused];
 }

@@ -225,3 +225,9 @@ function joined(prefix: string, text: string): string {
 export function isSamePerson(one: TrialCaller, other: TrialCaller): boolean {
   return one === other || (one.user === other.user && (one.id === undefined || other.id === undefined || one.id === other.id));
 }
+
+/** What stands before a credential, and the credential without it. */
+export function credentialParts({ value, scheme }: Credential): { readonly prefix: string; readonly text: string } {
+  const prefix = /^[A-Za-z]+ +/.exec(value)?.[0] ?? scheme.prefix ?? '';
+  return value.startsWith(prefix) ? { prefix, text: value.slice(prefix.length) } : { prefix: '', text: value };
+}

@@ -1,16 +1,13 @@
 import { Pool } from 'undici';
 import type { Json } from '../../document/document.ts';
-import { ask, Late, TooLarge } from './ask.ts';
+import { ask, Late, listensWithin, TooLarge } from './ask.ts';
 import { type Budget, type Errand, Spent } from './budget.ts';
 import type { ServiceClock } from './clock.ts';
 import type { Trouble } from './exchange.ts';
-import { type Lane, Lanes } from './lanes.ts';
-import { listensWithin } from './listening.ts';
-import type { Outgoing } from './outgoing.ts';
+import { isNothingLeft, type Lane, Lanes, refillMs, type ToldNames, UsedUp } from './lanes.ts';
 import { parseBody } from './parse-body.ts';
-import { isNothingLeft, refillMs, type ToldNames } from './rate-told.ts';
+import type { Outgoing } from './plan.ts';
 import { Untestable } from './untestable.ts';
-import { UsedUp } from './used-up.ts';
 
 /** What came back, and when by the service's clock. */
 interface Answered {

@@ -5,7 +5,6 @@ import type { TrialCaller } from './callers.ts';
 import type { TrialExchange } from './exchange.ts';
 import type { RequestPlan } from './plan.ts';
 import type { Done, Step } from './step.ts';
-import type { SampleStyle } from './style.ts';
 import type { Symbolic } from './symbol.ts';
 
 /** A row that a session has made or was given. */
@@ -71,3 +70,10 @@ export interface RowMaker {
   /** The steps that make the rows which stand for a caller itself. */
   ownRows(caller: TrialCaller): Promise<readonly Step<TrialExchange>[]>;
 }
+
+/**
+ * `plain`: only what is required, each value as ordinary as its shape lets it be; `full`: everything that the shape admits, some of
+ * what is optional left out; `whole`: what is required as in `plain`, and all that is optional, so that rules about what is required
+ * hardly ever refuse it.
+ */
+export type SampleStyle = 'plain' | 'full' | 'whole';

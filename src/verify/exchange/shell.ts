@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json } from '../../document/document.ts';
 import type { TrialCaller } from './callers.ts';
-import type { Outgoing } from './outgoing.ts';
-import type { RequestPlan } from './plan.ts';
+import type { Outgoing, RequestPlan } from './plan.ts';
 import { Captured, Fresh, isList, type Symbolic } from './symbol.ts';
 
 /** How a script names what it cannot write as text. */

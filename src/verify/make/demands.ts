@@ -6,12 +6,12 @@ import type { Shape } from '../../parts/shape.ts';
 import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
+import { hintsIn } from '../model/expressions.ts';
+import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
-import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../session/session.ts';
-import { hintsIn } from '../values/hints.ts';
-import { NoValue } from '../values/no-value.ts';
+import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
 

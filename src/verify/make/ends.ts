@@ -1,6 +1,6 @@
 import { readToken } from '../../kinds/schemes/token.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { credentialParts } from '../model/credential-parts.ts';
+import { credentialParts } from '../exchange/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 

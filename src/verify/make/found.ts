@@ -10,7 +10,7 @@ import { Captured, resolve, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import { itemsOf, rowsShown, unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
 import { paginationOf, widest } from './pages.ts';
 import { keyValues } from './path-keys.ts';

@@ -5,10 +5,10 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineAsked } from '../../parts/states.ts';
 import { callerContext } from '../model/access.ts';
+import { hintsIn } from '../model/expressions.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { hintsIn } from '../values/hints.ts';
 import { callersFor } from './callers-for.ts';
 import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene } from './scene.ts';
 

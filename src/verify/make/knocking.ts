@@ -9,7 +9,7 @@ import type { RequestPlan } from '../exchange/plan.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
-import { NoValue } from '../values/no-value.ts';
+import { NoValue } from '../values/scalars.ts';
 import { ready } from './readied.ts';
 
 /** An operation that a request of HTTP reaches, and that is no stream: its answer ends. */

@@ -12,10 +12,9 @@ import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
-import { hasNextPage, widest } from './pages.ts';
-import { walkingPages } from './walk-pages.ts';
+import { hasNextPage, walkingPages, widest } from './pages.ts';
 
 export interface RefusedExchange {
   readonly resource: string;

@@ -1,20 +1,22 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import { type Judgement, moot } from '../exchange/claim.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
-import { rowIn, rowWith, showsResource, tellsDeleted, unexpanded } from '../model/row-shown.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowIn, rowWith, showsResource, tellsDeleted, unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
 import { nextPage, widest } from './pages.ts';
 import { pathValues, requestAbout } from './request-about.ts';
-import { claimTagApart } from './tag-apart.ts';
 
 /** A row as it was looked at again. */
 export interface Look {
@@ -128,4 +130,91 @@ export function showsWhole(endpoint: Endpoint): boolean {
   const resource = resourceOfEffect(statedValue(endpoint.does));
   if (endpoint.identity !== undefined || endpoint.produces !== undefined || resource === undefined) return false;
   return showsResource(endpoint, resource, 200);
+}
+
+/** The reason of such a claim. */
+export const tagApart = 'ETag, apart';
+
+/** Claims that a row that reads otherwise than it did to the same reader has another tag: a strong one tells every two representations apart (RFC 9110 section 8.8.1). */
+function claimTagApart(session: Session, done: Done<TrialExchange>): void {
+  const { model, run } = session;
+  const { endpoint, caller, sent } = done.value;
+  if (endpoint?.etag !== 'strong') return;
+  const step = run.results.findLastIndex(
+    (one, at) =>
+      at < done.step &&
+      isExchange(one) &&
+      one.endpoint === endpoint &&
+      one.caller === caller &&
+      one.sent.target === sent.target &&
+      isDone(one),
+  );
+  const earlier = run.results[step];
+  if (!isExchange(earlier)) return;
+  session.claim({
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: tagApart,
+    at: `${endpoint.at}/etag`,
+    of: [{ step, value: earlier }, done] as const,
+    judge(before: TrialExchange, after: TrialExchange): Judgement {
+      const [old, row] = [before, after].map((one) => (isDone(one) ? rowWith(model, one, idIn(model, one)) : undefined));
+      if (!old || !row || isSame(old, row)) return moot('nothing has changed');
+      const { etag } = before.headers;
+      if (etag === undefined || etag.startsWith('W/')) return moot('it shows no strong ETag');
+      if (after.headers.etag !== etag) return undefined;
+      return { promised: 'another ETag for another representation', seen: `${etag} for both` };
+    },
+  });
+}
+
+/** The header that an endpoint asks for before it changes a row: the ETag that the same caller reads. @throws {Untestable} */
+export async function preconditions(
+  session: Session,
+  endpoint: Endpoint,
+  row: TrialRow,
+  caller: TrialCaller | undefined,
+): Promise<Record<string, Symbolic>> {
+  if (endpoint.ifMatch !== 'required') return {};
+  // A weak tag never matches (RFC 9110 section 13.1.1).
+  const isStrong = session.model
+    .endpointsThat('read', row.resource)
+    .some((read) => read.etag === 'strong' && isReadAsCaller(session.model, read, row.resource, caller));
+  return { 'If-Match': isStrong ? await etagFor(session, row, caller) : '*' };
+}
+
+/** The ETag of a row as a caller reads it. @throws {Untestable} */
+export async function etagFor(session: Session, row: TrialRow, caller: TrialCaller | undefined): Promise<Symbolic> {
+  const { model } = session;
+  const read = model
+    .endpointsThat('read', row.resource)
+    .find(
+      (one) =>
+        one.etag !== undefined && showsWhole(one) && statedValue(one.does) && isReadAsCaller(model, one, row.resource, caller),
+    );
+  const known = shownTag(session, row, read, caller);
+  if (known) return known;
+  if (!read || model.access.allows(model.operationOf(read), caller) === 'no')
+    throw new Untestable(`nothing shows the ETag of a ${row.resource}`);
+  const done = await session.send(await requestAbout(session, row, read, { caller }));
+  if (!isDone(done.value) || done.value.headers.etag === undefined)
+    throw new Untestable(`the ETag of a ${row.resource} is not shown`);
+  return session.capturedHeader(done, 'etag');
+}
+
+/** The ETag with which the same caller read the row last, where nothing was changed since. */
+function shownTag(session: Session, { shown }: TrialRow, read: Endpoint | undefined, caller: TrialCaller | undefined) {
+  if (!shown || shown.value.endpoint !== read || shown.value.caller !== caller || !shown.value.headers.etag) return undefined;
+  const since = session.run.results.slice(shown.step + 1);
+  return since.every((result) => isExchange(result) && result.sent.method === 'GET')
+    ? session.capturedHeader(shown, 'etag')
+    : undefined;
+}
+
+/** Whether a read shows the representation that a change by the caller is compared with: a public one may show less than the caller would be shown. */
+function isReadAsCaller(model: Model, read: Endpoint, resource: string, caller: TrialCaller | undefined): boolean {
+  const reader = model.readerOf({ endpoint: read, ...(caller && { caller }) });
+  if (reader === caller) return true;
+  const hidden = [...model.unseenBy(resource, reader)];
+  const own = model.unseenBy(resource, caller);
+  return hidden.length === own.size && hidden.every((name) => own.has(name));
 }

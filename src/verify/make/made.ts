@@ -1,13 +1,22 @@
 import type { Json } from '../../document/document.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { keyParameters } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
+import type { TrialRow } from '../exchange/row.ts';
+import type { Done } from '../exchange/step.ts';
+import { Captured, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import { isMaking } from '../model/row-known.ts';
-import { rowIn } from '../model/row-shown.ts';
-import { keysKnown } from './path-keys.ts';
+import { hasMade, isMaking } from '../model/row-known.ts';
+import { rowIn, rowPlace, type ShownFields } from '../model/row-shown.ts';
+import type { Session } from '../session/session.ts';
+import { bareMap } from '../values/at-path.ts';
+import { keysKnown, knownThrough } from './path-keys.ts';
 
 /** A row that was made. */
 export interface MadeRow {
@@ -151,4 +160,86 @@ function keysIn(model: Model, { endpoint, sent }: TrialExchange): Record<string,
 /** What a row is told apart from all others by. */
 export function madeKey({ resource, id }: Pick<MadeRow, 'resource' | 'id'>): string {
   return `${resource}\n${String(id)}`;
+}
+
+/** The row that a creation has made: what its answer shows of it, and what was sent to have it. @throws {Untestable} where it cannot be named. */
+export function rowMade(
+  session: Session,
+  made: {
+    readonly resource: string;
+    readonly endpoint: Endpoint;
+    readonly done: Done<TrialExchange>;
+    readonly caller: TrialCaller | undefined;
+    readonly path: Readonly<Record<string, Symbolic>>;
+    readonly json: Symbolic | undefined;
+    readonly parents: Readonly<Record<string, TrialRow>>;
+  },
+): TrialRow {
+  const { resource, endpoint, done, caller, path, json, parents } = made;
+  const { model } = session;
+  const fields = rowIn(done.value);
+  const place = rowPlace(endpoint, resource, done.value.status) ?? [];
+  const identifier = statedValue(model.resource(resource)?.identifier);
+  const field = identifier?.field ?? 'id';
+  const last = identifierParameter(endpoint);
+  const isShown = fields?.[field] !== undefined;
+  // What is sent names the row only where it is for the caller to say.
+  const isChosen = identifier?.generate === 'client' && typeof json === 'object' && json !== null && field in json;
+  const sent = isChosen ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
+  const inPath = last === undefined ? undefined : path[last];
+  const id = isShown ? session.captured(done, ...place, field) : (inPath ?? sent);
+  if (id === undefined)
+    throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
+  // Of a path that names rows by keys, only what is no key of theirs is the row's own.
+  const keys = keyParameters(endpoint);
+  const owned = Object.entries(path).filter(([name]) => !keys.has(name));
+  const known: Record<string, Symbolic> = bareMap({ ...Object.fromEntries(owned), ...knownThrough(parents) });
+  const stated = model.resource(resource);
+  for (const [name, value] of Object.entries(fields ?? {})) {
+    const target = isMap(value) && stated ? entryOf(stated.fields, name)?.ref : undefined;
+    // An expanded reference is named by the identifier in it.
+    const pointer = [...place, name, ...(target === undefined ? [] : [model.identifierField(target)])];
+    known[name] = new Captured(done.step, { in: 'body', pointer });
+  }
+  return { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
+}
+
+/** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */
+export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<TrialExchange>): TrialRow {
+  const field = statedValue(session.model.resource(resource)?.identifier)?.field ?? 'id';
+  const fields = rowIn(made.value);
+  const place = rowPlace(endpoint, resource, made.value.status) ?? [];
+  if (fields?.[field] === undefined)
+    throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
+  const known: Record<string, Symbolic> = bareMap(made.value.sent.path);
+  for (const name of Object.keys(fields)) known[name] = new Captured(made.step, { in: 'body', pointer: [...place, name] });
+  return { resource, id: session.captured(made, ...place, field), known, made, caller: made.value.caller, shown: made, fields };
+}
+
+/** References from row to row are followed so far. */
+const depthMax = 3;
+
+/** The exchanges of a session that made what a row refers to and, by its identifier, the row itself. */
+export function creationsOf(session: Session, resource: string, row: ShownFields): Done<TrialExchange>[] {
+  const { model, run } = session;
+  const found = new Map<number, Done<TrialExchange>>();
+  let front = [{ resource, row }];
+  for (let depth = 0; depth <= depthMax && front.length > 0; depth++) {
+    front = front.flatMap(({ resource: name, row: fields }) => {
+      const stated = model.resource(name);
+      const references = (stated ? entriesOf(stated.fields) : []).flatMap(([field, { ref }]) =>
+        ref === undefined ? [] : [{ ref, id: fields[field] }],
+      );
+      const meant = [...references, { ref: name, id: fields[model.identifierField(name)] }];
+      return meant.flatMap(({ ref, id }) => {
+        if (typeof id !== 'string' && typeof id !== 'number') return [];
+        const step = run.results.findIndex((result) => isExchange(result) && hasMade(model, result, ref, id));
+        const value = run.results[step];
+        if (found.has(step) || !isExchange(value)) return [];
+        found.set(step, { step, value });
+        return [{ resource: ref, row: rowIn(value) ?? {} }];
+      });
+    });
+  }
+  return [...found.values()].sort((one, other) => one.step - other.step);
 }

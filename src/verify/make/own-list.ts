@@ -11,16 +11,14 @@ import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import { isSendable } from '../model/sendable.ts';
+import { isSendable } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
-import { isFreeText } from '../values/apart.ts';
-import { OwnText } from '../values/own-text.ts';
+import { isFreeText, OwnText } from '../values/apart.ts';
 import { callersFor } from './callers-for.ts';
-import { hasNextPage, widest } from './pages.ts';
+import { hasNextPage, walkingPages, widest } from './pages.ts';
 import { tiedRows } from './path-keys.ts';
 import { pathValues } from './request-about.ts';
-import { rowFor } from './row-for.ts';
-import { walkingPages } from './walk-pages.ts';
+import { rowFor } from './row-where.ts';
 
 type Query = Readonly<Record<string, Symbolic>>;
 

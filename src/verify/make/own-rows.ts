@@ -7,7 +7,7 @@ import type { WantedRow } from '../exchange/row.ts';
 import type { Step } from '../exchange/step.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import { isSendable } from '../model/sendable.ts';
+import { isSendable } from '../model/own-body.ts';
 import { sending } from '../session/request.ts';
 import type { Session } from '../session/session.ts';
 import type { Made } from './made.ts';

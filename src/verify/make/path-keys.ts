@@ -6,7 +6,7 @@ import { identifierParameter } from '../../parts/payload.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 
 type Make = (resource: string, parents: Readonly<Record<string, TrialRow>>) => Promise<TrialRow>;
 

@@ -5,12 +5,10 @@ import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, namesRow, pathParameters } from '../../parts/payload.ts';
-import type { Transition } from '../../parts/states.ts';
-import { machineWith, transitionNamed } from '../../parts/states.ts';
+import { machineWith, type Transition, transitionNamed } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
-import type { TrialRow } from '../exchange/row.ts';
-import type { SampleStyle } from '../exchange/style.ts';
+import type { SampleStyle, TrialRow } from '../exchange/row.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
@@ -18,7 +16,7 @@ import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { openTo } from './opened.ts';
 import { requestAbout } from './request-about.ts';
-import { rowFor } from './row-for.ts';
+import { rowFor } from './row-where.ts';
 
 /** A valid request with everything in place that it needs, which has not been sent. */
 export interface Readied {

@@ -3,14 +3,13 @@ import { boundByPath, identifierParameter, pathParameters } from '../../parts/pa
 import type { Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
-import type { TrialRow } from '../exchange/row.ts';
-import type { SampleStyle } from '../exchange/style.ts';
+import type { SampleStyle, TrialRow } from '../exchange/row.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
+import { outcomeOf } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
-import { outcomeOf } from '../model/outcome.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
 import { keysKnown } from './path-keys.ts';
 

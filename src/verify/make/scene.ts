@@ -13,7 +13,7 @@ import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import { NotSeen } from '../model/expressions.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { NoValue } from '../values/no-value.ts';
+import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft } from '../values/values.ts';
 
 /** A body, or a row that is made by one, that a condition reads: what can be sent for it, and what of it matters. */

@@ -6,9 +6,9 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
 import { machineIn, machinesOf } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
+import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import { timeOf } from '../model/reckoned.ts';
-import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../session/session.ts';
 
 /** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that. */

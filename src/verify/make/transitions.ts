@@ -5,10 +5,9 @@ import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { FactName } from '../exchange/facts.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
-import { changedByClock } from '../model/clock-changes.ts';
+import { changedByClock, toldMeanwhile } from '../model/clock-changes.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import { toldMeanwhile } from '../model/told-meanwhile.ts';
 import type { Session } from '../session/session.ts';
 import { lookAt } from './look.ts';
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { type Machine, machineIn, machineWith, type Transition } from '../../parts/states.ts';
+import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
 import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
@@ -8,11 +8,11 @@ import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
-import { rowIn } from '../model/row-shown.ts';
+import type { Model } from '../model/model.ts';
+import { rowIn, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
-import { dueIn } from './due.ts';
 import { lookAt } from './look.ts';
 import { openTo } from './opened.ts';
 import { requestAbout } from './request-about.ts';
@@ -150,4 +150,48 @@ export function stateSent(endpoint: Endpoint, { field }: Machine, state: string)
 /** The stated states of a machine. */
 export function statesOf(machine: Machine): readonly string[] {
   return statedValue(machine.states) ?? [];
+}
+
+/** When the clock fires a transition on a row that was in its state then; nothing where that cannot be reckoned of what was shown. */
+export function dueAt(model: Model, { after, atTime }: Transition, row: ShownFields, enteredMs: number): number | undefined {
+  if (after) return enteredMs + after.ms;
+  const evaluated = atTime && model.expressions.evaluate(atTime, undefined, { context: { resource: row } });
+  const ms = typeof evaluated === 'object' ? Date.parse(String(evaluated.value)) : Number.NaN;
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+/** How long it is until then. */
+export function dueIn({ model, run }: Session, row: TrialRow, transition: Transition): number | undefined {
+  const nowMs = run.clock.toService(Date.now());
+  const atMs = dueAt(model, transition, row.fields ?? {}, nowMs);
+  return atMs === undefined ? undefined : Math.max(0, atMs - nowMs);
+}
+
+/** The last transition of the shortest way of callers into each state. */
+export function shortestWays(model: Model, machine: Machine): ReadonlyMap<string, string | undefined> {
+  const ways = new Map<string, string | undefined>(machine.initial.map(({ state }) => [state, undefined]));
+  // Entries that are added while the map is gone through are gone through as well: breadth first.
+  for (const [state] of ways) {
+    for (const [name, { from, to }] of entriesOf(machine.transitions)) {
+      if ((from !== '*' && !from.includes(state)) || !model.endpointOfTransition(machine.resource, name)) continue;
+      for (const target of to) if (!ways.has(target.state)) ways.set(target.state, name);
+    }
+  }
+  return ways;
+}
+
+/** Deletes a row, in a state in which it may be. @throws {Untestable} where nobody can. */
+export async function remove(session: Session, row: TrialRow): Promise<Done<TrialExchange>> {
+  const { model } = session;
+  const [endpoint] = model.endpointsThat('delete', row.resource);
+  session.need(endpoint !== undefined, `nothing deletes a ${row.resource}`);
+  for (const machine of machinesOf(model.spec.states, row.resource)) {
+    const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
+    const [state] = allowed;
+    if (state !== undefined && !allowed.includes(String(row.fields?.[machine.field])))
+      await walkTo(session, row, state, { machine });
+  }
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  return session.send(await requestAbout(session, row, endpoint, { caller, headers }));
 }

@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated, type Unstated } from '../../parts/fact.ts';
-import { requestShape } from '../../parts/payload.ts';
+import { entriesOf, entryOf, type Fact, isStated, statedValue, type Unstated } from '../../parts/fact.ts';
+import { childrenTakerOf, requestShape, sentShape, takesChildren } from '../../parts/payload.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { isMovedByUpdate, machinesOf, transitionsOn } from '../../parts/states.ts';
 
 /**
  * The same document with nothing said that follows by rule anyway: who writes out the request of a creation, or that reading
@@ -74,4 +75,56 @@ function inOneWay(value: Json, isNamed = false): Json {
 
 function isEmptyList(word: string, value: Json): boolean {
   return word === 'required' && Array.isArray(value) && value.length === 0;
+}
+
+/**
+ * A body by rule without the children that a change may name: whoever draws a body knows none that are there. A replacement has to send
+ * them, so that it makes them all.
+ */
+export function withoutNamedChildren(spec: Spec, endpoint: Endpoint, shape: Fact<Shape>): Fact<Shape> {
+  const effect = statedValue(endpoint.does);
+  const taker = effect && childrenTakerOf(effect);
+  if (!effect || !('resource' in effect) || !taker || taker === 'create' || isStated(endpoint.request) || !isStated(shape))
+    return shape;
+  const fields = entriesOf(entryOf(spec.resources.all, effect.resource)?.fields);
+  const held = new Map(fields.filter(([, field]) => takesChildren(field, taker)));
+  if (held.size === 0) return shape;
+  const stated = isMap(shape.value.properties) ? shape.value.properties : {};
+  const properties = Object.fromEntries(
+    Object.entries(stated).flatMap(([name, inner]) => {
+      const field = held.get(name);
+      if (!field) return [[name, inner]];
+      return taker === 'update' ? [] : [[name, sentShape(spec, field)]];
+    }),
+  );
+  return { ...shape, value: { ...shape.value, properties } };
+}
+
+/** The transitions that an update is, with the fields of their states: it sends another state than the row was in, and one leads there. */
+export function movedIn(
+  { states }: Spec,
+  resource: string,
+  operation: string | undefined,
+  fields: Readonly<Record<string, Json>> | undefined,
+  before: Readonly<Record<string, Json>> | undefined,
+): readonly { readonly field: string; readonly transition: string }[] {
+  return machinesOf(states, resource).flatMap((machine) => {
+    const { field } = machine;
+    const [sent, was] = [fields?.[field], before?.[field]];
+    if (typeof sent !== 'string' || sent === was) return [];
+    const moving = transitionsOn(machine, operation).filter(([, { to }]) => to.some((target) => target.state === sent));
+    const leaving = moving.find(([, { from }]) => from === '*' || from.includes(String(was)));
+    return leaving ? [{ field, transition: leaving[0] }] : [];
+  });
+}
+
+/** A state that an update sends is a matter of its own trial: elsewhere nothing is moved by the way. */
+export function withoutState({ states }: Spec, endpoint: Endpoint, shape: Fact<Shape>): Fact<Shape> {
+  const effect = statedValue(endpoint.does);
+  if (effect?.verb !== 'update' || isStated(endpoint.request) || !isStated(shape)) return shape;
+  const moved = machinesOf(states, effect.resource).filter(isMovedByUpdate);
+  if (moved.length === 0) return shape;
+  const stated = isMap(shape.value.properties) ? shape.value.properties : {};
+  const properties = Object.fromEntries(Object.entries(stated).filter(([name]) => moved.every(({ field }) => field !== name)));
+  return { ...shape, value: { ...shape.value, properties } };
 }

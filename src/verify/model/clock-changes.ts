@@ -1,6 +1,9 @@
+import type { Json } from '../../document/document.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
-import { entriesOf } from '../../parts/fact.ts';
-import { comingOf } from '../../parts/followed.ts';
+import type { Effect } from '../../parts/effects.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { actsAfter, comingOf } from '../../parts/followed.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
@@ -101,4 +104,58 @@ function isDue(
   if (value === null) return false;
   const ms = Date.parse(String(value));
   return !(ms > toMs + marginMs);
+}
+
+const known = new WeakMap<Spec, ReadonlyMap<string, ReadonlySet<string>>>();
+
+/**
+ * The fields of a row that a service writes at a moment of its own: whether an address has confirmed, and what is set with it. It asks while others
+ * look, so one of these may be another from one look to the next, and nothing is wrong.
+ */
+export function toldMeanwhile(spec: Spec, resource: string): ReadonlySet<string> {
+  const found = known.get(spec) ?? new Map(confirmedFields(spec));
+  known.set(spec, found);
+  return found.get(resource) ?? none;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function confirmedFields(spec: Spec): [string, ReadonlySet<string>][] {
+  const push = statedValue(spec.events.delivery)?.push;
+  const { resource, confirmed } = push?.subscribers ?? {};
+  if (push?.confirm === undefined || resource === undefined || confirmed === undefined) return [];
+  const words = [`confirm ${resource}`, 'write'];
+  const fields = entriesOf(entryOf(spec.resources.all, resource)?.fields);
+  const set = fields.filter(([, field]) => words.some((word) => field.set[word] !== undefined));
+  return [[resource, new Set([confirmed.split('.')[0] ?? confirmed, ...set.map(([name]) => name)])]];
+}
+
+/** A row without them; what is no row is as it is. */
+export function steady(spec: Spec, resource: string, row: Json): Json {
+  const meanwhile = toldMeanwhile(spec, resource);
+  if (meanwhile.size === 0 || typeof row !== 'object' || row === null || Array.isArray(row)) return row;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !meanwhile.has(name)));
+}
+
+/**
+ * The fields of a row that what follows from its change may give other values: an answer shows the row as it is in the end, and what was told of
+ * the change shows it as it was then.
+ */
+export function changedAgain(model: Model, name: string, effect: Effect, operation: string): Set<string> {
+  const { spec } = model;
+  const found = new Set<string>();
+  const fields = entriesOf(model.resource(name)?.fields);
+  const coming = comingOf(spec, actsAfter(spec, effect, operation));
+  for (const { does, set } of coming) {
+    if (does?.resource !== name || does.verb === 'create') continue;
+    const word = does.verb === 'transition' ? does.transition : does.verb;
+    for (const field of Object.keys(set)) found.add(field);
+    for (const [field, stated] of fields) if (stated.set[word] || stated.set.write || word === 'delete') found.add(field);
+    if (does.verb === 'transition') for (const { field } of machinesOf(spec.states, name)) found.add(field);
+  }
+  const others = new Set(coming.flatMap(({ does }) => (does ? [does.resource] : [])));
+  for (const { field, aggregates, ownReads } of derivationsOf(spec).of(name)) {
+    if (aggregates.some(({ from }) => others.has(from)) || ownReads.some((read) => found.has(read))) found.add(field.name);
+  }
+  return found;
 }

@@ -6,7 +6,7 @@ import { type CompiledExpression, compileExpression } from '../../parts/expressi
 import { aBoolean } from '../../parts/expressions/scope.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import type { Expectation, RowFields } from './expectation.ts';
 
 /** The rows that refer to a row by one field of theirs. */

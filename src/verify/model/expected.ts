@@ -8,22 +8,24 @@ import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts'
 import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/carry.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
-import { bareMap } from '../values/bare-map.ts';
-import { boundValues } from './bound-values.ts';
-import { changedAgain } from './changed-again.ts';
+import { bareMap } from '../values/at-path.ts';
+import { movedIn } from './by-rule.ts';
+import { changedAgain, toldMeanwhile } from './clock-changes.ts';
 import { withDerivedFields } from './derived.ts';
-import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
+import {
+  type Before,
+  type Expectation,
+  type Follow,
+  generatedExpected,
+  identifierExpected,
+  type RowFields,
+} from './expectation.ts';
 import { everyMember } from './expressions.ts';
-import { generatedExpected, identifierExpected } from './generated.ts';
-import { completeInner } from './inner-values.ts';
 import type { Model } from './model.ts';
-import { movedIn } from './moved.ts';
 import { mayHold } from './own-body.ts';
-import { firstTarget, fromExpression } from './reckoned.ts';
+import { completeInner, firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
-import { isJsonMap, sentFields, unset } from './sent-fields.ts';
-import { toldMeanwhile } from './told-meanwhile.ts';
-import { leavesAsItWas, reckonedOf } from './unchanged-by.ts';
+import { boundValues, isJsonMap, leavesAsItWas, reckonedOf, sentFields, unset } from './sent-fields.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(

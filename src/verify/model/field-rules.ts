@@ -6,7 +6,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { childrenTakerOf, takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import type { RowFields } from './expectation.ts';
 import type { Model } from './model.ts';
 

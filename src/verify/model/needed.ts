@@ -7,7 +7,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { NoValue } from '../values/no-value.ts';
+import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
 import { isByRule } from './promises.ts';
 

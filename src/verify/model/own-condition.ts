@@ -10,9 +10,9 @@ import type { Before } from './expectation.ts';
 import { beforeFrom, expectedAfter } from './expected.ts';
 import type { Evaluated } from './expressions.ts';
 import { sentKeepsRules } from './field-rules.ts';
-import { followedIn } from './followed.ts';
 import type { Model } from './model.ts';
 import type { StatedRefusal } from './refusals.ts';
+import { followedIn } from './row-known.ts';
 import { idIn, rowsShown, rowWith } from './row-shown.ts';
 
 /**

@@ -7,7 +7,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { bodyFields, isDone, type TrialExchange } from '../exchange/exchange.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import type { Model } from './model.ts';
 
 export type ShownFields = Readonly<Record<string, Json>>;

@@ -1,14 +1,16 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import { bytesFormat } from '../../kinds/formats/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
-import { isStateSent, isWritable } from '../../parts/payload.ts';
+import { boundByPath, identifierParameter, isStateSent, isWritable, pathParameters } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { identifierType } from '../../parts/schemas.ts';
 import { takenOf } from '../../parts/taking.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
-import { bareMap } from '../values/bare-map.ts';
+import { bareMap } from '../values/at-path.ts';
 import { isForm } from '../values/forms.ts';
+import type { Before, RowFields } from './expectation.ts';
 import type { Model } from './model.ts';
 import { writesFields } from './own-body.ts';
 
@@ -77,4 +79,42 @@ const scalars: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'bo
 
 function isJson(type: string | undefined): boolean {
   return type === undefined || /^application\/(?:[\w.-]+\+)?json/.test(type);
+}
+
+/** A row before a change, as far as what becomes of it can be reckoned: the rest may be as it was. */
+export function reckonedOf(before: Before, resource: Resource, words: readonly string[], unknown: ReadonlySet<string>): Before {
+  const fields = Object.entries(unset(resource, words, before.fields)).filter(([name]) => !unknown.has(name));
+  return { ...before, fields: Object.fromEntries(fields) };
+}
+
+/** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
+export function leavesAsItWas({ fields }: Resource, next: RowFields, before: Before): boolean {
+  // What is derived of other rows is another only where the rest of the row is, or they are.
+  const isGone = (name: string) => !Object.hasOwn(next, name) && entryOf(fields, name)?.derive === undefined;
+  return (
+    Object.entries(next).every(
+      ([name, value]) => before.unseen.has(name) || isSame(value ?? null, before.fields[name] ?? null),
+    ) && Object.entries(before.fields).every(([name, value]) => value === null || !isGone(name))
+  );
+}
+
+/** The fields that the path of an exchange binds, and their values. */
+export function boundValues(model: Model, { endpoint, sent }: TrialExchange): ReadonlyMap<string, Json> {
+  const bound = new Map<string, Json>();
+  if (!endpoint) return bound;
+  const effect = statedValue(endpoint.does);
+  const resource = effect && 'resource' in effect ? model.resource(effect.resource) : undefined;
+  if (!resource) return bound;
+  const names = new Set(boundByPath(model.spec, endpoint));
+  const last = identifierParameter(endpoint);
+  const identifier = statedValue(resource.identifier)?.field;
+  for (const parameter of pathParameters(endpoint.path)) {
+    const name = parameter === last ? identifier : parameter;
+    const value = sent.path[parameter];
+    const field = name === undefined ? undefined : entryOf(resource.fields, name);
+    if (name === undefined || value === undefined || !field || !names.has(name)) continue;
+    const type = field.ref === undefined ? statedValue(field.shape)?.type : identifierType(model.spec, field.ref);
+    bound.set(name, type === 'integer' && typeof value === 'string' ? Number(value) : value);
+  }
+  return bound;
 }

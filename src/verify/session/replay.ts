@@ -1,8 +1,6 @@
-import { carriedOut } from '../exchange/carried-out.ts';
 import { type Claim, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
 import { isExchange } from '../exchange/exchange.ts';
-import type { ScriptRun } from '../exchange/run.ts';
-import type { Step } from '../exchange/step.ts';
+import { carriedOut, type ScriptRun, type Step } from '../exchange/step.ts';
 import { Missing } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 

@@ -1,19 +1,17 @@
+import { readToken } from '../../kinds/schemes/token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { TrialCaller } from '../exchange/callers.ts';
-import { carriedOut } from '../exchange/carried-out.ts';
+import { credentialParts, type TrialCaller } from '../exchange/callers.ts';
 import { type Claim, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
 import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from '../exchange/row.ts';
-import type { ScriptRun } from '../exchange/run.ts';
-import type { Done, Step } from '../exchange/step.ts';
+import { carriedOut, type Done, type ScriptRun, type Step } from '../exchange/step.ts';
 import { Captured, type Spot, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import type { Draws } from '../values/chance.ts';
 import { judgementAgain, type Observer } from './observer.ts';
 import { sending } from './request.ts';
-import { isTokenOver } from './token-over.ts';
 
 /** A claim that did not hold, and how much of the script had run by then. */
 export interface Suspicion {
@@ -240,4 +238,11 @@ function needing<T>(step: Step<T>, needs: readonly number[]): Step<T> {
       for (const smaller of step.smaller?.() ?? []) yield needing(smaller, needs);
     },
   };
+}
+
+/** Whether a token that was given was over by the time it was sent: what it is refused with then says nothing of what was asked. */
+export function isTokenOver({ caller, fromMs }: TrialExchange): boolean {
+  const { credential, bad } = caller ?? {};
+  const exp = credential && bad === undefined ? readToken(credentialParts(credential).text)?.claims.exp : undefined;
+  return typeof exp === 'number' && exp * 1000 <= fromMs;
 }

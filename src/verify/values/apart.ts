@@ -1,10 +1,10 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
+import type { Draw } from '../../kinds/generators/kind.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
-import type { Symbolic } from '../exchange/symbol.ts';
-import { boundsOf } from './numbers.ts';
-import { type OwnText, ownTextMost } from './own-text.ts';
+import { Fresh, type Symbolic } from '../exchange/symbol.ts';
+import { boundsOf } from './scalars.ts';
 
 /** Up to three values of a shape, in their order, such that numbers would come in another as texts; none where it is beyond us. */
 export function valuesApart(shape: Shape | JsonMap, own: OwnText): readonly Symbolic[] {
@@ -73,4 +73,23 @@ function numbersApart(shape: Shape | JsonMap, type: 'integer' | 'number'): reado
   if (usual) return usual;
   const gap = step === 0 ? (max - min) / 4 : step;
   return [0, 1, 2].map((count) => Number((min + count * gap).toPrecision(12))).filter(fits);
+}
+
+/** The most characters that such a text has, with a little before and after it. */
+const ownTextMost = 14;
+
+/** A text that nobody else has, and texts that are made of it: whoever looks for one of them finds the others, and nothing else. */
+export class OwnText {
+  readonly #made = new WeakMap<Draw, string>();
+
+  /** Letters and digits alone, of one case, so that everybody orders and compares them in the same way. */
+  with(before = '', after = ''): Fresh {
+    return new Fresh((draw) => `${before}${this.#of(draw)}${after}`);
+  }
+
+  #of(draw: Draw): string {
+    const known = this.#made.get(draw) ?? `nf${Buffer.from(draw.bytes(4)).toString('hex')}`;
+    this.#made.set(draw, known);
+    return known;
+  }
 }

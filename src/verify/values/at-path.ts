@@ -1,5 +1,4 @@
 import { Captured, Fresh, type Symbolic } from '../exchange/symbol.ts';
-import { bareMap } from './bare-map.ts';
 
 /** A body with a member set to another value; the maps on the way are made where they are not there. Items of lists are named by their numbers. */
 export function withMember(body: Symbolic, [name, ...rest]: readonly string[], value: Symbolic): Symbolic {
@@ -42,4 +41,9 @@ export function membersOf(value: Symbolic): Readonly<Record<string, Symbolic>> {
   // The cast holds: what is left is a map.
   const map = value as Readonly<Record<string, Symbolic>>;
   return Object.getPrototypeOf(map) === null ? map : bareMap(map);
+}
+
+/** The members of a map as one that has no prototype: a field may be called `constructor`. */
+export function bareMap<T>(members: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.assign(Object.create(null), members);
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
-import type { Variant } from './variant.ts';
+import type { Variant } from './variants.ts';
 
 /** Whether a body of a media type is a form, in which every value is a text that its shape tells how to read. */
 export function isForm(type: string | undefined): boolean {

@@ -6,7 +6,7 @@ import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Fresh, freshText } from '../exchange/symbol.ts';
-import { NoValue } from './no-value.ts';
+import { NoValue } from './scalars.ts';
 import { arbitraryValuesOf } from './values.ts';
 
 /** Of few values there are, one that this run has not had yet is drawn for so often. */

@@ -6,10 +6,8 @@ import { writableShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { conjunctsOf, type Union, unionOf, without, withoutConjunction } from '../../parts/shapes/branches.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { SampleStyle } from '../exchange/style.ts';
-import { fitting, NoValue } from './no-value.ts';
-import { numbers } from './numbers.ts';
-import { texts } from './texts.ts';
+import type { SampleStyle } from '../exchange/row.ts';
+import { fitting, NoValue, numbers, texts } from './scalars.ts';
 
 /** A place where the identifier of an existing row has to stand. */
 export class Reference {

@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
+import { jsonTypeOf } from '../../document/json-type.ts';
 import { isMap } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { standardFormatNamed } from '../../kinds/formats/standard.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
-import { boundsOf } from './numbers.ts';
-import type { Variant } from './variant.ts';
+import { conjunctionWord, isUnion } from '../../parts/shapes/keywords.ts';
+import { boundsOf } from './scalars.ts';
 
 /** Values at the edges of a shape, each of which it admits: every allowed one, the bounds, null. */
 export function* edgesOf(shape: JsonMap): Iterable<Variant> {
@@ -200,4 +202,30 @@ function* listBreaks(shape: JsonMap): Iterable<Variant> {
   const first = isMap(items) && Array.isArray(items.enum) ? items.enum[0] : undefined;
   if (shape.uniqueItems === true && first !== undefined) yield { label: 'of one item twice', value: [first, first], kind };
   if (shape.uniqueItems === true && isPlain) yield { label: 'of one item twice', value: ['twice', 'twice'], kind };
+}
+
+/** One value that is just inside or just outside of what a shape admits, and the kind of fact that says so. */
+export interface Variant {
+  /** For people and for the names of cases: `of 0`, `of 41 characters`. */
+  readonly label: string;
+  readonly value: Json;
+  readonly kind: 'types' | 'formats' | 'allowed values';
+}
+
+/** The condition below `request.invalid` that a value of such a shape comes to; the general one where its shape has several forms. */
+export function conditionOfBreak(shape: JsonMap, value: Json): ErrorCondition {
+  const { type } = shape;
+  const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : [];
+  const isScalar = types.length > 0 && types.every((one) => typeof one === 'string' && scalars.has(one));
+  if (!isScalar || Object.keys(shape).some((word) => isUnion(word) || word === conjunctionWord || word === '$ref'))
+    return 'request.invalid';
+  const own = jsonTypeOf(value);
+  const isOfType = types.includes(own) || (own === 'integer' && types.includes('number')) || isWhole(value, types);
+  return isOfType ? 'request.invalid.value' : 'request.invalid.type';
+}
+
+const scalars: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'null']);
+
+function isWhole(value: Json, types: readonly Json[]): boolean {
+  return types.includes('integer') ? Number.isInteger(value) : types.includes('number') && typeof value === 'number';
 }

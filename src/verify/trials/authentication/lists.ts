@@ -11,14 +11,13 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
-import { identified, identifierField } from '../../make/identities.ts';
+import { contextOfRow, identified, identifierField } from '../../make/callers-for.ts';
 import { pathValues } from '../../make/request-about.ts';
-import { contextOfRow } from '../../make/row-context.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { pageIn, statedPaginationOf } from '../limits/page.ts';
+import { pageIn, statedPaginationOf } from '../limits/pages.ts';
 
 /** Lists show a caller the rows that a rule allows, all of them, and neither show nor count another. */
 export const permittedLists: Trial = {

@@ -13,17 +13,15 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { resolve } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
+import { contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
-import { identified } from '../../make/identities.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { contextOfRow } from '../../make/row-context.ts';
 import type { Known } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { hiddenJudgement, largestPage, listedJudgement } from './lists.ts';
-import { makersFor } from './makers.ts';
-import { ownCode, ownJudgement, readability } from './row-rules.ts';
+import { makersFor, ownCode, ownJudgement, readability } from './row-rules.ts';
 
 /** What a rule grants to whom a row is there, it grants to them alone, as the row says, and no longer than it is there. */
 export const lookUps: Trial = {

@@ -10,25 +10,21 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
-import { callersFor } from '../../make/callers-for.ts';
+import { callersFor, contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { identified } from '../../make/identities.ts';
 import type { Door } from '../../make/knocking.ts';
 import { showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { contextOfRow } from '../../make/row-context.ts';
 import { stateOf } from '../../make/walk.ts';
 import type { Allowed } from '../../model/access.ts';
+import { steady } from '../../model/clock-changes.ts';
 import { missingIdentifier } from '../../model/missing-identifier.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefused } from '../../model/refused-as.ts';
-import { steady } from '../../model/told-meanwhile.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { difference } from '../../values/difference.ts';
-import { makersFor } from './makers.ts';
-import { telltale } from './missing.ts';
-import { foreignJudgement, ownCode, ownJudgement, readability } from './row-rules.ts';
+import { foreignJudgement, makersFor, ownCode, ownJudgement, readability, telltale } from './row-rules.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
 export const rows: Trial = {

@@ -5,7 +5,7 @@ import { kindOfScheme, schemePrefix } from '../../../parts/authentication.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { credentialParts, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { FactName } from '../../exchange/facts.ts';
@@ -23,16 +23,13 @@ import {
   publicDoors,
   showing,
 } from '../../make/knocking.ts';
-import { credentialParts } from '../../model/credential-parts.ts';
 import type { Model } from '../../model/model.ts';
 import { type HeldRule, isByRule } from '../../model/promises.ts';
-import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
-import { mayBeRefusedBefore } from '../../model/stated-order.ts';
+import { isRefusal, isRefused, mayBeRefusedBefore, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
-import { elsewhere, isUnknown, isUnknownCaller, unknownFlaw } from './carriers.ts';
-import { isTokenScheme, tamperedWith } from './tampered.ts';
+import { elsewhere, isTokenScheme, isUnknown, isUnknownCaller, tamperedWith, unknownFlaw } from './carriers.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
 export const who: Trial = {

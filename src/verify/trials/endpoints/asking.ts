@@ -1,11 +1,15 @@
+import type { JsonMap } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import { parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { sortKeyOf } from '../../../parts/sorting.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { arrange } from '../../make/begin-body.ts';
@@ -14,9 +18,11 @@ import { beginList } from '../../make/own-list.ts';
 import { paginationOf } from '../../make/pages.ts';
 import { pathValues } from '../../make/request-about.ts';
 import { isByRule } from '../../model/promises.ts';
+import { pathFits } from '../../model/set-to-fit.ts';
 import type { Session } from '../../session/session.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/scalars.ts';
 import { arbitraryValuesOf, Reference } from '../../values/values.ts';
+import type { Variant } from '../../values/variants.ts';
 
 /** Sends a request that is ready but for its query. */
 export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
@@ -101,4 +107,50 @@ async function neededQuery(session: Session, endpoint: Endpoint): Promise<Record
     }
   }
   return query;
+}
+
+/** Whether a request was taken, as far as its parameters go. */
+export function takenAsValid(session: Session, exchange: TrialExchange, what = 'what is valid'): Judgement {
+  const { model } = session;
+  if (isDone(exchange)) return undefined;
+  if (goesByUnseen(session, exchange)) return moot('nobody asks by what it does not see');
+  if (!pathFits(model, exchange)) return moot('the row is called what no row may be called');
+  const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+  if (model.refusals.mayBeOwn(exchange, operation)) return moot('it may be an error of its own, which shows no code');
+  const code = model.refusals.codeIn(exchange);
+  const parameter = model.refusals.of('request.parameter', operation)?.code.name;
+  const isRefused = code === undefined ? exchange.status === 400 : code === parameter;
+  const isFailure = exchange.status === 500 && exchange.endpoint !== undefined && isByRule(exchange.endpoint);
+  if (!isRefused && !isFailure) return moot('something else stood in its way');
+  return { promised: `${what} is taken`, seen: `${exchange.status} ${exchange.text}` };
+}
+
+/** Whether a list is asked to go by a field that its caller does not see, or not of every row. */
+function goesByUnseen({ model }: Session, { endpoint, sent, caller }: TrialExchange): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  const unseen = effect?.verb === 'list' ? model.unseenBy(resourceOfEffect(effect) ?? '', caller) : new Set<string>();
+  if (!endpoint || unseen.size === 0) return false;
+  return Object.entries(sent.query).some(([name, value]) => {
+    const parameter = entryOf(endpoint.parameters, name);
+    if (!parameter) return false;
+    const sorted = parameter.sorts ? String(value).split(',') : [];
+    return unseen.has(parameter.filters ?? '') || sorted.some((word) => unseen.has(sortKeyOf(parameter, word.trim()).field));
+  });
+}
+
+/** What a query can carry: no null, nothing empty, nothing that is written like something else. */
+export function isWritten({ value }: Variant): boolean {
+  return value !== null && value !== '' && typeof value !== 'object';
+}
+
+/** A word is a word in a query, whatever it was meant to be: only what no reading of the text admits is broken. */
+export function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
+  const types = typeof shape.type === 'string' ? [shape.type] : Array.isArray(shape.type) ? shape.type.map(String) : [];
+  if (types.includes('string')) return typeof value === 'string';
+  // In a query 7 and "7" are one.
+  return !(
+    typeof value === 'string' &&
+    /^-?\d+(?:\.\d+)?$/.test(value) &&
+    types.some((type) => type === 'integer' || type === 'number')
+  );
 }

@@ -14,21 +14,17 @@ import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
 import { asksForNoKind } from '../../model/asked-kinds.ts';
-import { bodyMedia } from '../../model/body-media.ts';
 import { sentKeepsRules } from '../../model/field-rules.ts';
 import { isNeverNull } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
-import { pathFits } from '../../model/path-fits.ts';
+import { bodyMedia } from '../../model/own-body.ts';
 import { isByRule } from '../../model/promises.ts';
-import { isSetToFit } from '../../model/set-to-fit.ts';
+import { isSetToFit, pathFits } from '../../model/set-to-fit.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { membersOf, withMember, withoutMember } from '../../values/at-path.ts';
-import { conditionOfBreak } from '../../values/break-sort.ts';
-import type { Variant } from '../../values/variant.ts';
-import { besidePath, sendBesidePath } from './beside-path.ts';
-import { bodyBreaks, bodyEdges } from './breaks.ts';
-import { inBranch, isHandedOn, membersBegun } from './members-begun.ts';
+import { conditionOfBreak, type Variant } from '../../values/variants.ts';
+import { besidePath, bodyBreaks, bodyEdges, inBranch, isHandedOn, membersBegun, sendBesidePath } from './members-begun.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
 export const bodies: Trial = {

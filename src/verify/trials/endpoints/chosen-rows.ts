@@ -15,10 +15,9 @@ import type { Done } from '../../exchange/step.ts';
 import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
 import type { OwnList } from '../../make/own-list.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { isSendable } from '../../model/sendable.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
-import { isFreeText, valuesApart } from '../../values/apart.ts';
-import { OwnText } from '../../values/own-text.ts';
+import { isFreeText, OwnText, valuesApart } from '../../values/apart.ts';
 
 /** A row of a list, and what of it or around it the list is chosen by. */
 export interface Candidate {

@@ -16,8 +16,7 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { oneLine } from '../../values/difference.ts';
-import { headerSays } from '../../values/header-text.ts';
+import { headerSays, oneLine } from '../../values/difference.ts';
 
 const verbs: ReadonlySet<string> = new Set(['create', 'read', 'update', 'replace', 'transition']);
 

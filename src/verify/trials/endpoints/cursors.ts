@@ -13,7 +13,7 @@ import { beginList } from '../../make/own-list.ts';
 import { nextPage, paginationOf } from '../../make/pages.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/scalars.ts';
 import { arbitraryValuesOf, Reference } from '../../values/values.ts';
 import { sortWords } from './sorted.ts';
 

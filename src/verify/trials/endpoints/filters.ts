@@ -2,7 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
-import { entryOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import type { Field } from '../../../parts/resources.ts';
@@ -15,13 +15,14 @@ import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
 import { hasNextPage } from '../../make/pages.ts';
 import { statesOf } from '../../make/walk.ts';
+import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
-import { isSendable } from '../../model/sendable.ts';
 import type { Session } from '../../session/session.ts';
-import { isFreeText, sameOtherwise, valuesApart } from '../../values/apart.ts';
-import { OwnText } from '../../values/own-text.ts';
-import { matchesFilter } from './compare.ts';
-import { pagesOf, rowsOf } from './order.ts';
+import type { Trial } from '../../session/trial.ts';
+import { isFreeText, OwnText, sameOtherwise, valuesApart } from '../../values/apart.ts';
+import { listChosen } from './chosen.ts';
+import { matchesFilter, pagesOf, rowsOf } from './order.ts';
+import { listInOrder, listSorted, sortWords } from './sorted.ts';
 
 /** What is asked of a filter, and the rows that are made for it: some that fit and some that do not. */
 interface Filtering {
@@ -31,7 +32,7 @@ interface Filtering {
 }
 
 /** A filter lets through the rows that fit it, all of them and no other: at its bound, below and above it, with several values. */
-export async function listFiltered(session: Session, endpoint: Endpoint, parameter: Parameter): Promise<void> {
+async function listFiltered(session: Session, endpoint: Endpoint, parameter: Parameter): Promise<void> {
   const { model } = session;
   const own = new OwnText();
   const field = parameter.filters ?? parameter.name;
@@ -194,3 +195,35 @@ function asksOf(
         [captured, other],
       ];
 }
+
+/** Filters let through what they say, and sorted lists are sorted. */
+export const narrowedLists: Trial = {
+  name: 'endpoints/lists',
+  part: 'endpoints',
+  about: 'Filters show what fits them and nothing else; lists come in the order that is asked for.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      if (statedValue(endpoint.does)?.verb !== 'list') continue;
+      const facts = [{ kind: 'parameters', subject: endpoint.key }];
+      const response = [{ kind: 'response payload shapes', subject: endpoint.key }];
+      if (endpoint.order.length > 0)
+        yield { name: `${endpoint.key}, in order`, facts: response, run: (session) => listInOrder(session, endpoint) };
+      for (const [name, stated] of entriesOf(endpoint.parameters)) {
+        if (stated.in !== 'query') continue;
+        if (stated.sorts) {
+          for (const field of sortWords({ model }, endpoint, stated).keys())
+            yield {
+              name: `${endpoint.key} by ${name}: ${field}`,
+              facts,
+              run: (session) => listSorted(session, endpoint, stated, field),
+            };
+        } else if (stated.chooses)
+          yield { name: `${endpoint.key} chosen by ${name}`, facts, run: (session) => listChosen(session, endpoint, stated) };
+        else if (stated.filters !== undefined)
+          yield { name: `${endpoint.key} with ${name}`, facts, run: (session) => listFiltered(session, endpoint, stated) };
+      }
+    }
+  },
+};

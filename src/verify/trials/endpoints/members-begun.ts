@@ -3,14 +3,23 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { fieldParameters, identifierParameter, isWritable } from '../../../parts/payload.ts';
+import type { Field } from '../../../parts/resources.ts';
+import { bodyFields, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
+import { claimRefused } from '../../make/claim-refused.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Model } from '../../model/model.ts';
 import { plainValue } from '../../model/needed.ts';
+import { bodyMedia } from '../../model/own-body.ts';
+import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
 import { hasWayTo, withMember } from '../../values/at-path.ts';
+import { saidInForms } from '../../values/forms.ts';
+import { breaksOf, edgesOf, type Variant } from '../../values/variants.ts';
 
 /** The members of an endpoint's body with one that has them: as little as it takes, and for those inside of values that may be left out, with all. */
 export async function* membersBegun(
@@ -75,4 +84,72 @@ export function isHandedOn(model: Model, endpoint: Endpoint, { path: [name = '']
         );
       }),
   );
+}
+
+/** Values that a shape does not admit, where it is promised that they are refused. */
+export function breaksHeld(model: Model, endpoint: Endpoint, shape: JsonMap): Variant[] {
+  const isFormatHeld = model.isHeld('a format in a request', endpoint);
+  return [...breaksOf(shape)].filter(({ kind }) => kind !== 'formats' || isFormatHeld);
+}
+
+/** Those that a body of an endpoint can say: a form has no way to send a number as a text. */
+export function bodyBreaks(model: Model, endpoint: Endpoint, shape: JsonMap): Variant[] {
+  const breaks = breaksHeld(model, endpoint, shape);
+  return bodyMedia(endpoint) === 'form' ? saidInForms(shape, breaks) : breaks;
+}
+
+/** The values at the edges of a shape that a body of an endpoint can say. */
+export function bodyEdges(endpoint: Endpoint, shape: JsonMap): Variant[] {
+  const edges = [...edgesOf(shape)];
+  return bodyMedia(endpoint) === 'form' ? saidInForms(shape, edges) : edges;
+}
+
+/** A field that the path of what makes a row has a value for, and that a body may have too. */
+export interface BesidePath {
+  readonly resource: string;
+  readonly parameter: string;
+  readonly field: Field;
+}
+
+/** What a body could say otherwise than the path: the parents of what is made, and the name that it is put under. */
+export function besidePath(model: Model, endpoint: Endpoint): BesidePath[] {
+  const effect = statedValue(endpoint.does);
+  if ((effect?.verb !== 'create' && effect?.verb !== 'upsert') || endpoint.request.standing !== 'open' || !isByRule(endpoint))
+    return [];
+  const resource = model.resource(effect.resource);
+  const last = identifierParameter(endpoint);
+  // What a key of a row above it is called, a field of what is made may be called too.
+  return fieldParameters(endpoint).flatMap((parameter) => {
+    const field = resource && entryOf(resource.fields, parameter === last ? model.identifierField(effect.resource) : parameter);
+    return field && isWritable(model.spec, resource, field) && field.writable === undefined
+      ? [{ resource: effect.resource, parameter, field }]
+      : [];
+  });
+}
+
+/** A body that names something else than the path does is refused. */
+export async function sendBesidePath(
+  session: Session,
+  endpoint: Endpoint,
+  { resource, parameter, field }: BesidePath,
+): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const other = await anotherFor(session, resource, field);
+  session.need(other !== undefined, `no other ${field.name} is known`);
+  const { name } = field;
+  claimRefused(session, await session.send(begun.request(withMember(begun.json, [name], other))), {
+    by: { when: 'request.invalid' },
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: `${name} beside the path`,
+    what: `another ${name} than the path says`,
+    control: begun.valid,
+    isSo: ({ sent }: TrialExchange) => {
+      const told = bodyFields({ body: sent.json })?.[name];
+      return told !== undefined && String(told) !== String(sent.path[parameter]);
+    },
+  });
+}
+
+async function anotherFor(session: Session, resource: string, { name, ref }: Field): Promise<Symbolic | undefined> {
+  return ref === undefined ? session.model.freshValue(resource, name) : (await rowFor(session, resource, name, ref)).id;
 }

@@ -9,18 +9,15 @@ import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { beginList, canBeOwn, type OwnList } from '../../make/own-list.ts';
-import { paginationOf } from '../../make/pages.ts';
-import { walkingPages } from '../../make/walk-pages.ts';
+import { paginationOf, walkingPages } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
-import { isSendable } from '../../model/sendable.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { valuesApart } from '../../values/apart.ts';
-import { OwnText } from '../../values/own-text.ts';
+import { OwnText, valuesApart } from '../../values/apart.ts';
 import { pagesOf } from './order.ts';
-import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal } from './page-judgements.ts';
 import { sortWords } from './sorted.ts';
-import { totalCases } from './totals.ts';
+import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal, totalCases } from './totals.ts';
 
 /** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */
 const rowCount = 6;

@@ -15,12 +15,9 @@ import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { oneLine } from '../../values/difference.ts';
-import type { Variant } from '../../values/variant.ts';
-import { edgesOf } from '../../values/variants.ts';
-import { isBrokenWritten, isWritten } from './as-written.ts';
-import { type Ask, beginAsking, queryOf } from './asking.ts';
-import { breaksHeld } from './breaks.ts';
-import { takenAsValid } from './taken.ts';
+import { edgesOf, type Variant } from '../../values/variants.ts';
+import { type Ask, beginAsking, isBrokenWritten, isWritten, queryOf, takenAsValid } from './asking.ts';
+import { breaksHeld } from './members-begun.ts';
 
 /** Parameters take what their shape admits and refuse the rest; one that is not stated is refused, one that is required is missed. */
 export const parameters: Trial = {

@@ -11,12 +11,10 @@ import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
-import { paginationOf } from '../../make/pages.ts';
-import { walkingPages } from '../../make/walk-pages.ts';
-import { isSendable } from '../../model/sendable.ts';
+import { paginationOf, walkingPages } from '../../make/pages.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
-import { valuesApart } from '../../values/apart.ts';
-import { OwnText } from '../../values/own-text.ts';
+import { OwnText, valuesApart } from '../../values/apart.ts';
 import { judgeOrder, judgeTies, pagesOf } from './order.ts';
 
 /** The words that a parameter sorts by, by the field that they name. */

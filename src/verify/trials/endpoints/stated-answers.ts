@@ -2,20 +2,25 @@ import type { Json } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { isStated } from '../../../parts/fact.ts';
+import { isStated, statedValue } from '../../../parts/fact.ts';
+import { mayBeUntold } from '../../../parts/left-out.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Shape } from '../../../parts/shape.ts';
-import { briefly, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Flaw } from '../../exchange/claim.ts';
+import { bodyFields, briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { isJsonType } from '../../exchange/parse-body.ts';
+import { observeMadeHeaders } from '../../make/refusals.ts';
 import type { Model } from '../../model/model.ts';
 import { isByRule } from '../../model/promises.ts';
-import { choosesFields } from '../../model/row-shown.ts';
+import { tellsMoved } from '../../model/refused-as.ts';
+import { choosesFields, itemsOf } from '../../model/row-shown.ts';
 import type { Misfit } from '../../model/schemas.ts';
-import type { Observed } from '../../session/observer.ts';
+import type { Observed, Observer } from '../../session/observer.ts';
+import { oneLine } from '../../values/difference.ts';
 import { computedHeaderFlaw } from './computed.ts';
-import { headerFlaw } from './header-values.ts';
 
 /** Whether a stated status, a range or `default` is that of an answer. */
-export function fits(stated: string, status: number): boolean {
+function fits(stated: string, status: number): boolean {
   return stated === 'default' || narrowness(stated, status) > 0;
 }
 
@@ -32,7 +37,7 @@ function answersFor(answers: readonly Answer[], status: number): readonly Answer
 }
 
 /** A stated answer has the media type, the shape and the header fields of its status; of several, of one. */
-export function* observeStated(
+function* observeStated(
   exchange: TrialExchange,
   endpoint: Endpoint,
   answers: readonly Answer[],
@@ -74,7 +79,7 @@ function mediaTypesOf(endpoint: Endpoint, status: number): readonly string[] {
 }
 
 /** That an answer comes in one of some media types. */
-export function mediaType({ headers }: TrialExchange, { key }: Endpoint, produced: readonly string[]): Observed {
+function mediaType({ headers }: TrialExchange, { key }: Endpoint, produced: readonly string[]): Observed {
   const type = headers['content-type'];
   const isProduced = produced.some((one) => isWithin(type, one));
   return {
@@ -134,7 +139,7 @@ function* observeHeaders(exchange: TrialExchange, endpoint: Endpoint, answer: An
 }
 
 /** A refusal that the operation lists is as it is listed; one that it does not list, and could have known of, is no answer of it. */
-export function* observeRefusal(exchange: TrialExchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
+function* observeRefusal(exchange: TrialExchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
   const { status } = exchange;
   if (!isStated(endpoint.response) || model.refusals.isOpen(exchange)) return;
   const answers = endpoint.response.value;
@@ -164,4 +169,120 @@ function isSeldomListed({ status, sent }: TrialExchange, endpoint: Endpoint, mod
   if (status === 404) return endpoint.path.includes('{');
   // A body that cannot be read has not come to the operation.
   return status === 400 && sent.text !== undefined && sent.json === undefined;
+}
+
+/** What is wrong with the value of a header that is stated by its shape; nothing where one reading of the text fits. */
+function headerFlaw(model: Model, name: string, shape: Shape, text: string): Flaw | undefined {
+  const fits = model.schemas.of(shape, 'shown');
+  const misfits = readings(text).map((value) => fits(value));
+  if (misfits.some((list) => list.length === 0)) return undefined;
+  const said = misfits.flatMap(([first]) => (first ? [first.message] : []));
+  return { promised: `a header ${name} that ${said.at(-1) ?? 'fits its shape'}`, seen: text };
+}
+
+/** What a header may mean: the text, the number or word that it is written like, and a list by commas (RFC 9110 section 5.6.1). */
+function readings(text: string): Json[] {
+  const list = text.split(',').map((item) => item.trim());
+  return [list, list.map(scalar), text, scalar(text)];
+}
+
+function scalar(text: string): Json {
+  if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text)) return Number(text);
+  return text === 'true' ? true : text === 'false' ? false : text === 'null' ? null : text;
+}
+
+/** Every answer of an operation has a stated status, media type, header fields and body; one that refuses, where the operation lists what it refuses with. */
+export const answers: Observer = {
+  name: 'endpoints/answers',
+  *observe(exchange, model) {
+    const { endpoint, status } = exchange;
+    if (!endpoint) return;
+    const fact = { kind: 'response payload shapes', subject: endpoint.key };
+    if (exchange.trouble) {
+      yield { fact, reason: 'answers', judgement: { promised: 'an answer', seen: exchange.trouble.message } };
+      return;
+    }
+    if (status === 304) return;
+    const context = { status, operation: endpoint.operation };
+    yield* observeMadeHeaders(exchange, model, { stated: endpoint.headers, context, fact, operation: endpoint.operation });
+    if (tellsMoved(model, exchange)) return;
+    if (status >= 400) {
+      yield* observeRefusal(exchange, endpoint, model);
+      return;
+    }
+    const statuses = statusesOf(endpoint, model);
+    if (statuses === undefined) return;
+    const isStatedStatus = statuses.some((one) => fits(one, status));
+    const flaw = { promised: `status ${statuses.join(' or ')}`, seen: `${status}${briefly(exchange)}` };
+    yield { fact, reason: 'status', judgement: isStatedStatus ? undefined : flaw };
+    if (isStatedStatus && isDone(exchange)) yield* observeContent(exchange, endpoint, model);
+  },
+};
+
+/** The statuses that an operation may succeed with; nothing where they are open. */
+function statusesOf(endpoint: Endpoint, { spec }: Model): readonly string[] | undefined {
+  if (isStated(endpoint.response)) return endpoint.response.value.map(({ status }) => status);
+  const verb = statedValue(endpoint.does)?.verb;
+  if (endpoint.response.standing !== 'open' || endpoint.response.question !== undefined || verb === undefined) return undefined;
+  if (verb === 'create') return endpoint.exists ? ['200', '201'] : ['201'];
+  if (verb === 'delete') return ['204'];
+  const told = mayBeUntold(spec, endpoint) ? ['200', '204'] : ['200'];
+  if (verb === 'upsert') return [...told, '201'];
+  return verb === 'handler' || verb === 'reply' ? undefined : told;
+}
+
+function* observeContent(exchange: TrialExchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
+  const fact = { kind: 'response payload shapes', subject: endpoint.key };
+  const { status, text, sent } = exchange;
+  const isBare = status === 204 || sent.method === 'HEAD';
+  if (isBare) yield { fact, reason: 'bare', judgement: text === '' ? undefined : { promised: 'no body', seen: oneLine(text) } };
+  if (isStated(endpoint.response)) yield* observeStated(exchange, endpoint, endpoint.response.value, model);
+  if (isBare || isStated(endpoint.response)) return;
+  yield mediaType(exchange, endpoint, endpoint.produces ?? ['application/json']);
+  yield* observeByRule(exchange, endpoint, model);
+}
+
+/** What follows by rule: a row, with its address where it was created, or a page. */
+function* observeByRule(exchange: TrialExchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
+  const fact = { kind: 'response payload shapes', subject: endpoint.key };
+  const verb = statedValue(endpoint.does)?.verb;
+  if (verb === 'list') {
+    const isPage = itemsOf(model, exchange) !== undefined;
+    yield {
+      fact,
+      reason: 'shape',
+      judgement: isPage ? undefined : { promised: 'a page of rows in its envelope', seen: briefly(exchange) },
+    };
+    return;
+  }
+  yield {
+    fact,
+    reason: 'shape',
+    judgement: bodyFields(exchange) ? undefined : { promised: 'the row', seen: briefly(exchange) || 'no body' },
+  };
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  const hasAddress = resource !== undefined && model.endpointsThat('read', resource).some(({ identity }) => !identity);
+  if (verb === 'create' && exchange.status === 201 && hasAddress) {
+    const { location } = exchange.headers;
+    yield { fact, reason: 'Location', judgement: location === undefined ? { promised: 'a Location', seen: 'none' } : undefined };
+  }
+  if (endpoint.etag !== undefined) {
+    const { etag } = exchange.headers;
+    const isGood = etag !== undefined && (endpoint.etag === 'weak') === etag.startsWith('W/') && /^(?:W\/)?"[^"]*"$/.test(etag);
+    yield { fact, reason: 'ETag', judgement: isGood ? undefined : { promised: `a ${endpoint.etag} ETag`, seen: etag ?? 'none' } };
+  }
+  if (endpoint.cache !== undefined) {
+    const { 'cache-control': cache } = exchange.headers;
+    const isSame = directives(cache) === directives(endpoint.cache);
+    yield { fact, reason: 'Cache-Control', judgement: isSame ? undefined : { promised: endpoint.cache, seen: cache ?? 'none' } };
+  }
+}
+
+function directives(value: string | undefined): string {
+  return (value ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim())
+    .sort()
+    .join(',');
 }

@@ -10,10 +10,9 @@ import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { hasWayTo, withMember } from '../../values/at-path.ts';
-import { conditionOfBreak } from '../../values/break-sort.ts';
-import type { Variant } from '../../values/variant.ts';
+import { conditionOfBreak, type Variant } from '../../values/variants.ts';
 import { isBodyPromised } from '../endpoints/bodies.ts';
-import { breaksHeld } from '../endpoints/breaks.ts';
+import { breaksHeld } from '../endpoints/members-begun.ts';
 
 /** The reason of a claim that a refusal says where something is wrong, as places are written. */
 const placeWritten = 'its place';

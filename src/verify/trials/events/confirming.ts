@@ -12,12 +12,11 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { deliveryFact } from './changing.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { deliveryOf } from './envelope.ts';
 import { beingAsked, denying, newAddress } from './own-addresses.ts';
 import { makerOf, type Pair, pairOf } from './pair.ts';
-import { hear } from './reached.ts';
+import { deliveryFact, hear } from './reached.ts';
 import { earOf, type SubscribedEar, subscribe, subscribersOf, subscribing } from './subscribing.ts';
 
 /** The reasons of what is claimed of handshakes, by which it is known what was looked at. */

@@ -5,11 +5,10 @@ import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { askingOf } from './asking.ts';
-import { deliveryFact } from './changing.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { deliveryOf, toldIn } from './envelope.ts';
 import { actTwice, kindNames, makerOf, type Pair, pairOf } from './pair.ts';
-import { hear } from './reached.ts';
+import { deliveryFact, hear } from './reached.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
 

@@ -1,23 +1,34 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
-import { type Expression, statedValue } from '../../../parts/fact.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import type { EventKind } from '../../../parts/events.ts';
+import { type Expression, entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { briefly, isDone } from '../../exchange/exchange.ts';
+import { isWritable } from '../../../parts/payload.ts';
+import type { Field, Resource } from '../../../parts/resources.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
 import { type Readied, ready } from '../../make/readied.ts';
+import { rowFor } from '../../make/row-where.ts';
+import type { ConditionSubject, Scene } from '../../make/scene.ts';
+import { stage } from '../../make/staged.ts';
+import { remove } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
+import { idIn, rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { cascadeCases } from './cascades.ts';
-import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
-import { conditionedCases } from './conditioned.ts';
-import { endAll } from './ear.ts';
+import { asksFor, subscriberMade } from './asking.ts';
+import { endAll, eventMs, type Listening } from './ear.ts';
 import { kindsOn } from './expected.ts';
-import { kindsAbout } from './heard.ts';
+import { eventsIn, kindsAbout } from './heard.ts';
 import { listenTo } from './listened.ts';
+import { canListen, changing, deliveryFact, everybody, hear, kindsFact } from './reached.ts';
 
 /** Every operation that changes something, with everybody subscribed who can. */
 export const emitting: Trial = {
@@ -121,4 +132,152 @@ function withLittle(session: Session, operation: Operation, { request, row }: Re
   const others = members.filter(([name, value]) => !isSame(resolve(value, session.run), row?.fields?.[name]));
   const chosen = others.find(([name]) => !isAsked(name)) ?? others[0] ?? members[0];
   return chosen ? { ...request, body: { ...body, value: Object.fromEntries([chosen]) } } : request;
+}
+
+/** So many states of what a condition reads are tried, since not every one can be brought about. */
+const triesMost = 4;
+
+/** Events that come of an operation under a condition of their own: where it holds, to the very edge of it, and where it just does not. */
+function* conditionedCases(model: Model, operation: Operation): Iterable<Case> {
+  const { endpoint } = operation;
+  for (const kind of endpoint ? kindsOn(model, operation) : []) {
+    if (!kind.if || !endpoint) continue;
+    yield {
+      name: `${operation.name}, for ${kind.name}`,
+      facts: [
+        { kind: 'emitting operations', subject: kind.name },
+        { kind: 'payload shapes', subject: kind.name },
+      ],
+      run: (session) => tellUnder(session, operation, endpoint, kind),
+    };
+  }
+}
+
+async function tellUnder(session: Session, operation: Operation, endpoint: Endpoint, kind: EventKind): Promise<void> {
+  let why: unknown = new Untestable(`nothing was found for which ${kind.if?.source} holds`);
+  let tries = 0;
+  for (const { slots, met, unmet } of imagine(session, endpoint, { rule: kind })) {
+    if (tries === triesMost) break;
+    tries += 1;
+    try {
+      await tell(session, operation, endpoint, slots, met);
+      if (unmet) await tell(session, operation, endpoint, slots, unmet);
+      return;
+    } catch (error) {
+      if (!(error instanceof Untestable)) throw error;
+      why = error;
+    }
+  }
+  throw why;
+}
+
+async function tell(
+  session: Session,
+  operation: Operation,
+  endpoint: Endpoint,
+  slots: readonly ConditionSubject[],
+  scene: Scene,
+): Promise<void> {
+  const { resource = '' } = operation;
+  const { request, beside, row } = await stage(session, endpoint, slots, { scene, resource });
+  const [before] = row ? beside : [];
+  const ears = await everybody(session);
+  const acted = await session.send(request);
+  if (!isDone(acted.value)) {
+    await endAll(session);
+    throw new Untestable(`${operation.name} was answered ${acted.value.status}${briefly(acted.value)}`);
+  }
+  const shown = before && { done: before, fields: rowIn(before.value) };
+  await listenTo(session, { operation, kinds: kindsAbout(session.model, operation), shown, acted }, ears);
+  await endAll(session);
+}
+
+const quietMs = 120;
+
+/** Rows that are deleted with what they refer to, and the kind of event that tells of it. */
+export interface Cascade {
+  readonly kind: EventKind;
+  readonly resource: Resource;
+  readonly field: Field;
+  /** The resource whose rows are deleted. */
+  readonly parent: string;
+}
+
+/** The reason of a claim about such events. */
+export const goneWith = (parent: string): string => `deleted with its ${parent}`;
+
+/** Whoever deletes a row deletes those that go with it, and each is told of: where somebody may surely read it, whatever it refers to. */
+export function cascadesOf(model: Model): readonly Cascade[] {
+  return entriesOf(model.spec.resources.all).flatMap(([name, resource]) =>
+    entriesOf(resource.fields).flatMap(([, field]) => {
+      const { ref: parent, onDelete } = field;
+      if (onDelete !== 'cascade' || parent === undefined || parent === name) return [];
+      if (model.endpointsThat('delete', parent).length === 0 || model.endpointsThat('create', name).length === 0) return [];
+      return entriesOf(model.spec.events.kinds).flatMap(([, kind]) =>
+        isOfDeletion(kind, name) ? [{ kind, resource, field, parent }] : [],
+      );
+    }),
+  );
+}
+
+function isOfDeletion({ on, if: condition, each, to }: EventKind, resource: string): boolean {
+  return (statedValue(on) ?? []).includes(`delete ${resource}`) && !condition && !each && !to;
+}
+
+function cascadeCases(model: Model): readonly Case[] {
+  return cascadesOf(model).map((cascade) => ({
+    name: `a ${cascade.resource.name}, ${goneWith(cascade.parent)}`,
+    facts: [{ kind: 'emitting operations', subject: cascade.kind.name }],
+    run: (session) => deleteWith(session, cascade),
+  }));
+}
+
+async function deleteWith(session: Session, { kind, resource, field, parent }: Cascade): Promise<void> {
+  const { model } = session;
+  const row = await rowFor(session, resource.name, field.name, parent);
+  const isSent = isWritable(model.spec, resource, field);
+  const child = await session.make(resource.name, {
+    parents: { [field.name]: row },
+    ...(isSent && { body: { [field.name]: row.id } }),
+  });
+  const { made } = child;
+  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
+  const ears = (await everybody(session)).filter(({ maker, opened }) => hears(model, resource.name, kind, maker, opened.value));
+  const [ear] = ears;
+  session.need(ear !== undefined, `nobody who listens may surely read a ${resource.name}`);
+  const done = await remove(session, row);
+  session.need(isDone(done.value), `the ${parent} could not be deleted: ${done.value.status}`);
+  const isOf = (heard: Listening['deliveries']) => eventsIn(model, heard).some((event) => event.kind === kind.name);
+  const heard = await hear(session, ear, [made, done], { isEnough: isOf, ms: eventMs, quietMs });
+  session.claim({
+    shrinkingRuns: 2,
+    fact: { kind: 'emitting operations', subject: kind.name },
+    reason: goneWith(parent),
+    at: `${field.at}/onDelete`,
+    of: [ear.opened, made, done, heard] as const,
+    judge(opened: TrialExchange, creation: TrialExchange, deletion: TrialExchange, come: Listening): Judgement {
+      if (!isDone(opened) || !isDone(creation) || !isDone(deletion)) return moot('nobody listened, or nothing was deleted');
+      const id = idIn(model, creation);
+      const events = eventsIn(model, come.deliveries);
+      if (events.some((event) => event.kind === undefined)) return moot('what comes does not say of which kind it is');
+      return events.some((event) => event.kind === kind.name)
+        ? undefined
+        : {
+            promised: `${resource.name} ${String(id)} goes with its ${parent}, and ${kind.name} is told of it`,
+            seen: 'none came',
+          };
+    },
+  });
+}
+
+/** Whether somebody who listens asks for a kind and may read every row of a resource, whatever it refers to. */
+function hears(model: Model, resource: string, kind: EventKind, maker: TrialCaller | undefined, opened: TrialExchange): boolean {
+  const reads = model.endpointsThat('read', resource);
+  const asked: readonly Operation[] = (reads.length > 0 ? reads : model.endpointsThat('list', resource)).map((endpoint) =>
+    model.operationOf(endpoint),
+  );
+  const subscriber = subscriberMade(model, opened);
+  return (
+    asked.some((one) => model.access.allows(one, maker) === 'yes') && (!subscriber || asksFor(model, subscriber, kind) !== 'no')
+  );
 }

@@ -8,12 +8,11 @@ import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { type Allowed, callerContext } from '../../model/access.ts';
-import { changedAgain } from '../../model/changed-again.ts';
+import { changedAgain } from '../../model/clock-changes.ts';
 import type { Before } from '../../model/expectation.ts';
 import type { Evaluated, Known } from '../../model/expressions.ts';
-import { followedIn } from '../../model/followed.ts';
 import type { Model } from '../../model/model.ts';
-import { hasMade, rowKnown } from '../../model/row-known.ts';
+import { followedIn, hasMade, rowKnown } from '../../model/row-known.ts';
 import { rowIn, showsResource } from '../../model/row-shown.ts';
 
 type Fields = Readonly<Record<string, Json>>;

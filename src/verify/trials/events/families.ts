@@ -11,11 +11,10 @@ import { askedKinds } from '../../model/asked-kinds.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { changing, deliveryFact, kindsFact } from './changing.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { toldIn } from './envelope.ts';
 import { actTwice, kindNames, makerOf, type Pair, pairOf, sureKind } from './pair.ts';
-import { hear } from './reached.ts';
+import { changing, deliveryFact, hear, kindsFact } from './reached.ts';
 import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
 
 /** The reason of such a claim. */

@@ -13,9 +13,8 @@ import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import { asksFor, subscriberMade } from './asking.ts';
 import type { Listening } from './ear.ts';
-import { deliveryOf, showsKind, showsPayload, toldIn } from './envelope.ts';
+import { deliveryOf, payloadFlaw, showsKind, showsPayload, toldIn } from './envelope.ts';
 import { changeIn, emittedFor, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
-import { payloadFlaw } from './payloads.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
 /** What was seen of one change and of what one subscriber heard. */

@@ -3,12 +3,10 @@ import type { Operation } from '../../../parts/operations.ts';
 import type { Judgement } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
-import { creationsOf } from '../../make/creations.ts';
+import { creationsOf } from '../../make/made.ts';
 import type { Model } from '../../model/model.ts';
-import type { ShownFields } from '../../model/row-shown.ts';
-import { rowIn } from '../../model/row-shown.ts';
+import { rowIn, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
-import { deliveryFact, kindsFact } from './changing.ts';
 import { type Ear, eventMs, type Listening as Heard, hasArrived, type Waiting } from './ear.ts';
 import {
   type ChangeHeard,
@@ -19,7 +17,7 @@ import {
   silenceShown,
   strangerJudgement,
 } from './heard.ts';
-import { hearAll } from './reached.ts';
+import { deliveryFact, hearAll, kindsFact } from './reached.ts';
 
 /** How long it is listened for what must not come. */
 const quietMs = 120;

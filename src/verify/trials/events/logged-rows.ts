@@ -6,13 +6,13 @@ import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
-import { mayGoOn } from '../../make/walk-pages.ts';
+import { mayGoOn } from '../../make/pages.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
 import { rowsShown, type ShownFields } from '../../model/row-shown.ts';
 import { oneLine } from '../../values/difference.ts';
+import { payloadFlaw } from './envelope.ts';
 import { emittedFor, knownOf, type ObservedChange } from './expected.ts';
-import { payloadFlaw } from './payloads.ts';
 
 /** The field of the log that holds something of an event as it is. */
 export function loggedField({ set }: EventLog, source: string): string | undefined {

@@ -9,13 +9,13 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
+import { rowFrom } from '../../make/made.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFrom } from '../../make/row-from.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
-import { changing } from './changing.ts';
 import { kindsOn } from './expected.ts';
+import { changing } from './reached.ts';
 
 /** Two operations on one row, one after the other, each of which surely emits one event. */
 export interface Pair {

@@ -17,7 +17,7 @@ import { concrete } from '../../session/request.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { askersOf, countsCaller } from './counted.ts';
-import { connectTo } from './socket.ts';
+import { connectTo } from './times.ts';
 
 const fact: FactName = { kind: 'rate limits', subject: 'at once' };
 

@@ -1,9 +1,11 @@
-import type { Outgoing } from '../../exchange/outgoing.ts';
-import type { RequestPlan } from '../../exchange/plan.ts';
+import { isUncounted, type Rate } from '../../../parts/limits.ts';
+import type { FactName } from '../../exchange/facts.ts';
+import type { Outgoing, RequestPlan } from '../../exchange/plan.ts';
 import { curlOf } from '../../exchange/shell.ts';
 import type { Done, Step } from '../../exchange/step.ts';
 import { capturesIn } from '../../exchange/symbol.ts';
 import { concrete } from '../../session/request.ts';
+import type { CountedOperation, RateAttempt } from './counted.ts';
 
 /** One request of many that are alike. */
 export interface Shot {
@@ -46,4 +48,26 @@ export function burst(
       'done',
     ],
   };
+}
+
+export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
+
+/** A rate that was reached, and how. */
+export interface ReachedRate {
+  readonly rate: Rate;
+  readonly counted: CountedOperation;
+  readonly cost: number;
+  /** The status of its refusals. */
+  readonly status: number;
+  readonly shots: Done<readonly Shot[]>;
+}
+
+/** The requests as the model of a rate reckons with them. */
+export function attemptsOf(
+  shots: readonly Shot[],
+  { rate, status, cost }: Pick<ReachedRate, 'rate' | 'status' | 'cost'>,
+): RateAttempt[] {
+  return shots
+    .filter((shot) => shot.status === status || !isUncounted(rate, shot.status))
+    .map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
 }

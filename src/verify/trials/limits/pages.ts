@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import { parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
@@ -6,6 +7,7 @@ import { statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
+import type { Spec } from '../../../parts/spec.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -15,11 +17,10 @@ import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
-import { pathFits } from '../../model/path-fits.ts';
 import { isRefused, refusalFor } from '../../model/refused-as.ts';
+import { pathFits } from '../../model/set-to-fit.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { pageIn, statedPaginationOf } from './page.ts';
 
 /** So many rows are made for one list at the most. */
 const rowsMost = 60;
@@ -196,4 +197,36 @@ function parentsOf({ path, endpoint }: RequestPlan): Record<string, TrialRow> | 
       : [[name, { resource: name, id, known: {}, caller: undefined, shown: undefined, fields: undefined }] as const];
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** What one page of a list shows. */
+export interface ShownPage {
+  readonly items: readonly Json[];
+  /** Whether there are more, as far as the page says. */
+  readonly hasMore: boolean | undefined;
+  readonly total: number | undefined;
+}
+
+/** How a list is paged; nothing where that is not stated. */
+export function statedPaginationOf(spec: Spec, endpoint: Endpoint): Pagination | undefined {
+  return statedValue(endpoint.pagination ?? spec.limits.pagination);
+}
+
+/** Reads a page by its stated envelope; nothing where the answer has another shape, or one that its endpoint states by itself. */
+export function pageIn(pagination: Pagination, endpoint: Endpoint, body: Json | undefined): ShownPage | undefined {
+  if (endpoint.response.standing !== 'open') return undefined;
+  const { items: name } = pagination;
+  if (name === undefined) return Array.isArray(body) ? { items: body, hasMore: undefined, total: undefined } : undefined;
+  if (body === undefined || !isMap(body)) return undefined;
+  const items = body[name];
+  if (!Array.isArray(items)) return undefined;
+  const { next, hasMore, total } = pagination;
+  const more = hasMore === undefined ? undefined : body[hasMore];
+  const following = next === undefined ? undefined : body[next];
+  const count = total === undefined ? undefined : body[total];
+  return {
+    items,
+    hasMore: typeof more === 'boolean' ? more : next === undefined ? undefined : following !== null && following !== undefined,
+    total: typeof count === 'number' ? count : undefined,
+  };
 }

@@ -3,12 +3,11 @@ import { perName, type Quota } from '../../../parts/limits.ts';
 import { namesOperation, resourceOfEffect } from '../../../parts/operations.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
+import { type QuotaCount, retryAfterMs } from '../../exchange/lanes.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
-import { retryAfterMs } from '../../exchange/retry-after.ts';
-import type { QuotaCount } from '../../exchange/used-up.ts';
 import type { Model } from '../../model/model.ts';
 import { countsCaller } from './counted.ts';
-import { windowAt } from './quota-windows.ts';
+import { windowAt } from './quotas.ts';
 
 /** The window has ended for sure by then. */
 const marginMs = 1_000;

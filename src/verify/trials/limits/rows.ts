@@ -1,20 +1,24 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { statedValue } from '../../../parts/fact.ts';
-import type { RowLimit } from '../../../parts/row-limits.ts';
+import { entryOf, statedValue } from '../../../parts/fact.ts';
+import { fieldCountedApart, type RowLimit } from '../../../parts/row-limits.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { FactName } from '../../exchange/facts.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
+import type { Symbolic } from '../../exchange/symbol.ts';
+import { callersFor } from '../../make/callers-for.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
+import { rowFrom } from '../../make/made.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFrom } from '../../make/row-from.ts';
+import { rowFor } from '../../make/row-where.ts';
 import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { type RowPlans, rowPlans } from './row-plans.ts';
+import { bareMap, membersOf, withMember } from '../../values/at-path.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
 export const rowLimits: Trial = {
@@ -192,4 +196,58 @@ async function claimApart(
       return isDone(seen) ? { promised, seen: 'a row of another caller that went made room' } : undefined;
     },
   });
+}
+
+/** Requests for rows that count together. */
+interface RowPlans {
+  readonly plan: () => Promise<RequestPlan>;
+  /** Whether there is none yet of those that they count with. */
+  readonly isFresh: boolean;
+}
+
+/** How rows are asked for that one limit counts together: below one row, or with one value, where that tells them apart. @throws {Untestable} */
+async function rowPlans(
+  session: Session,
+  rule: RowLimit,
+  endpoint: Endpoint,
+  caller: TrialCaller | undefined,
+): Promise<RowPlans> {
+  const { model } = session;
+  const alike = alikeBut(model.uniqueFields(rule.of));
+  const plain = async () => alike((await ready(session, endpoint, { caller })).request);
+  if (rule.per === undefined || rule.per.startsWith('caller.')) return { plan: plain, isFresh: false };
+  const stated = model.resource(rule.of);
+  const field = stated && fieldCountedApart(rule, stated);
+  session.need(field !== undefined, `what counts together is not told by ${rule.per}`);
+  const target = entryOf(stated?.fields, field)?.ref;
+  if (target === undefined) {
+    const { body } = await plain();
+    const value = body && 'value' in body ? membersOf(body.value)[field] : undefined;
+    // What nobody sends is the same for whoever asks.
+    return { plan: async () => withValue(await plain(), field, value), isFresh: false };
+  }
+  const parent = await rowFor(session, rule.of, field, target);
+  const asking = caller ?? callersFor(session, endpoint)[0];
+  const plan = async (): Promise<RequestPlan> => {
+    const { path, json } = await session.parts(endpoint, { caller: asking, parents: { [field]: parent } });
+    return alike(model.request(endpoint, { path, caller: asking, ...(json !== undefined && { json }) }));
+  };
+  return { plan, isFresh: rule.while === undefined };
+}
+
+/** Each says what the first one says but for these members, so that what is refused differs from what was taken in nothing else. */
+function alikeBut(names: readonly string[]): (plan: RequestPlan) => RequestPlan {
+  let first: Readonly<Record<string, Symbolic>> | undefined;
+  return (plan) => {
+    if (!plan.body || !('value' in plan.body)) return plan;
+    const own = membersOf(plan.body.value);
+    first ??= own;
+    const apart = Object.entries(own).filter(([name]) => names.includes(name));
+    return { ...plan, body: { ...plan.body, value: bareMap({ ...first, ...Object.fromEntries(apart) }) } };
+  };
+}
+
+function withValue(plan: RequestPlan, field: string, value: Symbolic | undefined): RequestPlan {
+  if (value === undefined || !plan.body || !('value' in plan.body)) return plan;
+  return { ...plan, body: { ...plan.body, value: withMember(plan.body.value, [field], value) } };
 }

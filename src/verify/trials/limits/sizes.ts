@@ -1,21 +1,27 @@
+import { isMap } from '../../../document/values.ts';
+import { standsFor } from '../../../kinds/formats/all.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
+import type { Sizes } from '../../../parts/limits.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { pathParameters } from '../../../parts/payload.ts';
+import { pathParameters, requestShape } from '../../../parts/payload.ts';
+import { toJsonSchema } from '../../../parts/schemas.ts';
+import type { Shape } from '../../../parts/shape.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { FactName } from '../../exchange/facts.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
+import type { Done } from '../../exchange/step.ts';
 import { resolve } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
+import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
-import { conditionFacts } from '../../model/refused-as.ts';
+import { conditionFacts, isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import { concrete } from '../../session/request.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { fileCase, fileTaker } from './file-size.ts';
-import { bodyBytesMost, claimSize, inChunks, sizesFact } from './size-claim.ts';
 
 /** How headers are counted is not the same everywhere: with their line ends or without, with the request line or without. */
 const headerSlack = 768;
@@ -157,4 +163,137 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
       }
     },
   };
+}
+
+const sizesFact: FactName = { kind: 'size limits', subject: 'service' };
+
+/** How a body comes whose length nobody tells before. */
+export const inChunks = 'body in chunks';
+
+/** The largest body that is sent. */
+const bodyBytesMost = 20 * 1024 * 1024;
+
+/** What is as large as it is, and how large it may be. */
+export interface Sized {
+  readonly what: string;
+  readonly bytes: number;
+  readonly size: (seen: TrialExchange) => number;
+  readonly at: keyof Sizes;
+  /** How it is sent, where that is another look. */
+  readonly how?: string;
+  /** The same in small, which is taken. */
+  readonly control?: RequestPlan;
+}
+
+/** Claims that what is within a bound is not said to be too large, and that what is beyond it is, by the stated code. */
+function claimSize(session: Session, operation: Operation, done: Done<TrialExchange>, sized: Sized): void {
+  const { model } = session;
+  const { what, bytes, size, at, how, control } = sized;
+  const isRefused = session.claim({
+    fact: sizesFact,
+    reason: `${how ?? at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound`,
+    at: `${model.spec.limits.size.at}/${at}`,
+    of: [done] as const,
+    control,
+    judge: (seen: TrialExchange): Judgement => {
+      // A server may insist on being told a length (RFC 9110 section 15.5.12).
+      if (seen.status === 411) return moot('it wants to be told a length');
+      const own = size(seen);
+      const isTooLarge = isSizeRefusal(model, operation, seen);
+      const bound = `${bytes} are allowed`;
+      if (own <= bytes && isTooLarge)
+        return { promised: `${what} of ${own} bytes is not too large: ${bound}`, seen: `it was answered ${seen.status}` };
+      if (own > bytes && !isTooLarge)
+        return { promised: `${what} of ${own} bytes is too large: ${bound}`, seen: `it was answered ${seen.status}` };
+      return undefined;
+    },
+  });
+  // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
+  if (!isRefused || at === 'headers' || size(done.value) <= bytes || done.value.status === 411) return;
+  const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400 && seen.status !== 411;
+  claimRefusedAs(session, done, {
+    by: { when: 'limit.size' },
+    what: `${what} of more than ${bytes} bytes`,
+    isSo,
+    ...(control && { control }),
+  });
+}
+
+/** By its stated refusal, or by one of the statuses that HTTP has for it. */
+function isSizeRefusal(model: Model, operation: Operation, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, 'limit.size', operation);
+  if (refusal && isRefusal(model, seen, refusal) && isRefused(model, seen)) return true;
+  return [413, 414, 431].includes(seen.status);
+}
+
+/** An operation that takes a form with a file in it, and the field of the file. */
+export interface FileTaker {
+  readonly operation: Operation;
+  readonly field: string;
+}
+
+/** Where a file can be sent by somebody who surely may. */
+function fileTaker(model: Model): FileTaker | undefined {
+  for (const operation of model.operations) {
+    const { endpoint } = operation;
+    if (!endpoint?.consumes?.some((type) => type.startsWith('multipart/form-data'))) continue;
+    const shape = statedValue(requestShape(model.spec, endpoint));
+    const field = shape && fileIn(model, shape);
+    const isSure = model.callers.some((caller) => model.access.allows(operation, caller) === 'yes');
+    if (field !== undefined && (isSure || model.access.isPublic(operation))) return { operation, field };
+  }
+  return undefined;
+}
+
+function fileIn(model: Model, shape: Shape): string | undefined {
+  const { properties } = toJsonSchema(model.spec, shape, 'sent');
+  const found = Object.entries(isMap(properties) ? properties : {}).find(
+    ([, one]) => isMap(one) && standsFor(one.format, 'bytes'),
+  );
+  return found?.[0];
+}
+
+const boundary = 'ninefold-file-boundary';
+
+/** A file of the stated size in a form is not too large, and one of one byte more is. */
+function fileCase(model: Model, { operation, field }: FileTaker, bytes: number): Case {
+  return {
+    name: `${operation.name} with a file of ${bytes} bytes, and of one more`,
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size', operation)],
+    async run(session: Session) {
+      const { endpoint } = operation;
+      const bodyBytes = statedValue(model.spec.limits.size)?.body ?? bodyBytesMost;
+      session.need(endpoint !== undefined && bytes < bodyBytesMost, `files of ${bytes} bytes are not sent`);
+      session.need(bytes + 2048 < bodyBytes, 'a body that is too large would be refused before its file is looked at');
+      for (const length of [bytes, bytes + 1]) {
+        const { request } = await ready(session, endpoint);
+        const { body } = request;
+        session.need(body !== undefined && 'value' in body, `no body is known for ${operation.name}`);
+        const drawn = resolve(body.value, session.run);
+        const text = formWith(isMap(drawn) ? drawn : {}, field, length);
+        const done = await session.send({ ...request, body: { text, type: `multipart/form-data; boundary=${boundary}` } });
+        claimSize(session, operation, done, { what: 'a file', bytes, size: fileSize, at: 'file' });
+      }
+    },
+  };
+}
+
+function formWith(members: Readonly<Record<string, unknown>>, field: string, length: number): string {
+  const parts = Object.entries({ ...members, [field]: '' }).map(([name, value]) => {
+    const disposition = `Content-Disposition: form-data; name="${name}"`;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const inner =
+      name === field
+        ? `${disposition}; filename="nf.bin"\r\nContent-Type: application/octet-stream\r\n\r\n${'x'.repeat(length)}`
+        : `${disposition}\r\n\r\n${text}`;
+    return `--${boundary}\r\n${inner}\r\n`;
+  });
+  return `${parts.join('')}--${boundary}--\r\n`;
+}
+
+/** The bytes of the file in a form as it was sent. */
+function fileSize({ sent }: TrialExchange): number {
+  const text = sent.text ?? '';
+  const start = text.indexOf('application/octet-stream\r\n\r\n') + 'application/octet-stream\r\n\r\n'.length;
+  return text.indexOf(`\r\n--${boundary}`, start) - start;
 }

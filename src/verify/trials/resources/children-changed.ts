@@ -9,12 +9,11 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { changingEndpoints, draftChildren } from '../../make/children.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import type { Model } from '../../model/model.ts';
-import { isSendable } from '../../model/sendable.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changingOf } from './change-row.ts';
-import { childrenShownIn, type Family, factOfChildren, parentShown } from './children.ts';
-import { isShownInParent } from './shown-in-parent.ts';
+import { changingOf } from './changes.ts';
+import { childrenShownIn, type Family, factOfChildren, isShownInParent, parentShown } from './children.ts';
 
 /** What a change of a row says of its children is what becomes of them: those that it names stay, those that it leaves out are gone. */
 export const childrenInChanges: Trial = {

@@ -2,8 +2,10 @@ import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
 import type { Children } from '../../../parts/children.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { namesOperation, resourceOfEffect } from '../../../parts/operations.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -14,11 +16,10 @@ import { claimRefused } from '../../make/claim-refused.ts';
 import { claimNothingLeft } from '../../make/left-behind.ts';
 import { lookAt } from '../../make/look.ts';
 import type { Model } from '../../model/model.ts';
+import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
-import { isSendable } from '../../model/sendable.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { isShownInParent } from './shown-in-parent.ts';
 
 /** What refers to a row is shown in it, in its order and as many as a page holds; what is sent with it is made with it, or nothing is. */
 export const childrenInParents: Trial = {
@@ -246,4 +247,29 @@ function misplaced({ field, children: { order }, child }: Family, shown: readonl
       };
   }
   return undefined;
+}
+
+/** Whether a caller is shown every child of a row that it reads: nothing but the row stands for them, or a rule without a condition lets it read them all. */
+export function isShownInParent(model: Model, child: Resource, caller: TrialCaller | undefined): boolean {
+  const { authentication, endpoints } = model.spec;
+  if (!isStated(authentication.permissions)) return true;
+  const reads = ['read', 'list'].map((verb) =>
+    entriesOf(endpoints.all).flatMap(([, endpoint]) => {
+      const effect = statedValue(endpoint.does);
+      return effect?.verb === verb && resourceOfEffect(effect) === child.name ? [model.operationOf(endpoint)] : [];
+    }),
+  );
+  const deciding = reads.find((operations) => operations.length > 0);
+  if (!deciding) return true;
+  return deciding.some(
+    (operation) =>
+      model.access.isPublic(operation) ||
+      (statedValue(authentication.permissions) ?? []).some(
+        ({ allow, to, scopes, if: condition }) =>
+          namesOperation(allow, operation) &&
+          !condition &&
+          scopes.length === 0 &&
+          (to === 'anyone' || (caller !== undefined && to.includes(caller.user))),
+      ),
+  );
 }

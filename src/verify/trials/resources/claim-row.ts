@@ -1,15 +1,17 @@
 import type { Json } from '../../../document/document.ts';
-import { entriesOf } from '../../../parts/fact.ts';
+import { formatNamed } from '../../../kinds/formats/all.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Field } from '../../../parts/resources.ts';
 import { isFlaw, type Judgement, moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
-import { referredTo } from '../../make/referred-to.ts';
+import { referredTo } from '../../make/own-rules.ts';
 import { changedByClock } from '../../model/clock-changes.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../../model/expected.ts';
-import { followedIn } from '../../model/followed.ts';
 import { judgeField } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
+import { followedIn } from '../../model/row-known.ts';
 import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 
@@ -130,4 +132,17 @@ function ownRow(model: Model, resource: string, exchange: TrialExchange): ShownF
   const shown = rowsShown(model, exchange);
   const [row] = shown?.resource === resource ? shown.rows : [];
   return row && unexpanded(model, resource, row);
+}
+
+/** A value of a field's type that nobody but a caller would give it; nothing for a field of another type. */
+export function foreignValue(field: Field): Json | undefined {
+  const shape = statedValue(field.shape);
+  const [enumerated] = Array.isArray(shape?.enum) ? shape.enum : [];
+  if (enumerated !== undefined) return enumerated;
+  if (shape?.type === 'integer' || shape?.type === 'number')
+    return typeof shape.maximum === 'number' ? Math.min(shape.maximum, 7) : 7;
+  if (shape?.type === 'boolean') return true;
+  if (shape?.type !== 'string' || field.ref !== undefined) return undefined;
+  if (shape.format === undefined) return 'nf-foreign';
+  return formatNamed(shape.format)?.time?.write(Date.UTC(2001, 0, 1));
 }

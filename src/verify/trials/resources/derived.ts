@@ -10,17 +10,15 @@ import type { TrialRow, WantedRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { lookAt } from '../../make/look.ts';
-import { remove } from '../../make/remove.ts';
-import { rowFor } from '../../make/row-for.ts';
-import { stateOf, walkTo } from '../../make/walk.ts';
+import { rowFor } from '../../make/row-where.ts';
+import { remove, stateOf, walkTo } from '../../make/walk.ts';
 import { derivedValue } from '../../model/derived.ts';
 import { judgeField } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changeRow, changingOf } from './change-row.ts';
-import { changesOf } from './changes.ts';
+import { changeRow, changesOf, changingOf } from './changes.ts';
 import { statesCounted, wordsRead } from './rows-counted.ts';
 
 /** What is derived of the rows that refer to a row is true after each of their changes. */

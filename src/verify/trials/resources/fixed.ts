@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
@@ -10,15 +11,13 @@ import { beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { lookAt } from '../../make/look.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { bodyMedia } from '../../model/body-media.ts';
 import type { Model } from '../../model/model.ts';
-import { mayHold, writesFields } from '../../model/own-body.ts';
+import { bodyMedia, mayHold, writesFields } from '../../model/own-body.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { hasWayTo, withMember } from '../../values/at-path.ts';
-import { foreignValue } from './foreign-value.ts';
-import { type ClosedPlace, closedPlaces, unstatedRefused } from './unstated.ts';
+import { foreignValue } from './claim-row.ts';
 
 /** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
 export const fixedFields: Trial = {
@@ -164,4 +163,44 @@ function isAnother(model: Model, exchange: TrialExchange, was: TrialExchange, na
       ? (sent.json as Readonly<Record<string, unknown>>)[name]
       : undefined;
   return old !== undefined && now !== undefined && JSON.stringify(old) !== JSON.stringify(now);
+}
+
+/** Where in a body a member can be that a resource does not state: in the row, or in a value of it. */
+interface ClosedPlace {
+  readonly resource: Resource;
+  /** The members on the way; `0` is the first item of a list. */
+  readonly path: readonly string[];
+}
+
+/** The reason of a claim that such a member is refused. */
+export const unstatedRefused = 'unstated refused';
+
+const depthMax = 3;
+
+/** The rows and values in the body of an endpoint that take no members but the stated ones. */
+export function closedPlaces(model: Model, endpoint: Endpoint): readonly ClosedPlace[] {
+  const effect = statedValue(endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
+  if (!resource || !writes || !bodyMedia(endpoint) || !writesFields(model, endpoint) || isStated(endpoint.request)) return [];
+  const left = new Set(boundByPath(model.spec, endpoint));
+  const sent = (name: string) => !left.has(name) && mayHold(model, endpoint, name);
+  return placesIn(model, resource, { path: [], sent });
+}
+
+function placesIn(
+  model: Model,
+  resource: Resource,
+  { path, sent }: { readonly path: readonly string[]; readonly sent: (name: string) => boolean },
+): readonly ClosedPlace[] {
+  if (!isStated(resource.fields) || path.length > depthMax) return [];
+  const inside = entriesOf(resource.fields).flatMap(([name, field]) => {
+    const shape = statedValue(field.shape);
+    const isList = isMap(shape?.items) && typeof shape.items.resource === 'string';
+    const value = isList && isMap(shape?.items) ? shape.items.resource : shape?.resource;
+    const inner = typeof value === 'string' ? model.resource(value) : undefined;
+    if (!inner || field.children || !sent(name) || !isWritable(model.spec, resource, field)) return [];
+    return placesIn(model, inner, { path: [...path, name, ...(isList ? ['0'] : [])], sent: () => true });
+  });
+  return [...(resource.additionalProperties ? [] : [{ resource, path }]), ...inside];
 }

@@ -1,11 +1,17 @@
 import { readTemplate } from '../../../kinds/generators/template.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import type { Identifier } from '../../../parts/resources.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { followedOf } from '../../../parts/followed.ts';
+import { type Generated, generatedOf } from '../../../parts/inner-values.ts';
+import { isWritable } from '../../../parts/payload.ts';
+import type { Field, Identifier, Resource } from '../../../parts/resources.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import { Untestable } from '../../exchange/untestable.ts';
 import { lookAt } from '../../make/look.ts';
-import { remove } from '../../make/remove.ts';
-import { idIn, rowWith } from '../../model/row-shown.ts';
+import { remove } from '../../make/walk.ts';
+import type { Model } from '../../model/model.ts';
+import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 
@@ -100,4 +106,114 @@ async function deleteAndMake(session: Session, resource: string, identifier: Ide
         : undefined;
     },
   });
+}
+
+/** What is counted is one more with each row, begins anew where it is counted within something, and never comes again. */
+export const countedFields: Trial = {
+  name: 'resources/counted',
+  part: 'resources',
+  about: 'A counted field is one more with each row, is counted anew within another, and never comes again.',
+  noise: 'alone',
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+      for (const [, field] of entriesOf(resource.fields)) {
+        const made = generatedOf(resource, field);
+        if (!made || 'wrong' in made || !made.counts) continue;
+        const facts = [{ kind: 'allowed values', subject: `${name}.${field.name}` }];
+        yield { name: `${name}.${field.name}`, facts, run: (session) => count(session, { resource, field, made }) };
+      }
+    }
+  },
+};
+
+interface Counting {
+  readonly resource: Resource;
+  readonly field: Field;
+  readonly made: Generated;
+}
+
+async function count(session: Session, counting: Counting): Promise<void> {
+  const { model } = session;
+  const { resource, field } = counting;
+  if (
+    followedOf(model.spec).some(({ acts }) => acts.some(({ does }) => does?.verb === 'create' && does.resource === resource.name))
+  )
+    throw new Untestable(`each ${resource.name} may also be made by what follows from other changes`);
+  const target = field.within === undefined ? undefined : entryOf(resource.fields, field.within)?.ref;
+  const parent = target === undefined ? undefined : await session.make(target);
+  const first = await makeIn(session, counting, parent);
+  const second = await makeIn(session, counting, parent);
+  claimNext(session, counting, first, second, 'next');
+  if (target !== undefined) {
+    const other = await makeIn(session, counting, await session.make(target));
+    claimFirst(session, counting, other);
+  }
+  if (model.endpointsThat('delete', resource.name).length === 0) return;
+  const gone = await remove(session, second);
+  session.need(isDone(gone.value), `it could not be deleted: ${gone.value.status}`);
+  claimNext(session, counting, second, await makeIn(session, counting, parent), 'never again');
+}
+
+function makeIn(session: Session, { resource, field }: Counting, parent: TrialRow | undefined): Promise<TrialRow> {
+  const within = field.within;
+  if (!parent || within === undefined) return session.make(resource.name);
+  const group = entryOf(resource.fields, within);
+  const isSent = group !== undefined && isWritable(session.model.spec, resource, group);
+  return session.make(resource.name, { parents: { [within]: parent }, ...(isSent && { body: { [within]: parent.id } }) });
+}
+
+/** A row as its creation shows it, with its number; nothing where it is not shown. */
+function numberShown(
+  model: Model,
+  { field, made }: Counting,
+  exchange: TrialExchange,
+): { readonly number: number | undefined; readonly row: ShownFields } | undefined {
+  const row = isDone(exchange) ? rowWith(model, exchange, idIn(model, exchange)) : undefined;
+  const value = row?.[field.name];
+  return row && value !== undefined ? { number: made.numberIn(value), row } : undefined;
+}
+
+function claimNext(session: Session, counting: Counting, one: TrialRow, other: TrialRow, reason: string): void {
+  const { model } = session;
+  const { field } = counting;
+  const { made: first } = one;
+  const { made: second } = other;
+  if (!first || !second) return;
+  session.claim({
+    fact: factOf(counting),
+    at: `${field.at}/generate`,
+    reason: `counted, ${reason}`,
+    of: [first, second] as const,
+    judge(before: TrialExchange, after: TrialExchange): Judgement {
+      const [a, b] = [before, after].map((exchange) => numberShown(model, counting, exchange));
+      if (!a || !b) return moot('no number is shown');
+      if (field.within !== undefined && JSON.stringify(a.row[field.within]) !== JSON.stringify(b.row[field.within]))
+        return moot('they are counted within different things');
+      if (a.number === undefined) return moot('what came before is no number');
+      if (b.number === a.number + 1) return undefined;
+      return { promised: `one more than ${a.number}, for nothing else was made`, seen: JSON.stringify(b.row[field.name]) };
+    },
+  });
+}
+
+function claimFirst(session: Session, counting: Counting, { made }: TrialRow): void {
+  const { model } = session;
+  const { field } = counting;
+  if (!made) return;
+  session.claim({
+    fact: factOf(counting),
+    at: `${field.at}/within`,
+    reason: 'counted, anew',
+    of: [made] as const,
+    judge(exchange: TrialExchange): Judgement {
+      const shown = numberShown(model, counting, exchange);
+      if (!shown) return moot('no number is shown');
+      if (shown.number === 1) return undefined;
+      return { promised: `1: the first within its ${field.within}`, seen: JSON.stringify(shown.row[field.name]) };
+    },
+  });
+}
+
+function factOf({ resource, field }: Counting): { readonly kind: string; readonly subject: string } {
+  return { kind: 'allowed values', subject: `${resource.name}.${field.name}` };
 }

@@ -12,17 +12,16 @@ import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
-import { callersFor } from '../../make/callers-for.ts';
+import { callersFor, contextOfRow } from '../../make/callers-for.ts';
 import { lookAt, lookInList, showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { contextOfRow } from '../../make/row-context.ts';
 import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { oneLine } from '../../values/difference.ts';
-import { NoValue } from '../../values/no-value.ts';
+import { NoValue } from '../../values/scalars.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
 
 /** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */

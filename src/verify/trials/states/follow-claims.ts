@@ -12,10 +12,9 @@ import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { hasNextPage, widest } from '../../make/pages.ts';
-import { callerContext } from '../../model/access.ts';
+import { callerContext, outcomeOf } from '../../model/access.ts';
 import type { Evaluated } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
-import { outcomeOf } from '../../model/outcome.ts';
 import { idIn, rowIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 

@@ -4,21 +4,18 @@ import { allMachines, type Machine, type Transition } from '../../../parts/state
 import type { TrialRow } from '../../exchange/row.ts';
 import { resolve } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
-import { callersFor } from '../../make/callers-for.ts';
+import { callersFor, contextOfRow } from '../../make/callers-for.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { contextOfRow } from '../../make/row-context.ts';
 import { factsOfMachine, fireable } from '../../make/transitions.ts';
-import { stateOf, walkTo } from '../../make/walk.ts';
-import { shortestWays } from '../../make/ways.ts';
+import { shortestWays, stateOf, walkTo } from '../../make/walk.ts';
+import { outcomeOf } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
-import { outcomeOf } from '../../model/outcome.ts';
 import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changeRow, changingOf } from '../resources/change-row.ts';
-import { changesOf, type RowChange } from '../resources/changes.ts';
+import { changeRow, changesOf, changingOf, type RowChange } from '../resources/changes.ts';
 import { claimBlocked } from './conditions.ts';
 import { carryOut } from './fired.ts';
 

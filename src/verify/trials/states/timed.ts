@@ -8,20 +8,18 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
-import { dueAt, dueIn } from '../../make/due.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { makeWhere } from '../../make/row-where.ts';
 import { factsOfMachine } from '../../make/transitions.ts';
-import { fireOnRow, statesOf } from '../../make/walk.ts';
+import { dueAt, dueIn, fireOnRow, statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { timeOf } from '../../model/reckoned.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { moveAside, waysAside } from './aside.ts';
-import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
+import { leaveInTime, moveAside, stayBehind, waysAside, waysOut } from './left-in-time.ts';
 
 /** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {

@@ -7,8 +7,15 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { FactName } from '../../exchange/facts.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { deprecationFlaw, saysDeprecated } from '../../make/deprecation-fields.ts';
-import { doorOf, inVersion, isOver, type RequestVersions, versionsOf } from '../../make/versions.ts';
+import {
+  deprecationFlaw,
+  doorOf,
+  inVersion,
+  isOver,
+  type RequestVersions,
+  saysDeprecated,
+  versionsOf,
+} from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';

@@ -1,0 +1,223 @@
+import { isSame } from '../../../document/values.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import { pathParameters } from '../../../parts/payload.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Done } from '../../exchange/step.ts';
+import { Untestable } from '../../exchange/untestable.ts';
+import { acceptable, type Door, guardedDoors, knocking } from '../../make/knocking.ts';
+import { ready } from '../../make/readied.ts';
+import { type OpenDoor, openDoors } from '../../make/versions.ts';
+import type { Model } from '../../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+import { isUnknownCaller } from '../authentication/carriers.ts';
+
+const fact = { kind: 'users', subject: 'service' };
+
+/** How many operations a user tries. */
+const triesMost = 6;
+
+/** Every user can do something. */
+export const purposeUsers: Trial = {
+  name: 'purpose/users',
+  part: 'purpose',
+  about: 'Each stated user is known and can call at least one operation.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    for (const [user] of entriesOf(model.spec.purpose.users)) yield caseOf(model, user);
+  },
+};
+
+function caseOf(model: Model, user: string): Case {
+  return {
+    name: user,
+    facts: [fact],
+    async run(session: Session) {
+      const caller = model.callers.find((one) => one.user === user);
+      session.need(caller !== undefined, `no credential of a ${user} was given`);
+      const doors = guardedDoors(model)
+        .filter(({ operation, endpoint }) => isOpenTo(session, { operation, endpoint }, caller))
+        .sort((one, other) => effortOf(model, one, caller) - effortOf(model, other, caller));
+      session.need(doors.length > 0, `no operation is allowed to a ${user}`);
+      const tried: Done<TrialExchange>[] = [];
+      const asked: Door[] = doors.slice(0, triesMost);
+      for (const door of asked) {
+        const isPlain = door.endpoint.method === 'GET' && pathParameters(door.endpoint.path).length === 0;
+        const request = isPlain ? undefined : await acceptable(session, door, caller);
+        const done = await session.send(request ?? knocking(model, door.endpoint, caller));
+        tried.push(done);
+        if (isDone(done.value)) break;
+      }
+      session.claim({
+        fact,
+        reason: user,
+        of: tried.filter(({ value }) => isDone(value) || !tried.some((one) => isDone(one.value))),
+        judge: (...all: readonly TrialExchange[]): Judgement => {
+          if (all.some(isDone)) return undefined;
+          const outcomes = new Set(all.map((seen) => outcomeOf(model, seen, caller)));
+          if (!outcomes.has('left out') || outcomes.has('something else'))
+            return moot('what it asked for was refused for something else');
+          return {
+            promised: `a ${user} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
+            seen: 'it is not known at any of them',
+          };
+        },
+      });
+    },
+  };
+}
+
+/** What is allowed whatever the row comes first, then what changes nothing, and what needs no row. */
+function effortOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller): number {
+  const isSure = model.access.allows(operation, caller) === 'yes';
+  return (isSure ? 0 : 100) + (endpoint.method === 'GET' ? 0 : 10) + pathParameters(endpoint.path).length;
+}
+
+/** Whether a caller may be let in, and is asked for no more than may be sent. */
+function isOpenTo({ model, run }: Session, { operation, endpoint }: Door, caller: TrialCaller): boolean {
+  return model.access.allows(operation, caller) !== 'no' && (endpoint.method === 'GET' || !run.isReadOnly);
+}
+
+/** What an answer says of who asked: not known, or known and not let in; or something about what was asked. */
+function outcomeOf(model: Model, seen: TrialExchange, caller: TrialCaller): 'left out' | 'row' | 'something else' {
+  const operation = seen.endpoint && model.operationOf(seen.endpoint);
+  if (!operation || !isRefused(model, seen)) return 'something else';
+  if (isUnknownCaller(model, operation, seen)) return 'left out';
+  const forbidden = refusalFor(model, 'caller.forbidden', operation);
+  if (!forbidden || !isRefusal(model, seen, forbidden)) return 'something else';
+  return model.access.allows(operation, caller) === 'yes' ? 'left out' : 'row';
+}
+
+const addressFact = { kind: 'base address', subject: 'service' };
+
+/** The endpoints stand below the path of the base address, and nowhere else. */
+export const baseAddress: Trial = {
+  name: 'purpose/base address',
+  part: 'purpose',
+  about: 'Endpoints are served below the path of the base address, and not without it.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    const doors = openDoors(model, true);
+    // One of each collection: each may be mounted by itself.
+    const first = new Map(doors.map((door) => [door.endpoint.path.split('/')[1], door] as const).toReversed());
+    const asked = [...first.values()].toReversed().slice(0, doorsMost);
+    for (const door of asked.length > 0 ? asked : [undefined]) {
+      yield {
+        name:
+          door === undefined || door === asked[0]
+            ? 'with its path and without'
+            : `with its path and without, ${door.endpoint.key}`,
+        facts: [addressFact],
+        run: (session) => askBelow(session, door),
+      };
+    }
+  },
+};
+
+const doorsMost = 8;
+
+async function askBelow(session: Session, door: OpenDoor | undefined): Promise<void> {
+  const { model } = session;
+  session.need(door !== undefined, 'no operation can be asked without a row');
+  const { endpoint, caller } = door;
+  const plan = model.request(endpoint, { caller });
+  const below = await session.send(plan);
+  session.claim({
+    fact: addressFact,
+    reason: 'below it',
+    of: [below],
+    judge: (seen: TrialExchange) => belowJudgement(model, door, seen),
+  });
+  if (model.basePath === '') return;
+  const { endpoint: _endpoint, ...bare } = plan;
+  const without = await session.send({ ...bare, prefix: model.prefix.slice(model.basePath.length) });
+  session.claim({
+    fact: addressFact,
+    reason: 'nowhere else',
+    of: [below, without],
+    judge: (one: TrialExchange, other: TrialExchange): Judgement => {
+      if (!isDone(one)) return moot('it is not answered below the base address');
+      if (!isDone(other) || !isSame(one.body ?? one.text, other.body ?? other.text)) return undefined;
+      return {
+        promised: `endpoints stand below ${model.basePath}, and nothing without it`,
+        seen: `${other.sent.target} gave the same answer`,
+      };
+    },
+  });
+}
+
+function belowJudgement(model: Model, { operation }: OpenDoor, seen: TrialExchange): Judgement {
+  if (isDone(seen)) return undefined;
+  const unknown = refusalFor(model, 'route.unknown', operation);
+  const isUnknown = unknown ? isRefused(model, seen) && isRefusal(model, seen, unknown) : seen.status === 404;
+  return isUnknown
+    ? { promised: `${operation.name} is served at ${seen.sent.target}`, seen: `it was answered ${seen.status}` }
+    : moot('it was refused');
+}
+
+const functionsFact = { kind: 'functions', subject: 'service' };
+
+/** What users are said to be able to do can be done from its beginning to its end. */
+export const functions: Trial = {
+  name: 'purpose/functions',
+  part: 'purpose',
+  about: 'Each operation of each function succeeds at least once, with everything that it needs made before.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [name, operations] of entriesOf(model.spec.purpose.functions)) yield callOf(model, name, operations);
+  },
+};
+
+function callOf(model: Model, name: string, named: readonly string[]): Case {
+  const operations = model.operations.filter((operation) => operation.endpoint && namesOperation(named, operation));
+  return {
+    name,
+    facts: [functionsFact],
+    async run(session: Session) {
+      const reasons: string[] = [];
+      for (const operation of operations) {
+        try {
+          await carryOut(session, operation);
+        } catch (error) {
+          if (!(error instanceof Untestable)) throw error;
+          reasons.push(`${operation.name}: ${error.message}`);
+        }
+      }
+      session.need(reasons.length < operations.length || operations.length === 0, reasons.join('; '));
+    },
+  };
+}
+
+async function carryOut(session: Session, operation: Operation): Promise<void> {
+  const { model } = session;
+  const { endpoint } = operation;
+  if (!endpoint) return;
+  const { request } = await ready(session, endpoint);
+  const done = await session.send(request);
+  session.claim({
+    fact: functionsFact,
+    reason: `${operation.name} succeeds`,
+    of: [done],
+    judge: (seen: TrialExchange) => judged(model, operation, seen),
+  });
+}
+
+/** A failure of the service, or an operation that is not there, shows that it cannot be done; what else is refused may be for a reason of its own. */
+function judged(model: Model, operation: Operation, seen: TrialExchange): Judgement {
+  if (isDone(seen)) return undefined;
+  const missing = refusalFor(model, 'resource.missing', operation)?.code;
+  const absent = (['route.unknown', 'method.unsupported'] as const).some((when) => {
+    const refusal = refusalFor(model, when, operation);
+    return refusal !== undefined && refusal.code !== missing && isRefused(model, seen) && isRefusal(model, seen, refusal);
+  });
+  // What is unavailable now and at every replay is not to be had.
+  const failed = seen.status >= 500 && seen.status !== 501;
+  if (!absent && !failed) return moot(`it was answered ${seen.status}`);
+  return { promised: `${operation.name} can be done`, seen: `it was answered ${seen.status}` };
+}
