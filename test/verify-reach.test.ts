@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import { resolve } from '../src/verify/exchange/symbol.ts';
 import type { VerifyReport } from '../src/verify/report.ts';
-import { runDraw } from '../src/verify/values/chance.ts';
-import { freshOf } from '../src/verify/values/fresh.ts';
+import { freshOf, runDraw } from '../src/verify/values/fresh.ts';
 import { openStand, type StandOptions } from './verify/stand.ts';
 
 async function held(document: string, only: readonly string[], options: StandOptions = {}): Promise<VerifyReport> {

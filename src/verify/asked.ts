@@ -4,7 +4,7 @@ import { placeOf } from '../document/place.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
-import { factKey } from './exchange/facts.ts';
+import { factKey } from './exchange/claim.ts';
 import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
 import type { Breach, Untried } from './report.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { placeOf } from '../document/place.ts';
 import { Spent } from './exchange/budget.ts';
-import { type Flaw, isFlaw, Moot } from './exchange/claim.ts';
-import { crashKind } from './exchange/facts.ts';
+import { crashKind, type Flaw, isFlaw, Moot } from './exchange/claim.ts';
 import type { ScriptRun, Step } from './exchange/step.ts';
 import type { Model } from './model/model.ts';
 import type { Refill } from './refill.ts';

@@ -6,8 +6,7 @@ import type { ScriptRun } from './exchange/step.ts';
 import type { Made } from './make/made.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
-import type { Observer } from './session/observer.ts';
-import type { Ledgering, Session, Suspicion } from './session/session.ts';
+import type { Ledgering, Observer, Session, Suspicion } from './session/session.ts';
 import type { Skips } from './skips.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,6 +1,6 @@
 import { inOrderOfWorth, type PlannedCase, planOf } from './asked.ts';
 import { cleanUp, removeSubscribers } from './clean-up.ts';
-import { cameToNothing, nothingSent, sendControls } from './controls.ts';
+import { cameToNothing, nothingSent, sendControls } from './evidence/control.ts';
 import { type Errand, Spent } from './exchange/budget.ts';
 import type { ScriptRun } from './exchange/step.ts';
 import { Untestable } from './exchange/untestable.ts';
@@ -15,7 +15,7 @@ import { type Ledgering, Session, type Suspicion } from './session/session.ts';
 import type { Trial } from './session/trial.ts';
 import { CaseCosts, CaseSlots, phases, type Slot, shareLeast } from './slots.ts';
 import { Suspects } from './suspects.ts';
-import { Draws } from './values/chance.ts';
+import { Draws } from './values/fresh.ts';
 
 type Found = Pick<VerifyReport, 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
 type Noise = Trial['noise'];

@@ -1,5 +1,5 @@
 import { nearest } from '../document/nearest.ts';
-import { type FactName, factKey } from './exchange/facts.ts';
+import { type FactName, factKey } from './exchange/claim.ts';
 import type { Model } from './model/model.ts';
 import { CannotRun, type Skip } from './options.ts';
 import type { SkipTold } from './report.ts';

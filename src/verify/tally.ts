@@ -3,8 +3,7 @@ import type { LedgerFact } from '../parts/facts/ledger.ts';
 import type { CaseSent } from './evidence/control.ts';
 import type { FactEvidence } from './evidence/obligation.ts';
 import { Weighing } from './evidence/weighing.ts';
-import type { Claim, Control } from './exchange/claim.ts';
-import { type FactName, type Facts, factKey, isPromise } from './exchange/facts.ts';
+import { type Claim, type Control, type FactName, type Facts, factKey, isPromise } from './exchange/claim.ts';
 import type { Model } from './model/model.ts';
 import type { FactVerdict, Verdict, VerdictCounts, VerifyReport } from './report.ts';
 

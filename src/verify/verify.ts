@@ -21,7 +21,7 @@ import { newAddress } from './trials/events/own-addresses.ts';
 import { lanesOf } from './trials/limits/counted.ts';
 import { quotaCounts, refilledAtMs, usedUpBy } from './trials/limits/refilled.ts';
 import { observers, trials } from './trials.ts';
-import { runDraw } from './values/chance.ts';
+import { runDraw } from './values/fresh.ts';
 
 const defaults = { requests: 40_000, timeMs: 60_000, answerMs: 10_000, beside: 16 };
 

@@ -13,9 +13,9 @@ import { idIn, rowWith } from '../model/row-shown.ts';
 import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
 import { keyLooks } from '../trials/endpoints/idempotency.ts';
 import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
+import { pageAfterPage, sortedBy, sortWords } from '../trials/endpoints/order.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
-import { pageAfterPage, sortedBy, sortWords } from '../trials/endpoints/sorted.ts';
 import { looksAtBounds, looksAtWhole } from './looks-at-changes.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 

@@ -1,7 +1,6 @@
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { type Claim, type Control, isFlaw } from '../exchange/claim.ts';
+import { type Claim, type Control, type FactName, isFlaw } from '../exchange/claim.ts';
 import { isExchange } from '../exchange/exchange.ts';
-import type { FactName } from '../exchange/facts.ts';
 import type { Model } from '../model/model.ts';
 import { toldIn } from '../trials/events/envelope.ts';
 import type { ReceivedDelivery } from '../trials/events/receiver.ts';

@@ -21,9 +21,8 @@ import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
-import { drawnShape } from './links.ts';
+import { drawnShape, RowsReferred } from './links.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
-import { RowsReferred } from './rows-referred.ts';
 import { timelyFor } from './timely.ts';
 
 export interface Drafting extends WantedRow {

@@ -6,7 +6,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import { alternativesOf, conjunctsOf } from '../../parts/shapes/branches.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import type { FactName } from '../exchange/facts.ts';
+import type { FactName } from '../exchange/claim.ts';
 import type { Model } from '../model/model.ts';
 
 /** A member that a body may have: where, of which shape, and which facts speak of it. */

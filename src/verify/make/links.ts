@@ -7,6 +7,7 @@ import { boundByPath, isSuppliedByService, writableShape } from '../../parts/pay
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
 import { heldShape } from '../model/own-body.ts';
 import { isByRule } from '../model/promises.ts';
@@ -85,4 +86,29 @@ function isEndless(spec: Spec, { name }: Resource, { ref }: Field): boolean {
     );
   };
   return ref !== undefined && leadsBack(ref);
+}
+
+/** The rows that a body refers to: made for its first draw, and taken again for the next. */
+export class RowsReferred {
+  readonly #make: (resource: string) => Promise<Symbolic>;
+  readonly #known = new Map<string, Symbolic[]>();
+  readonly #taken = new Map<string, number>();
+
+  constructor(make: (resource: string) => Promise<Symbolic>) {
+    this.#make = make;
+  }
+
+  async one(resource: string): Promise<Symbolic> {
+    const known = this.#known.get(resource) ?? [];
+    this.#known.set(resource, known);
+    const at = this.#taken.get(resource) ?? 0;
+    this.#taken.set(resource, at + 1);
+    const row = known[at] ?? (await this.#make(resource));
+    known[at] = row;
+    return row;
+  }
+
+  again(): void {
+    this.#taken.clear();
+  }
 }

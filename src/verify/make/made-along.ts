@@ -11,7 +11,7 @@ import { ifTestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { draftChildren } from './children.ts';
-import { findRow } from './found.ts';
+import { findRow } from './pages.ts';
 import { walkTo } from './walk.ts';
 
 type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;

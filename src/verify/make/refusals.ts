@@ -2,13 +2,12 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { type Expression, entryOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { moot } from '../exchange/claim.ts';
+import { type FactName, moot } from '../exchange/claim.ts';
 import { briefly, type TrialExchange } from '../exchange/exchange.ts';
-import type { FactName } from '../exchange/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isOneExpression } from '../model/refusals.ts';
 import { tellsMoved } from '../model/refused-as.ts';
-import type { Observed, Observer } from '../session/observer.ts';
+import type { Observed, Observer } from '../session/session.ts';
 import { headerSays, oneLine } from '../values/difference.ts';
 
 /** Every refusal has the stated payload, a stated code under one of its statuses, and tells nothing of the inside. */

@@ -1,8 +1,7 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { allMachines, type Machine, type Transition } from '../../parts/states.ts';
-import { moot } from '../exchange/claim.ts';
+import { type FactName, moot } from '../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
-import type { FactName } from '../exchange/facts.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import { changedByClock, toldMeanwhile } from '../model/clock-changes.ts';

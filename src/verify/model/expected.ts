@@ -22,10 +22,9 @@ import {
 } from './expectation.ts';
 import { everyMember } from './expressions.ts';
 import type { Model } from './model.ts';
-import { mayHold } from './own-body.ts';
+import { boundValues, isJsonMap, leavesAsItWas, mayHold, reckonedOf, sentFields, unset } from './own-body.ts';
 import { completeInner, firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
-import { boundValues, isJsonMap, leavesAsItWas, reckonedOf, sentFields, unset } from './sent-fields.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(

@@ -2,8 +2,8 @@ import type { ErrorCondition } from '../../parts/conditions.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
+import type { FactName } from '../exchange/claim.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
-import type { FactName } from '../exchange/facts.ts';
 import type { Model } from './model.ts';
 
 /** What a refusal has to look like, as far as the document says. */

@@ -1,7 +1,7 @@
 import { readToken } from '../../kinds/schemes/token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { credentialParts, type TrialCaller } from '../exchange/callers.ts';
-import { type Claim, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
+import { type Claim, type FactName, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
 import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from '../exchange/row.ts';
@@ -9,8 +9,7 @@ import { carriedOut, type Done, type ScriptRun, type Step } from '../exchange/st
 import { Captured, type Spot, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
-import type { Draws } from '../values/chance.ts';
-import { judgementAgain, type Observer } from './observer.ts';
+import type { Draws } from '../values/fresh.ts';
 import { sending } from './request.ts';
 
 /** A claim that did not hold, and how much of the script had run by then. */
@@ -245,4 +244,43 @@ export function isTokenOver({ caller, fromMs }: TrialExchange): boolean {
   const { credential, bad } = caller ?? {};
   const exp = credential && bad === undefined ? readToken(credentialParts(credential).text)?.claims.exp : undefined;
   return typeof exp === 'number' && exp * 1000 <= fromMs;
+}
+
+/** Something that every answer to a stated operation is held to, whichever trial asked. */
+export interface Observer {
+  readonly name: string;
+  /** What it claims of one exchange; nothing where it has nothing to say. */
+  observe(exchange: TrialExchange, model: Model): Iterable<Observed>;
+}
+
+export interface Observed {
+  readonly fact: FactName;
+  /** A short word for what was claimed; one fact is reported once for each. */
+  readonly reason: string;
+  readonly judgement: Judgement;
+}
+
+/** What an observer says again of another exchange, of the same fact for the same reason. */
+function judgementAgain(
+  observer: Observer,
+  seen: TrialExchange,
+  model: Model,
+  { fact, reason }: Pick<Observed, 'fact' | 'reason'>,
+): Judgement {
+  for (const observed of observedOnce(observer, seen, model)) {
+    const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
+    if (isSame && observed.judgement !== undefined) return observed.judgement;
+  }
+  return undefined;
+}
+
+const known = new WeakMap<TrialExchange, Map<Observer, readonly Observed[]>>();
+
+/** One answer is judged again for each of the facts that were claimed of it. */
+function observedOnce(observer: Observer, seen: TrialExchange, model: Model): readonly Observed[] {
+  const own = known.get(seen) ?? new Map<Observer, readonly Observed[]>();
+  known.set(seen, own);
+  const observed = own.get(observer) ?? [...observer.observe(seen, model)];
+  own.set(observer, observed);
+  return observed;
 }

@@ -1,5 +1,5 @@
 import type { PartName } from '../../document/document.ts';
-import type { FactName } from '../exchange/facts.ts';
+import type { FactName } from '../exchange/claim.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from './session.ts';
 

@@ -6,9 +6,8 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { credentialParts, type TrialCaller } from '../../exchange/callers.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import { arrange } from '../../make/begin-body.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import {

@@ -7,9 +7,8 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { machineOn } from '../../../parts/states.ts';
-import { moot } from '../../exchange/claim.ts';
+import { type FactName, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
@@ -21,8 +20,7 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { isFreeText, OwnText, sameOtherwise, valuesApart } from '../../values/apart.ts';
 import { listChosen } from './chosen.ts';
-import { matchesFilter, pagesOf, rowsOf } from './order.ts';
-import { listInOrder, listSorted, sortWords } from './sorted.ts';
+import { listInOrder, listSorted, matchesFilter, pagesOf, rowsOf, sortWords } from './order.ts';
 
 /** What is asked of a filter, and the rows that are made for it: some that fit and some that do not. */
 interface Filtering {

@@ -15,8 +15,7 @@ import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
-import { pagesOf } from './order.ts';
-import { sortWords } from './sorted.ts';
+import { pagesOf, sortWords } from './order.ts';
 import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal, totalCases } from './totals.ts';
 
 /** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */

@@ -3,16 +3,14 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import type { OrderWord } from '../../../parts/refusal-order.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { crashKind, type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, type TrialExchange } from '../../exchange/exchange.ts';
-import { crashKind } from '../../exchange/facts.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { freshText } from '../../exchange/symbol.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, refusalFor, statedOrder } from '../../model/refused-as.ts';
-import type { Observer } from '../../session/observer.ts';
-import type { Session } from '../../session/session.ts';
+import type { Observer, Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 
 /** Of two things that are wrong in one request, the one that is asked first in the stated order is what it is refused for. */

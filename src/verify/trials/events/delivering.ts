@@ -4,13 +4,12 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { askingOf } from './asking.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { deliveryOf, toldIn } from './envelope.ts';
 import { actTwice, kindNames, makerOf, type Pair, pairOf } from './pair.ts';
 import { deliveryFact, hear } from './reached.ts';
 import type { ReceivedDelivery } from './receiver.ts';
-import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
+import { askingOf, subscribe, subscribersOf, subscribing } from './subscribing.ts';
 
 /** How long a wait may be that is waited out where the clock cannot be moved. */
 const waitMsMost = 6_000;

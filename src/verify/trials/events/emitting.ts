@@ -23,12 +23,12 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { asksFor, subscriberMade } from './asking.ts';
 import { endAll, eventMs, type Listening } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import { eventsIn, kindsAbout } from './heard.ts';
 import { listenTo } from './listened.ts';
 import { canListen, changing, deliveryFact, everybody, hear, kindsFact } from './reached.ts';
+import { asksFor, subscriberMade } from './subscribing.ts';
 
 /** Every operation that changes something, with everybody subscribed who can. */
 export const emitting: Trial = {

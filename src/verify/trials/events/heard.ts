@@ -11,11 +11,11 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn } from '../../model/row-shown.ts';
-import { asksFor, subscriberMade } from './asking.ts';
 import type { Listening } from './ear.ts';
 import { deliveryOf, payloadFlaw, showsKind, showsPayload, toldIn } from './envelope.ts';
 import { changeIn, emittedFor, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
 import type { ReceivedDelivery } from './receiver.ts';
+import { asksFor, subscriberMade } from './subscribing.ts';
 
 /** What was seen of one change and of what one subscriber heard. */
 export interface ChangeHeard {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import type { FactName } from '../../exchange/claim.ts';
 import type { Client } from '../../exchange/client.ts';
 import { isDone } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { ready } from '../../make/readied.ts';

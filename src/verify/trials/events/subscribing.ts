@@ -3,9 +3,11 @@ import { isMap } from '../../../document/values.ts';
 import { pushKind } from '../../../kinds/deliveries/all.ts';
 import type { Told } from '../../../kinds/envelopes/reading.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
-import type { Push } from '../../../parts/events.ts';
-import { type Expression, entryOf } from '../../../parts/fact.ts';
+import { askedFor, toldAs } from '../../../parts/event-names.ts';
+import type { EventKind, Push } from '../../../parts/events.ts';
+import { type Expression, entriesOf, entryOf } from '../../../parts/fact.ts';
 import { along, withPlaced } from '../../../parts/field-path.ts';
+import { shapeAlong } from '../../../parts/uses/following.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
@@ -14,12 +16,14 @@ import type { Done, Step } from '../../exchange/step.ts';
 import type { Fresh, Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { remove } from '../../make/walk.ts';
+import type { Allowed } from '../../model/access.ts';
 import { askedKinds } from '../../model/asked-kinds.ts';
+import { expectedAfter } from '../../model/expected.ts';
 import type { Model } from '../../model/model.ts';
+import { sentFields } from '../../model/own-body.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { headerSays } from '../../values/difference.ts';
-import { asked, askingOf, asksForAll, subscriberMade } from './asking.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn, toldOf } from './envelope.ts';
 import { addressPath, beingAsked, denying, newAddress, reacting, receiverOf } from './own-addresses.ts';
@@ -215,4 +219,72 @@ function secretIn({ spec }: Model, created: TrialExchange): string | undefined {
     typeof created.sent.json === 'object' && created.sent.json !== null ? (created.sent.json as Record<string, Json>) : {};
   const secret = along<Json>(rowIn(created), field) ?? along<Json>(sent, field);
   return typeof secret === 'string' ? secret : undefined;
+}
+
+type Fields = Readonly<Record<string, Json>>;
+
+const made = new WeakMap<TrialExchange, Fields>();
+
+/** A subscriber as its creation made it: as it was shown and, of what is not shown, as what was sent makes it. Nothing where none is shown. */
+export function subscriberMade(model: Model, created: TrialExchange): Fields | undefined {
+  const known = made.get(created);
+  const shown = rowIn(created);
+  if (known || !shown) return known;
+  const resource = model.resource(deliveryOf(model.spec)?.push?.subscribers?.resource ?? '');
+  const sent = (resource && sentFields(model, resource, created)) ?? {};
+  const hidden = [...expectedAfter(model, created, undefined)].flatMap(([name, one]) => {
+    if (one.is === 'value') return [[name, one.value] as const];
+    // What the service changes by itself later is what was sent, or what is usual, as long as nothing has come of it.
+    const field = resource && entryOf(resource.fields, name);
+    const begun = Object.keys(field?.set ?? {}).length > 0 ? undefined : (sent[name] ?? field?.default?.value);
+    return one.is === 'unknown' && one.because === 'kept' && begun !== undefined ? [[name, begun] as const] : [];
+  });
+  const subscriber = { ...Object.fromEntries(hidden), ...shown };
+  made.set(created, subscriber);
+  return subscriber;
+}
+
+/** The conditions under which subscribers are told of anything, and of one event. */
+export function askingOf({ spec }: Model): readonly Expression[] {
+  const { isEnabled, if: condition } = deliveryOf(spec)?.push?.subscribers ?? {};
+  return [...(isEnabled ? [isEnabled] : []), ...(condition ? [condition] : [])];
+}
+
+/** Whether a subscriber, as it was shown, asks for events of a kind. */
+export function asksFor(model: Model, subscriber: Fields, kind: EventKind): Allowed {
+  const context = { subscriber, event: toldAs(model.spec, kind.name) };
+  const answers = askingOf(model).map((condition) => model.expressions.evaluate(condition, undefined, { context }));
+  if (answers.some((answer) => typeof answer === 'object' && answer.value !== true)) return 'no';
+  return answers.some((answer) => typeof answer === 'string') ? 'unknown' : 'yes';
+}
+
+/** Whether a subscriber meets all conditions for events of every kind, or all but one, which it meets for none. */
+function asksForAll(model: Model, subscriber: Fields, unmet: Expression | undefined): boolean {
+  const kinds = entriesOf(model.spec.events.kinds).map(([name]) => toldAs(model.spec, name));
+  return askingOf(model).every((condition) =>
+    kinds.every((event) => {
+      const evaluated = model.expressions.evaluate(condition, undefined, { context: { subscriber, event } });
+      return typeof evaluated === 'object' && (evaluated.value === true) === (condition !== unmet);
+    }),
+  );
+}
+
+/** What is sent of the fields that decide what a subscriber asks for: each of the few things that they can be, or every kind; every draw another choice. */
+function asked(model: Model, draw: number): Record<string, Json> {
+  const resource = deliveryOf(model.spec)?.push?.subscribers?.resource ?? '';
+  const names = entriesOf(model.spec.events.kinds).flatMap(([, kind]) => [kind.called, askedFor(kind)]);
+  let out: Record<string, Json> = {};
+  let left = draw;
+  for (const { root, path } of askingOf(model).flatMap((condition) => model.expressions.readsOf(condition, undefined))) {
+    if (root !== 'subscriber' || path.length === 0) continue;
+    const place = path.join('.');
+    const shape = shapeAlong(model.spec, { row: { shape: { resource } } }, `row.${place}`);
+    const few = shape?.type === 'boolean' ? [true, false] : Array.isArray(shape?.enum) ? (shape.enum as readonly Json[]) : [];
+    const lists: readonly Json[] = shape?.type === 'array' ? [[...new Set(names)], []] : [];
+    const values = [...few, ...lists];
+    const value = values[left % Math.max(1, values.length)];
+    left = Math.floor(left / Math.max(1, values.length));
+    if (value !== undefined) out = withPlaced(out, place, value);
+  }
+  return out;
 }

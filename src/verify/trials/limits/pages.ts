@@ -9,16 +9,15 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { ready } from '../../make/readied.ts';
+import { pathFits } from '../../model/field-rules.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefused, refusalFor } from '../../model/refused-as.ts';
-import { pathFits } from '../../model/set-to-fit.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 

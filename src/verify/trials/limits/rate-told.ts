@@ -1,18 +1,20 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
-import type { RateHeaders } from '../../../parts/limits.ts';
+import { isUncounted, type Rate, type RateHeaders } from '../../../parts/limits.ts';
 import { namesOperation } from '../../../parts/operations.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { retryAfterMs } from '../../exchange/lanes.ts';
-import type { RequestPlan } from '../../exchange/plan.ts';
-import type { Done } from '../../exchange/step.ts';
+import type { Outgoing, RequestPlan } from '../../exchange/plan.ts';
+import { curlOf } from '../../exchange/shell.ts';
+import type { Done, Step } from '../../exchange/step.ts';
+import { capturesIn } from '../../exchange/symbol.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
+import { concrete } from '../../session/request.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { burst, type ReachedRate, ratesFact, type Shot } from './burst.ts';
-import { memoryOf } from './counted.ts';
+import { type CountedOperation, memoryOf, type RateAttempt } from './counted.ts';
 
 /** A refusal says how long to wait; to wait so long is enough, and it is no longer than the rate can ask for. */
 export async function claimWait(session: Session, reached: ReachedRate, plan: RequestPlan, waitMsMost: number): Promise<void> {
@@ -187,4 +189,69 @@ function capacityOf(most: number, rates: readonly { readonly own: Readonly<Recor
     most,
     ...rates.map(({ own }) => Math.max(0, ...Object.values(own).filter((value) => typeof value === 'number'))),
   );
+}
+
+/** One request of many that are alike. */
+export interface Shot {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The step that sends one request again and again, until one is answered with this status, or so many were sent. */
+export function burst(
+  plan: RequestPlan,
+  most: number,
+  untilStatus: number,
+  after: readonly Done<unknown>[] = [],
+): Step<readonly Shot[]> {
+  return {
+    says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}, up to ${most} times`,
+    takes: capturesIn(plan.path),
+    needs: after.map(({ step }) => step),
+    async act(run) {
+      const shots: Shot[] = [];
+      const { outgoing: first }: { readonly outgoing: Outgoing } = concrete(plan, run);
+      while (shots.length < most) {
+        const outgoing = (shots.length > 0 && first.again?.()) || first;
+        const { status, headers, text, fromMs, toMs } = await run.client.send(outgoing, {
+          takesRefusalsOfRates: true,
+          ...(run.errand && { errand: run.errand }),
+        });
+        shots.push({ status, headers, text, fromMs: run.clock.toService(fromMs), toMs: run.clock.toService(toMs) });
+        if (status === untilStatus || status === 0) break;
+      }
+      return shots;
+    },
+    tell: (shots) => `${shots.length} were answered, the last ${shots.at(-1)?.status ?? 'none'}`,
+    shell: (names) => [
+      `for n in $(seq ${most}); do`,
+      ...curlOf(plan, names).map((line) => `  ${line} -o /dev/null -w '%{http_code}\\n'`),
+      'done',
+    ],
+  };
+}
+
+export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
+
+/** A rate that was reached, and how. */
+export interface ReachedRate {
+  readonly rate: Rate;
+  readonly counted: CountedOperation;
+  readonly cost: number;
+  /** The status of its refusals. */
+  readonly status: number;
+  readonly shots: Done<readonly Shot[]>;
+}
+
+/** The requests as the model of a rate reckons with them. */
+export function attemptsOf(
+  shots: readonly Shot[],
+  { rate, status, cost }: Pick<ReachedRate, 'rate' | 'status' | 'cost'>,
+): RateAttempt[] {
+  return shots
+    .filter((shot) => shot.status === status || !isUncounted(rate, shot.status))
+    .map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
 }

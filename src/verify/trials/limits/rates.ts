@@ -13,7 +13,6 @@ import type { Model } from '../../model/model.ts';
 import { conditionFacts, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { attemptsOf, burst, type ReachedRate, ratesFact, type Shot } from './burst.ts';
 import {
   applies,
   askersOf,
@@ -29,7 +28,7 @@ import {
   refusedTooEarly,
   roomFor,
 } from './counted.ts';
-import { claimRemaining, claimWait } from './rate-told.ts';
+import { attemptsOf, burst, claimRemaining, claimWait, type ReachedRate, ratesFact, type Shot } from './rate-told.ts';
 
 /** The longest that is waited for a rate where the clock cannot be moved, and the most requests that one is tried with. */
 const waitMsMost = 15_000;

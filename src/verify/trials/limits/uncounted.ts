@@ -8,8 +8,8 @@ import type { Model } from '../../model/model.ts';
 import { refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { burst, ratesFact, type Shot } from './burst.ts';
 import { applies, askersOf, type CountedOperation, countedRequest, ratesFor, roomFor } from './counted.ts';
+import { burst, ratesFact, type Shot } from './rate-told.ts';
 
 /** What counts nothing in a rate may be asked for more often than the rate lets through. */
 export const uncountedAnswers: Trial = {

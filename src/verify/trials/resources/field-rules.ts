@@ -1,9 +1,8 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { FieldRule, Resource } from '../../../parts/resources.ts';
-import { moot } from '../../exchange/claim.ts';
+import { type FactName, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';

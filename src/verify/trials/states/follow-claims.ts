@@ -5,9 +5,8 @@ import { comingOf, type Followed, followingName, transitionOf } from '../../../p
 import type { Following, FollowingEffect } from '../../../parts/following.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import { machineWith, type Transition } from '../../../parts/states.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';

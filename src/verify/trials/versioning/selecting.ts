@@ -2,9 +2,8 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import type { Deprecation, Version } from '../../../parts/versioning.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { FactName } from '../../exchange/facts.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import {
