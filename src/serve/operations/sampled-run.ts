@@ -179,7 +179,7 @@ function rowNamed({ path }: Endpoint, { models, compilation }: Engine): NamedRow
   for (const [, reader] of entriesOf(compilation.spec.endpoints.all)) {
     const effect = statedValue(reader.does);
     const model = effect?.verb === 'read' ? models.get(effect.resource) : undefined;
-    const depth = model && identifierParameter(reader) !== undefined ? depthWithin(reader.path, path) : 0;
+    const depth = model ? depthWithin(pathOfOne(reader), path) : 0;
     if (!model || depth === 0 || depth <= (best?.depth ?? 0)) continue;
     const parameter = pathParameters(stepsOf(path).slice(0, depth).join('/')).at(-1);
     if (parameter !== undefined) best = { model, parameter, depth, isLast: depth === stepsOf(path).length };
@@ -187,8 +187,17 @@ function rowNamed({ path }: Endpoint, { models, compilation }: Engine): NamedRow
   return best;
 }
 
+/** The path of the one thing that an endpoint reads, without a word behind it such as that of `/pets/{id}/json`; nothing where its path names none. */
+function pathOfOne(reader: Endpoint): string | undefined {
+  const parameter = identifierParameter(reader);
+  if (parameter === undefined) return undefined;
+  const end = reader.path.lastIndexOf(`{${parameter}}`);
+  return end < 0 ? reader.path : reader.path.slice(0, end + parameter.length + 2);
+}
+
 /** How many steps of a path another one is, whatever its parameters are called; 0 where it is none of its beginnings. */
-function depthWithin(inner: string, path: string): number {
+function depthWithin(inner: string | undefined, path: string): number {
+  if (inner === undefined) return 0;
   const [short, long] = [stepsOf(inner), stepsOf(path)];
   const isBeginning = short.every((step, at) => step === long[at] || (isParameter(step) && isParameter(long[at] ?? '')));
   return isBeginning ? short.length : 0;

@@ -3,9 +3,9 @@ import { jsonTypes } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { bytesFormat } from '../../../kinds/formats/all.ts';
-import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
-import { fitsSchema, isPattern, unicodePattern } from './fits.ts';
+import { settle } from './contradictions.ts';
+import { isPattern, unicodePattern } from './fits.ts';
 import { isOfKind, type KeywordKind, keywords } from './keywords.ts';
 import { propertiesOf, shapeOrNull, shortened } from './properties.ts';
 import { type At, refOf, refOfMapping, type SourceReader } from './reader.ts';
@@ -216,65 +216,4 @@ function readExclusives(shape: OpenMap, schema: JsonMap, reader: SourceReader): 
 const exclusives = [
   ['exclusiveMinimum', 'minimum'],
   ['exclusiveMaximum', 'maximum'],
-] as const;
-
-/** Takes out what contradicts the rest of its own schema, so that the rest still holds. */
-function settle(shape: OpenMap, schema: JsonMap, at: Pointer, reader: SourceReader, isNullable: boolean): void {
-  if (
-    Array.isArray(shape.enum) &&
-    shape.type !== undefined &&
-    !shape.enum.some((value: Json) => fitsSchema({ type: shape.type as Json }, value))
-  ) {
-    reader.find('import/contradiction', below(at, 'enum'), 'None of the allowed values is of the stated type.');
-    reader.leave(below(at, 'type'), 'no allowed value is of this type');
-    delete shape.type;
-  }
-  const { default: usual } = shape;
-  const isNull = usual === null && isNullable;
-  if (usual !== undefined && !isNull && !(fitsSchema(shape, usual) && fitsParts(schema, usual, reader))) {
-    reader.find('import/contradiction', below(at, 'default'), 'The default does not fit its own schema.');
-    reader.leave(below(at, 'default'), 'it does not fit its own schema');
-    delete shape.default;
-  }
-  for (const word of brokenByExample(shape, schema)) {
-    reader.find('import/contradiction', below(at, word), `The example beside it does not fit its \`${word}\`.`);
-    reader.leave(below(at, word), 'the example beside it does not fit');
-    delete shape[word];
-  }
-  for (const [low, high] of pairs) {
-    const [least, most] = [shape[low], shape[high]];
-    if (typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;
-    reader.find('import/contradiction', below(at, low), `\`${low}\` is more than \`${high}\`.`);
-    delete shape[low];
-    delete shape[high];
-  }
-}
-
-/** The bounds of a schema that the example in the same schema breaks: whoever wrote both cannot hold anybody to them. */
-function brokenByExample(shape: OpenMap, schema: JsonMap): string[] {
-  const { example, examples } = schema;
-  const shown = example ?? (Array.isArray(examples) ? (examples[0] as Json) : undefined);
-  if (typeof shown !== 'string' && typeof shown !== 'number') return [];
-  // An empty text stands where no example was thought of.
-  if (shown === '') return [];
-  return boundWords.filter((word) => shape[word] !== undefined && !fitsSchema({ [word]: shape[word] as Json }, shown));
-}
-
-const boundWords = ['pattern', 'minLength', 'maxLength', 'minimum', 'maximum'] as const;
-
-/** Whether a default is of the type of all that its schema is put together of, as far as a reference leads straight to it. */
-function fitsParts(schema: JsonMap, usual: Json, reader: SourceReader): boolean {
-  return conjunctionOf(schema).every((part) => {
-    const ref = isMap(part) ? refOf(part) : undefined;
-    const target = ref === undefined ? part : reader.target(ref)?.value;
-    if (!isMap(target) || typeof target.type !== 'string') return true;
-    return fitsSchema({ type: target.nullable === true ? [target.type, 'null'] : target.type }, usual);
-  });
-}
-
-const pairs = [
-  ['minimum', 'maximum'],
-  ['minLength', 'maxLength'],
-  ['minItems', 'maxItems'],
-  ['minProperties', 'maxProperties'],
 ] as const;

@@ -61,7 +61,10 @@ export function warningHeader(warnings: readonly string[]): string {
 
 const toldMost = 20;
 
-function isForgiven({ in: place, path, found, expected }: Violation, { caller, request }: Exchange): boolean {
+function isForgiven(violation: Violation, exchange: Exchange): boolean {
+  const { in: place, path, found, expected } = violation;
+  const { caller, request } = exchange;
+  if (isSaidByPath(violation, exchange)) return true;
   // What a list of changes (RFC 6902) sets is of any type, whatever its generated schema says.
   if (place === 'body' && /^(?:\/[^/]{1,99})?\/\d{1,4}\/value(?:\/|$)/.test(path) && isPatch(request)) return true;
   // A name in a path that cannot be one of its things names none that is there.
@@ -69,6 +72,12 @@ function isForgiven({ in: place, path, found, expected }: Violation, { caller, r
   if (unstated.has(found) || expected.startsWith('no such field') || fitsSeveral.test(found)) return true;
   const isShown = caller?.key !== undefined || caller?.claims !== undefined;
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
+}
+
+/** Whether a body has to say once more what the path says of a thing that is there: `user_id` of `POST /users/{user_id}/deactivate`. */
+function isSaidByPath({ in: place, path, found }: Violation, { pathParams }: Exchange): boolean {
+  const [name = '', ...deeper] = pathOf(path);
+  return place === 'body' && found === 'nothing' && deeper.length === 0 && Object.hasOwn(pathParams, name);
 }
 
 /** Whether a list is sent where one such thing is described, and nobody knows what is done with it: several at once. */
