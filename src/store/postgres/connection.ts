@@ -21,11 +21,14 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** What a session is for: to find some rows of tables that may grow, again and again by the same statements, or to go through whole tables too. */
+export type SessionUse = 'by index' | 'anything';
+
 /** A database that can be connected to. */
 export interface Server {
   /** How it is told of in messages: without password. */
   readonly name: string;
-  connect(): Promise<Connection>;
+  connect(use: SessionUse): Promise<Connection>;
   /** Has it called whenever something is told on a channel; nothing is told while the connection is lost, which `lost` says. */
   listen(channel: string, heard: () => void, lost: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;

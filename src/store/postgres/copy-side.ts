@@ -14,7 +14,7 @@ export async function postgresSide(address: string): Promise<CopySide> {
   const { url, name, settings } = readAddress(address);
   const server = pgServer(url, name, settings);
   try {
-    const connection = await server.connect();
+    const connection = await server.connect('anything');
     const names = new StoreNames(settings.schema);
     await bringStoreUp(connection, names);
     const [, , [[busy] = []] = []] = await connection.send([

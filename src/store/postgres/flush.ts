@@ -81,17 +81,19 @@ function rowsSql(shape: TableShape, { removed, updated, inserted }: RowChanges, 
       values: [arrayText(removed.map(writtenText))],
     });
   if (updated.length > 0) {
-    const columns = ['rev', 'entered', 'doc', ...shape.stated.map(({ sql }) => sql)];
+    const columns = ['seq', 'rev', 'entered', 'doc', ...shape.stated.map(({ sql }) => sql)];
     const ids = arrayText(updated.map(({ row }) => writtenText(row.id)));
     // Where each row is looked at as it is written, values change places by way of none.
     if (isPlain && shape.uniques.length > 0 && updated.length > 1) {
       const none = shape.uniques.map(({ at }) => `${shape.stated[at]!.sql} = NULL`).join(', ');
       statements.push({ text: `UPDATE ${shape.sql} SET ${none} WHERE id = ANY($1::text[])`, values: [ids] });
     }
+    // All of them are there. It is said so that each is found by its identifier, however few rows there were when it was planned.
     statements.push({
-      text: `UPDATE ${shape.sql} AS t SET ${columns.map((sql) => `${sql} = i.${sql}`).join(', ')}
-        FROM unnest($1::text[], ${typesOf(shape, 2)}) AS i(id, ${columns.join(', ')}) WHERE t.id = i.id`,
-      values: [ids, ...valuesOf(shape, updated)],
+      text: `INSERT INTO ${shape.sql} (id, ${columns.join(', ')})
+        SELECT * FROM unnest($1::text[], $2::int8[], ${typesOf(shape, 3)})
+        ON CONFLICT (id) DO UPDATE SET ${columns.map((sql) => `${sql} = excluded.${sql}`).join(', ')}`,
+      values: [ids, arrayText(updated.map(({ row }) => row.seq)), ...valuesOf(shape, updated)],
     });
   }
   if (inserted.length > 0) {

@@ -111,7 +111,7 @@ export class PostgresLongReads<B> {
 
   async #connected(lane: LongLane): Promise<Connection> {
     if (lane.connection && !lane.connection.isLost) return lane.connection;
-    const connection = await this.#means.connect();
+    const connection = await this.#means.connect('anything');
     const [[row] = []] = await connection.send([bareSql('SELECT pg_backend_pid()::text')]);
     lane.backend = String(row?.[0]);
     lane.connection = connection;

@@ -26,7 +26,7 @@ export async function openOn(server: Server, { schema, isPlain }: Pick<Settings,
   const names = new StoreNames(schema, isPlain);
   try {
     return await overSessions(async () => {
-      const connection = await server.connect();
+      const connection = await server.connect('anything');
       return new PostgresStore(server, names, connection, await bringStoreUp(connection, names));
     });
   } catch (error) {
@@ -72,7 +72,7 @@ class PostgresStore implements Store {
       newState: (putsOffAsks) => new State(this.#shapes, putsOffAsks),
       free: () => this.#free(),
       run: (state, body) => this.#run(() => body(new PostgresReader(state, this.#queries, this.#latest))),
-      connect: () => this.#server.connect(),
+      connect: (use) => this.#server.connect(use),
       generation: () => (this.#isPrepared ? this.#generation : undefined),
       asksGeneration: bareSql(`SELECT generation FROM ${names.own('store')}`),
     });
@@ -84,7 +84,7 @@ class PostgresStore implements Store {
       run: (state, body) => this.#runChange(state, body),
       connection: () => {
         if (this.#writer && !this.#writer.isLost) return this.#writer;
-        return this.#server.connect().then((connection) => (this.#writer = connection));
+        return this.#server.connect('by index').then((connection) => (this.#writer = connection));
       },
       rowTables: async () => tableNames(await this.#free(), names),
       holder,
@@ -95,7 +95,7 @@ class PostgresStore implements Store {
 
   prepare(tables: readonly TableSpec[], columnsOf: PostgresColumnsOf, renewal: Renewal = {}): Promise<Migration> {
     return this.#upkeep(async () => {
-      const connection = await this.#server.connect();
+      const connection = await this.#server.connect('anything');
       try {
         const turn = { server: this.#server, connection, names: this.#names, holder: this.#latest.holder };
         return await whileAlone(turn, () => this.#prepared(connection, tables, columnsOf, renewal));
@@ -275,7 +275,7 @@ class PostgresStore implements Store {
 
   /** A connection for what is neither a body's nor a migration's. */
   async #free(): Promise<Connection> {
-    if (!this.#asking || this.#asking.isLost) this.#asking = await this.#server.connect();
+    if (!this.#asking || this.#asking.isLost) this.#asking = await this.#server.connect('anything');
     return this.#asking;
   }
 

@@ -125,7 +125,7 @@ export class PostgresRates implements SharedRates {
   }
 
   async #connected(): Promise<Connection> {
-    if (!this.#connection || this.#connection.isLost) this.#connection = await this.#server.connect();
+    if (!this.#connection || this.#connection.isLost) this.#connection = await this.#server.connect('by index');
     return this.#connection;
   }
 }

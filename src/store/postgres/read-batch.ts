@@ -1,6 +1,6 @@
 import { Superseded } from '../failures.ts';
 import { type BodyOutcome, questionOf, takeWanted } from './batch.ts';
-import { bareSql, type Connection, type FoundValues, type Sql } from './connection.ts';
+import { bareSql, type Connection, type FoundValues, type SessionUse, type Sql } from './connection.ts';
 import type { State } from './state.ts';
 
 /** What reads need of their store. */
@@ -9,7 +9,7 @@ export interface ReadsMeans<B> {
   /** Nothing is known yet; `putsOffAsks` where no question that may be long is asked. */
   readonly newState: (putsOffAsks: boolean) => State;
   readonly run: (state: State, body: B) => BodyOutcome;
-  readonly connect: () => Promise<Connection>;
+  readonly connect: (use: SessionUse) => Promise<Connection>;
   /** The generation of tables that this process works with; nothing before it knows any. */
   readonly generation: () => number | undefined;
   /** Finds out which one there is. */

@@ -97,7 +97,7 @@ export class ReadLanes<B> {
 
   async #connected(lane: Lane): Promise<Connection> {
     if (lane.connection && !lane.connection.isLost) return lane.connection;
-    const connection = await this.#means.connect();
+    const connection = await this.#means.connect('by index');
     const { bounded } = this.#use;
     if (bounded) await connection.send([bareSql(`SET statement_timeout = ${bounded.questionMs}`)]);
     lane.connection = connection;

@@ -20,12 +20,14 @@ const sessionSettings = {
 } as const satisfies ClientConfig;
 
 /** The server behind an address, over the driver `pg`, which is loaded when it is first connected to. */
-export function pgServer(url: string, name: string, { prepares, listenUrl }: Settings): Server {
+export function pgServer(url: string, name: string, { prepares, isPlain, listenUrl }: Settings): Server {
   const open = new Set<PgConnection>();
   return {
     name,
-    async connect() {
-      const client = await connected(url, name, { pipeline: true });
+    async connect(use) {
+      // A statement is planned once, perhaps while its table is nearly empty, and that plan is kept while the table grows.
+      const isByIndex = use === 'by index' && prepares && !isPlain;
+      const client = await connected(url, name, { pipeline: true }, isByIndex ? '; SET enable_seqscan = off' : '');
       const connection = new PgConnection(client, prepares, () => open.delete(connection));
       open.add(connection);
       return connection;
@@ -54,11 +56,11 @@ export function pgServer(url: string, name: string, { prepares, listenUrl }: Set
   };
 }
 
-function connected(url: string, name: string, more: ClientConfig): Promise<Client & Holding> {
-  return overSessions(() => connectedOnce(url, name, more));
+function connected(url: string, name: string, more: ClientConfig, set = ''): Promise<Client & Holding> {
+  return overSessions(() => connectedOnce(url, name, more, set));
 }
 
-async function connectedOnce(url: string, name: string, more: ClientConfig): Promise<Client & Holding> {
+async function connectedOnce(url: string, name: string, more: ClientConfig, set: string): Promise<Client & Holding> {
   const { Client: PgClient } = await import('pg');
   // It has both (pg 8, lib/client.js).
   const client = new PgClient({ connectionString: url, ...sessionSettings, ...more, types: { getTypeParser } }) as Client &
@@ -68,7 +70,7 @@ async function connectedOnce(url: string, name: string, more: ClientConfig): Pro
   try {
     await client.connect();
     // Parts of one question are read in their order, one after the other.
-    await client.query('SET max_parallel_workers_per_gather = 0; SET jit = off');
+    await client.query(`SET max_parallel_workers_per_gather = 0; SET jit = off${set}`);
     return client;
   } catch (error) {
     client.end().catch(() => {});

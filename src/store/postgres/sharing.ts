@@ -182,7 +182,7 @@ export class PostgresSharing implements SharedStore {
   async #connected(): Promise<Connection> {
     const known = await this.#connection?.catch(() => undefined);
     if (known && !known.isLost) return known;
-    this.#connection = this.#means.server.connect();
+    this.#connection = this.#means.server.connect('by index');
     return this.#connection;
   }
 }

@@ -34,7 +34,7 @@ export async function whileAlone<T>(means: TurnMeans, act: () => Promise<T>): Pr
   let keeper: Promise<Connection> | undefined;
   let renewed: Promise<unknown> | undefined;
   const renewing = setInterval(() => {
-    keeper ??= server.connect();
+    keeper ??= server.connect('anything');
     renewed = keeper.then((session) => session.send([take])).catch(() => {});
   }, renewMs);
   try {
