@@ -379,11 +379,11 @@ common(#q{known = Known, edition = Ed, rate = Rate, target = Target}) ->
     [{<<"Vary">>, <<"Granary-Edition, Authorization">>} | Limit ++ Told].
 
 over(Target) ->
+    Same = re:replace(Target, "([?&])ticket=[^&]*&?", "\\1", [{return, binary}]),
     {ok, From} = times:parse(<<"2026-03-01T00:00:00Z">>),
     {ok, Until} = times:parse(<<"2029-03-01T00:00:00Z">>),
     [{<<"Deprecation">>, [$@, integer_to_binary(From div 1000)]} || not ?F("ve-deprecation")] ++
     [{<<"Sunset">>, times:http(Until + case ?F("ve-sunset-date") of true -> 365 * 86400000; false -> 0 end)}] ++
-    Same = re:replace(Target, "([?&])ticket=[^&]*&?", "\\1", [{return, binary}]),
     [{<<"Link">>, [<<"<https://granary.example/editions>; rel=\"deprecation\", <">>, Same, <<">; rel=\"successor-version\"">>]} || not ?F("ve-link")].
 
 status(Code) ->
