@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import { toAsyncapi } from '../src/convert/asyncapi.ts';
 import type { JsonMap } from '../src/document/document.ts';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { parseDocument } from '../src/index.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { startReceiver } from './events/receiver.ts';

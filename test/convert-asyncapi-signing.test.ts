@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { importAsyncApi } from '../src/convert/asyncapi/read/import.ts';
 import { toAsyncapi } from '../src/convert/asyncapi.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { parseDocument, readDocument } from '../src/index.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { confirmed } from './values/confirmed.ts';

@@ -6,7 +6,7 @@ import ajvFormats from 'ajv-formats';
 import { toDraft07 } from '../src/convert/asyncapi/write/messages.ts';
 import { toAsyncapi } from '../src/convert/asyncapi.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';
 import { readSpec } from '../src/parts/spec.ts';

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { type SchemaOptions, writeSchemas } from '../src/convert/json-schema/write/schema-writer.ts';
-import type { SchemaView } from '../src/convert/json-schema/write/view.ts';
+import type { SchemaView } from '../src/convert/json-schema/write/shape-schema.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { writtenTypeName } from '../src/convert/spec/names.ts';
+import { writtenTypeName } from '../src/convert/spec/words.ts';
 import { toTypescript } from '../src/convert/typescript.ts';
 import type { Json } from '../src/document/document.ts';
 import { parseDocument } from '../src/document/read/parse.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { isMap } from '../src/document/values.ts';
 import { parseDocument } from '../src/index.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readScenariosFile } from '../src/cli/scenarios-file.ts';
+import { readScenariosFile } from '../src/cli/data-files.ts';
 import { serve } from '../src/index.ts';
 import { workbenchCommands } from '../src/serve/service/admin/workbench.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../src/document/document.ts';
-import { keyPlaceOf, placeOf, valueAt } from '../src/document/place.ts';
 import { above, pathOf, pointerOf } from '../src/document/pointer.ts';
 import { readDocument } from '../src/document/read/read.ts';
+import { keyPlaceOf, placeOf, valueAt } from '../src/document/source.ts';
 import { marked } from './fixtures/document/reading.ts';
 
 const isKey = (_: readonly string[], word: string): boolean => ['fields', 'codes'].includes(word);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
 import { suite, test } from 'node:test';
-import { phrases } from '../src/convert/openapi/write/phrases.ts';
+import { phrases } from '../src/convert/openapi/write/writing.ts';
 import type { Json, Pointer } from '../src/document/document.ts';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { check, parseDocument } from '../src/index.ts';
 import { exported, flaws, plain, readBack } from './openapi/harness.ts';
 

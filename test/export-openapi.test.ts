@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Document, JsonMap } from '../src/document/document.ts';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { isMap } from '../src/document/values.ts';
 import { check, parseDocument, readDocument } from '../src/index.ts';
 import { changedTrees } from './check/changed-trees.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTypescript } from '../src/convert/typescript.ts';
-import { valueAt } from '../src/document/place.ts';
 import { parseDocument } from '../src/document/read/parse.ts';
+import { valueAt } from '../src/document/source.ts';
 import { type JsonMap, serve } from '../src/index.ts';
 import { isKey } from '../src/parts/form.ts';
 import { readSpec } from '../src/parts/spec.ts';

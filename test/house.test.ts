@@ -83,7 +83,7 @@ const composingPlaces = {
   'src/kinds/handshakes/own-handshake.ts': 'the form of a handshake of its own',
   'src/kinds/schemes/oauth2.ts': 'the form of flows',
   'src/kinds/schemes/token.ts': 'the form of the algorithms of a token',
-  'src/check/shapes/unions.ts': 'a finding names the word to its author',
+  'src/check/shapes/composition.ts': 'a finding names the word to its author',
   'src/convert/asyncapi/read/operations.ts': "messages of AsyncAPI 2 have alternatives under a word like a schema's",
 };
 const ajvPlaces = { 'src/parts/shapes/validators.ts': 'sets ajv up for everybody; what differs is its argument' };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { check } from '../src/check/check.ts';
 import { inferenceRules } from '../src/convert/openapi/infer/all.ts';
-import { valueAt } from '../src/document/place.ts';
+import { valueAt } from '../src/document/source.ts';
 import { type Source, take } from './import/source.ts';
 
 /** What a rule infers of a source: facts with their values; facts that it asks for instead; and facts that it must leave open. */

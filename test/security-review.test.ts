@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { rules } from '../src/check/all.ts';
 import { findingKinds } from '../src/check/catalogue.ts';
 import { check } from '../src/check/check.ts';
-import { securityRules } from '../src/check/security.ts';
+import { securityRules } from '../src/check/security/bounds.ts';
 import { waive } from '../src/check/waivers.ts';
 import type { Document } from '../src/document/document.ts';
 import { soundLog } from './check/cases/event-log.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { parseAllDocuments } from 'yaml';
 import type { Json, JsonMap } from '../src/document/document.ts';
-import { durationMs } from '../src/kinds/durations.ts';
+import { durationMs } from '../src/kinds/measures.ts';
 import { type Door, doors, type StoryAnswer, type StoryServer } from './stories/doors.ts';
 import type { StoryListener } from './stories/listener.ts';
 import { differences } from './stories/match.ts';

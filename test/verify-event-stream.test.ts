@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EventStreamReader } from '../src/kinds/streams/sse-reader.ts';
+import { EventStreamReader } from '../src/kinds/streams/sse.ts';
 
 const cases: readonly (readonly [string, string, readonly (readonly [string, string, string])[]])[] = [
   ['an event', 'id: 1\nevent: a\ndata: x\n\n', [['1', 'a', 'x']]],

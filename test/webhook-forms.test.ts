@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { toAsyncapi } from '../src/convert/asyncapi.ts';
 import { check, parseDocument } from '../src/index.ts';
-import { webhookForm } from '../src/kinds/deliveries/webhook-form.ts';
+import { webhookForm } from '../src/kinds/deliveries/webhook.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { startReceiver } from './events/receiver.ts';
 import { startTrial } from './events/trial.ts';

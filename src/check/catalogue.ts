@@ -2,7 +2,7 @@ import { documentFindings, type FindingKind } from '../document/catalogue.ts';
 import { foreignFindings } from '../document/foreign/foreign.ts';
 import { rules } from './all.ts';
 import { openFact } from './check.ts';
-import { securityRules } from './security.ts';
+import { securityRules } from './security/bounds.ts';
 import { idleWaiver } from './waivers.ts';
 
 /** What `parts/form.ts` finds where a document does not have the form of the published schema. */

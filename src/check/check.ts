@@ -1,6 +1,6 @@
 import type { FindingKind } from '../document/catalogue.ts';
 import type { Document, Finding, PartName, Place, Pointer } from '../document/document.ts';
-import { keyPlaceOf, placeOf, valueAt } from '../document/place.ts';
+import { keyPlaceOf, placeOf, valueAt } from '../document/source.ts';
 import { type Ledger, ledgerOf } from '../parts/facts/ledger.ts';
 import { checkForm } from '../parts/form.ts';
 import { readSpec, type Spec } from '../parts/spec.ts';

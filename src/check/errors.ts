@@ -1,5 +1,5 @@
-import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
+import { valueAt } from '../document/source.ts';
 import { type ErrorCondition, generalCondition, isCondition } from '../parts/conditions.ts';
 import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
@@ -9,8 +9,7 @@ import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possi
 import { impossibleStep } from '../parts/refusal-order.ts';
 import type { Spec } from '../parts/spec.ts';
 import { dataMisfits, isExpression } from './subject/data.ts';
-import { badHeaderNames } from './subject/header-names.ts';
-import { unstated } from './subject/names.ts';
+import { badHeaderNames, unstated } from './subject/names.ts';
 import { itemPlace, unknownOperations } from './subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 

@@ -1,21 +1,18 @@
-import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
+import { valueAt } from '../document/source.ts';
 import { isMap, isStanding } from '../document/values.ts';
 import { isToken } from '../kinds/http-token.ts';
 import { rateKind } from '../kinds/limits/all.ts';
-import { sizeBytes } from '../kinds/sizes.ts';
+import { sizeBytes } from '../kinds/measures.ts';
 import { isCallerKnown } from '../parts/expressions/operation-scope.ts';
 import { statedValue } from '../parts/fact.ts';
 import type { AtOnce, LimitScope, Quota, Rate } from '../parts/limits.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
-import { pagesRules } from './pages.ts';
-import { rowLimitRules } from './row-limits.ts';
+import { pagesRules, rowLimitRules } from './pages.ts';
 import { notADuration } from './subject/data.ts';
-import { unstated } from './subject/names.ts';
+import { isZone, unstated } from './subject/names.ts';
 import { itemPlace, unknownOperations } from './subject/operation-names.ts';
-import { problemsOf } from './subject/problems.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
-import { isZone } from './subject/zone.ts';
+import { error, problemsOf, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** Limits: what they count, and how much is nothing. */
 export const limitsRules: readonly Rule[] = [

@@ -1,6 +1,6 @@
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
-import { placeOf, valueAt } from '../document/place.ts';
 import { above, pathOf } from '../document/pointer.ts';
+import { placeOf, valueAt } from '../document/source.ts';
 import { isMap, newMap, type OpenMap } from '../document/values.ts';
 
 /** What is wrong with a document by the rules that find something of these codes. */

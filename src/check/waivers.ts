@@ -1,6 +1,6 @@
 import type { FindingKind } from '../document/catalogue.ts';
 import type { Finding } from '../document/document.ts';
-import { placeOf } from '../document/place.ts';
+import { placeOf } from '../document/source.ts';
 import type { CheckReport } from './check.ts';
 
 /** A warning that is known, meant and answered for. */

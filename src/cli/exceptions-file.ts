@@ -1,6 +1,6 @@
 import type { Waiver } from '../check/waivers.ts';
 import type { Skip } from '../verify/options.ts';
-import { readDataFile } from './data-file.ts';
+import { readDataFile } from './data-files.ts';
 import { Misuse } from './verb.ts';
 
 /**

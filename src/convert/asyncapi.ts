@@ -1,18 +1,20 @@
 import type { JsonMap, Place } from '../document/document.ts';
 import type { Foreign } from '../document/foreign/foreign.ts';
 import { newMap, type OpenMap } from '../document/values.ts';
+import { acceptedSets } from '../parts/accepted.ts';
+import { kindOfScheme, placed } from '../parts/authentication.ts';
 import { pullOf } from '../parts/events.ts';
 import { entriesOf, statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { readTree } from './asyncapi/read/import.ts';
 import { writeChannels, writeServers } from './asyncapi/write/channels.ts';
 import { toDraft07, writeMessages } from './asyncapi/write/messages.ts';
-import { writeSecurity } from './asyncapi/write/security.ts';
 import { writeSchemas } from './json-schema/write/schema-writer.ts';
+import { DefinitionNames } from './json-schema/write/shape-schema.ts';
 import { Trail } from './openapi/read/evidence.ts';
 import { SourceReader } from './openapi/read/reader.ts';
 import { ownStatements } from './spec/own-statements.ts';
-import { proseOf } from './spec/prose.ts';
+import { type ProseAt, proseOf } from './spec/words.ts';
 
 /** What a document's events are in AsyncAPI 3.0, with the rest of it in words of our own beside it. */
 export function toAsyncapi(spec: Spec): JsonMap {
@@ -65,4 +67,29 @@ function writeInfo(spec: Spec): JsonMap {
 /** The maps that hold something. */
 function filled(maps: Readonly<Record<string, JsonMap>>): JsonMap {
   return Object.fromEntries(Object.entries(maps).filter(([, map]) => Object.keys(map).length > 0));
+}
+
+/** The security schemes of a service, and which of them a caller may show. */
+interface Security {
+  readonly schemes: JsonMap;
+  /** References to those that are accepted, each alone. */
+  readonly accepted: readonly JsonMap[];
+}
+
+function writeSecurity(spec: Spec, prose: ProseAt): Security {
+  const names = new DefinitionNames();
+  const schemes: OpenMap = newMap();
+  const accepted: JsonMap[] = [];
+  const sets = acceptedSets(spec.authentication);
+  for (const [name, scheme] of entriesOf(spec.authentication.schemes)) {
+    const written = kindOfScheme(scheme)?.toAsyncApi(placed(scheme));
+    // One that has no word there, or of which too much is open.
+    if (!written) continue;
+    const key = names.claim(name);
+    const description = prose(scheme.at).join('\n\n');
+    schemes[key] = { ...written, ...(description !== '' && { description }), ...(key !== name && { 'x-ninefold-name': name }) };
+    // Several at once are not said there.
+    if (sets.some((set) => set.length === 1 && set[0] === name)) accepted.push({ $ref: `#/components/securitySchemes/${key}` });
+  }
+  return { schemes, accepted };
 }

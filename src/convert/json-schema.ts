@@ -8,7 +8,7 @@ import { fitsAny } from '../parts/shapes/branches.ts';
 import type { Spec } from '../parts/spec.ts';
 import { errorSchema, payloadSchema } from './json-schema/write/payload-schemas.ts';
 import { type SchemaWriter, writeSchemas } from './json-schema/write/schema-writer.ts';
-import type { SchemaView } from './json-schema/write/view.ts';
+import type { SchemaView } from './json-schema/write/shape-schema.ts';
 
 /**
  * One self-contained JSON Schema 2020-12 with a definition for everything that travels: each resource as it is answered, made and

@@ -1,11 +1,11 @@
 import { exec } from 'jsonpath-rfc9535';
-import { takeSource } from '../document/decode.ts';
+import { quoted, report } from '../document/catalogue.ts';
 import type { Json, JsonMap } from '../document/document.ts';
 import { valueOfForeign } from '../document/foreign/files.ts';
-import { placeFinder } from '../document/foreign/places.ts';
+import { placeFinder } from '../document/foreign/foreign.ts';
 import { below } from '../document/pointer.ts';
 import type { ReadContext } from '../document/read-context.ts';
-import { quoted, report } from '../document/report.ts';
+import { takeSource } from '../document/source.ts';
 import { isMap, newMap, type OpenMap } from '../document/values.ts';
 
 /** An overlay of the OpenAPI Initiative, as a file. */

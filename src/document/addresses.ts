@@ -1,6 +1,6 @@
 import type { Json, JsonMap, Pointer } from './document.ts';
-import { valueAt } from './place.ts';
 import { below, fragmentStepOf, pathOf, percentDecoded } from './pointer.ts';
+import { valueAt } from './source.ts';
 import { isMap, newMap, type OpenMap } from './values.ts';
 
 /** What stands directly inside a map and may have an address or refer to one, with the keys that lead there. */

@@ -1,7 +1,7 @@
+import { quoted, report, reportRepeated } from './catalogue.ts';
 import type { Json, Place, Pointer } from './document.ts';
 import { below } from './pointer.ts';
 import { countValue, type Located, type ReadContext, Stop } from './read-context.ts';
-import { quoted, report, reportRepeated } from './report.ts';
 import type { Snippet } from './source.ts';
 import { newMap, type OpenMap } from './values.ts';
 

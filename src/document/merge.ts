@@ -1,8 +1,8 @@
+import { quoted, report } from './catalogue.ts';
 import { type Json, type Place, type Pointer, partNames } from './document.ts';
 import { nearest } from './nearest.ts';
 import { below, pointerOf } from './pointer.ts';
 import type { Located, ReadContext } from './read-context.ts';
-import { quoted, report } from './report.ts';
 import { isMap, isStanding, newMap, type OpenMap } from './values.ts';
 
 /** What one file says beside its parts. */

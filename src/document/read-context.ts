@@ -1,5 +1,5 @@
+import { report } from './catalogue.ts';
 import type { Finding, Json, Place, Prose } from './document.ts';
-import { report } from './report.ts';
 import { newMap, type OpenMap } from './values.ts';
 
 /** What is bounded while a document is read. */

@@ -1,4 +1,8 @@
-import type { Place } from './document.ts';
+import { report } from './catalogue.ts';
+import type { Document, Json, Place, Pointer } from './document.ts';
+import { above, pathOf } from './pointer.ts';
+import type { ReadContext } from './read-context.ts';
+import { isMap } from './values.ts';
 
 /** A file's text and its lines. Columns count UTF-16 code units, as editors and language servers do. */
 export interface Source {
@@ -87,4 +91,70 @@ function search(starts: readonly number[], offset: number): number {
     else high = middle - 1;
   }
   return low;
+}
+
+/** Where a value stands (or its key, for a pointer ending in `#`): its own place, else that of the nearest thing around it. */
+export function placeOf(document: Pick<Document, 'places' | 'sources'>, pointer: Pointer): Place {
+  const exact = document.places.get(pointer);
+  if (exact !== undefined) return exact;
+  for (let at: Pointer | undefined = pointer.endsWith('#') ? pointer.slice(0, -1) : pointer; at !== undefined; at = above(at)) {
+    const place = document.places.get(at) ?? document.places.get(`${at}#`);
+    if (place !== undefined) return place;
+  }
+  const file = document.sources.keys().next().value ?? '';
+  return { file, line: 1, column: 1, endLine: 1, endColumn: 1 };
+}
+
+/** Where the key of a value stands, else the value itself, else what is around it. */
+export function keyPlaceOf(document: Pick<Document, 'places' | 'sources'>, pointer: Pointer): Place {
+  return placeOf(document, `${pointer}#`);
+}
+
+/** The value that stands at a pointer, or undefined where nothing is stated. */
+export function valueAt(tree: Json, pointer: Pointer): Json | undefined {
+  let value: Json | undefined = tree;
+  for (const key of pathOf(pointer)) {
+    if (isMap(value)) value = Object.hasOwn(value, key) ? value[key] : undefined;
+    else if (Array.isArray(value)) value = /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
+    else return undefined;
+  }
+  return value;
+}
+
+/** Takes a file's bytes or text into the gathering as a source; what is wrong with it as text is a finding. */
+export function takeSource(content: string | Uint8Array, file: string, gathering: ReadContext): Source {
+  const { bounds } = gathering;
+  if (content.length > bounds.bytes) {
+    const empty = sourceOf(file, '');
+    gathering.sources.set(file, '');
+    report(gathering, 'document/too-large', empty.place(0, 0), `The file is larger than ${bounds.bytes} bytes.`);
+    return empty;
+  }
+  const { text, isBroken } = decoded(content);
+  const source = sourceOf(file, text);
+  gathering.sources.set(file, text);
+  if (isBroken) {
+    const at = Math.max(0, text.indexOf('\uFFFD'));
+    report(gathering, 'document/bad-utf8', source.place(at, at + 1), 'The file is not UTF-8 text.');
+  }
+  const control = controlCharacter.exec(text);
+  if (control !== null) {
+    const code = control[0].charCodeAt(0).toString(16).padStart(4, '0').toUpperCase();
+    const place = source.place(control.index, control.index + 1);
+    report(gathering, 'document/control-character', place, `The control character U+${code} stands in the text.`);
+  }
+  return source;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+const controlCharacter = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
+
+/** The text without its byte order mark, and whether the bytes were no UTF-8. */
+function decoded(content: string | Uint8Array): { text: string; isBroken: boolean } {
+  if (typeof content === 'string') return { text: content.startsWith('\uFEFF') ? content.slice(1) : content, isBroken: false };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(content), isBroken: false };
+  } catch {
+    return { text: new TextDecoder('utf-8').decode(content), isBroken: true };
+  }
 }

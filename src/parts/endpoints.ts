@@ -1,5 +1,5 @@
 import type { Json, Pointer } from '../document/document.ts';
-import { durationMs } from '../kinds/durations.ts';
+import { durationMs } from '../kinds/measures.ts';
 import { type Answer, readAnswers } from './answers.ts';
 import { readSchemeSets, type SchemeSet } from './authentication.ts';
 import { type Effect, readEffect } from './effects.ts';

@@ -1,5 +1,5 @@
 import type { Pointer } from '../document/document.ts';
-import { durationMs } from '../kinds/durations.ts';
+import { durationMs } from '../kinds/measures.ts';
 import { type Expression, type Fact, type Named, statedValue } from './fact.ts';
 import type { Source } from './source.ts';
 

@@ -1,9 +1,9 @@
 import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
-import { isOfType } from '../document/json-type.ts';
 import { nearest } from '../document/nearest.ts';
-import { placeOf } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
+import { placeOf } from '../document/source.ts';
+import { isOfType } from '../document/values.ts';
 import { withKinds } from './kind-forms.ts';
 import { isPlainMap } from './source.ts';
 

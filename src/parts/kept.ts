@@ -1,5 +1,5 @@
 import type { Pointer } from '../document/document.ts';
-import { durationMs } from '../kinds/durations.ts';
+import { durationMs } from '../kinds/measures.ts';
 import { type Answer, readAnswers } from './answers.ts';
 import type { Source } from './source.ts';
 

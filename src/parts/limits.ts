@@ -1,11 +1,10 @@
 import type { Json, Pointer } from '../document/document.ts';
-import { durationMs } from '../kinds/durations.ts';
 import { isRateWord, type RateWord, rateKinds } from '../kinds/limits/all.ts';
 import type { StatedRate } from '../kinds/limits/kind.ts';
+import { durationMs, sizeBytes } from '../kinds/measures.ts';
 import { inOnePiece, isPageWord, type PageWord, pageStyles } from '../kinds/pages/all.ts';
 import type { StatedPages } from '../kinds/pages/kind.ts';
 import { tellingOf } from '../kinds/pages/telling.ts';
-import { sizeBytes } from '../kinds/sizes.ts';
 import type { Expression, Fact, Named } from './fact.ts';
 import { type RowLimit, readRowLimits } from './row-limits.ts';
 import { named, type Source } from './source.ts';

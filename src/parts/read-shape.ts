@@ -1,7 +1,6 @@
 import { addressWords, hasAddress, leadByPointers } from '../document/addresses.ts';
 import type { Json, JsonMap } from '../document/document.ts';
-import { jsonTypeOf, jsonTypes } from '../document/json-type.ts';
-import { newMap, type OpenMap } from '../document/values.ts';
+import { jsonTypeOf, jsonTypes, newMap, type OpenMap } from '../document/values.ts';
 import type { Shape } from './shape.ts';
 import { orNull } from './shapes/branches.ts';
 import { eachInside, innerOf, mapInner, someInside } from './shapes/inner.ts';

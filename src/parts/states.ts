@@ -1,5 +1,5 @@
 import type { Pointer } from '../document/document.ts';
-import { durationMs } from '../kinds/durations.ts';
+import { durationMs } from '../kinds/measures.ts';
 import type { Endpoint } from './endpoints.ts';
 import { type Expression, entriesOf, entryOf, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { type Following, readFollowing } from './following.ts';

@@ -1,6 +1,6 @@
 import { partNames } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
-import { placeOf } from '../document/place.ts';
+import { placeOf } from '../document/source.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';

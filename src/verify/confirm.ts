@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { placeOf } from '../document/place.ts';
+import { placeOf } from '../document/source.ts';
 import { Spent } from './exchange/budget.ts';
 import { crashKind, type Flaw, isFlaw, Moot } from './exchange/claim.ts';
 import type { ScriptRun, Step } from './exchange/step.ts';

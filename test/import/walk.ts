@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Imported } from '../../src/convert/openapi/import.ts';
 import type { Json, JsonMap, Pointer } from '../../src/document/document.ts';
-import { valueAt } from '../../src/document/place.ts';
 import { below, pathOf } from '../../src/document/pointer.ts';
+import { valueAt } from '../../src/document/source.ts';
 import { isMap, isStanding } from '../../src/document/values.ts';
 
 /** Every stated fact of a document that the source does not say at the place that it is led back to. */

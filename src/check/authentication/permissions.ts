@@ -1,5 +1,5 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isStanding } from '../../document/values.ts';
 import { kindOfScheme, type Permission } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';

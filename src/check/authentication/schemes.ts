@@ -1,7 +1,7 @@
 import type { Json, Pointer } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { isToken } from '../../kinds/http-token.ts';
@@ -18,8 +18,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../subject/data.ts';
 import { listed, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
-import { problemsOf } from '../subject/problems.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
+import { error, problemsOf, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** How a caller shows who it is. */
 export const schemeRules: readonly Rule[] = [

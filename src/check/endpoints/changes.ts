@@ -1,10 +1,9 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { machinesOf } from '../../parts/states.ts';
 import { notADuration } from '../subject/data.ts';
-import { badHeaderNames } from '../subject/header-names.ts';
-import { stateVocabulary, unstated } from '../subject/names.ts';
+import { badHeaderNames, stateVocabulary, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 

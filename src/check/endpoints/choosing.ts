@@ -1,19 +1,21 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Choosing } from '../../parts/choosing.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import { toFilter } from '../../parts/expressions/filter.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
+import { pathParameters } from '../../parts/payload.ts';
 import { type Reach, reachOf } from '../../parts/reach.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { answersWithRows } from '../../parts/selecting.ts';
 import { onlyType, typesOf } from '../subject/json-types.ts';
-import { fieldVocabulary, unstated } from '../subject/names.ts';
+import { fieldVocabulary, isZone, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
-import { isZone } from '../subject/zone.ts';
 
 /** How parameters choose rows of a list by more than one field as it is. */
 export const choosingRules: readonly Rule[] = [
@@ -212,4 +214,46 @@ function searchWrongs(subject: Subject, { chooses }: Parameter, resource: Resour
     if (!field?.stored) return field ? [{ message: `\`${name}\` is never stored, so nothing can be found in it.`, at }] : [];
     return type === undefined || type === 'string' ? [] : [{ message: `\`${name}\` is of type ${type}, and no text.`, at }];
   });
+}
+
+/** How callers choose the fields that an answer shows. */
+export const selectingRules: readonly Rule[] = [
+  error(
+    'endpoints/nothing-to-select',
+    'An endpoint offers to choose fields, and its answer shows no rows as they are.',
+    'Take `select` out, or let its answer follow by rule.',
+    ({ endpoints }) =>
+      endpoints.flatMap(({ key, does, response, select }) => {
+        if (!select || answersWithRows(does, response) || !isStated(does)) return [];
+        return [{ message: `\`${key}\` answers with no rows of which fields could be chosen.`, at: select.at, onKey: true }];
+      }),
+  ),
+  error(
+    'endpoints/select-taken',
+    'The parameter that chooses fields has another meaning, or no name.',
+    'Give it a name that nothing else has.',
+    (subject) =>
+      subject.endpoints.flatMap((endpoint) => {
+        const other = endpoint.select && otherMeaning(subject, endpoint, endpoint.select.parameter);
+        if (endpoint.select?.parameter === '')
+          return [{ message: 'It has no name, so nobody can ask.', at: endpoint.select.at, onKey: true }];
+        if (!endpoint.select || other === undefined) return [];
+        return [{ message: `\`${endpoint.select.parameter}\` ${other}.`, at: endpoint.select.at, onKey: true }];
+      }),
+  ),
+];
+
+/** What a query parameter of this name does besides; nothing where it does nothing else. */
+function otherMeaning({ spec }: Subject, endpoint: Endpoint, name: string): string | undefined {
+  const parameter = entryOf(endpoint.parameters, name);
+  const does =
+    parameter && (parameter.filters !== undefined || parameter.sorts || parameter.chooses || parameter.directs !== undefined);
+  if (parameter && (parameter.in !== 'query' || does)) return 'is a parameter that is stated to do something else';
+  if (pathParameters(endpoint.path).includes(name)) return 'is a parameter of the path';
+  if (endpoint.expand?.parameter === name) return 'says what is expanded';
+  const isList = statedValue(endpoint.does)?.verb === 'list';
+  const pages = isList ? statedValue(endpoint.pagination ?? spec.limits.pagination) : undefined;
+  if (pages && [...Object.values(pages.names), pages.size].includes(name)) return 'says which page is meant';
+  const versions = statedValue(spec.versioning.select);
+  return versions?.by === 'query' && versions.carrier === name ? 'says which version is meant' : undefined;
 }

@@ -1,16 +1,18 @@
 import { nearest } from '../../document/nearest.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { type Effect, readEffect, resourceVerbs } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { ownRow } from '../../parts/path-keys.ts';
-import { fieldParameters } from '../../parts/payload.ts';
+import { boundByPath, fieldParameters, isSuppliedByService } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isComposed } from '../../parts/shapes/branches.ts';
+import { isPlainMap } from '../../parts/source.ts';
 import { machinesOf } from '../../parts/states.ts';
-import { knownTransitions } from '../subject/misspelt.ts';
-import { listed, unstated } from '../subject/names.ts';
-import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
-import { wrongTaking } from './taking.ts';
+import { sentAs, type Taking } from '../../parts/taking.ts';
+import { fieldOf, fieldVocabulary, knownTransitions, listed, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What endpoints do. */
 export const effectRules: readonly Rule[] = [
@@ -131,4 +133,90 @@ function impossible({ resources }: Subject, effect: Effect, at: string): Wrong[]
   const also = [{ message: 'It is said to have no identifier here.', at: resource.identifier.at }];
   const verb = effect.verb === 'transition' ? effect.transition : effect.verb;
   return [{ message: `\`${resource.name}\` is a value without an identifier: there is none to ${verb}.`, at, also }];
+}
+
+/** What is wrong with where an endpoint takes the fields of its row from. */
+function wrongTaking(subject: Subject, { does, request, at: from }: Endpoint, { path, fields }: Taking): Wrong[] {
+  const effect = statedValue(does);
+  const at = below(from, 'takes');
+  if (effect !== undefined && !writing.has(effect.verb))
+    return [{ message: 'No fields of a row are sent here.', at, onKey: true }];
+  if (!isStated(request)) return [{ message: 'It says how to read a body of which nothing is stated.', at, onKey: true }];
+  const members = bodyMembersOf(subject, request.value);
+  const [first] = path;
+  if (first !== undefined) return members && !members.includes(first) ? [{ message: noMember(first), at }] : [];
+  const resource = effect && 'resource' in effect ? subject.resources.get(effect.resource) : undefined;
+  // A member that is not named is the field of its own name.
+  const taken = new Map(members?.flatMap((member) => (Object.hasOwn(fields, member) ? [] : [[member, member] as const])));
+  return Object.entries(fields).flatMap(([member, field]) => {
+    const place = below(at, member);
+    if (members && !members.includes(member)) return [{ message: noMember(member), at: place, onKey: true }];
+    const other = taken.get(field);
+    taken.set(field, member);
+    if (other !== undefined) return [{ message: `\`${other}\` of the body is the field \`${field}\` too.`, at: place }];
+    return resource ? unstated(fieldVocabulary(resource), field.split('.')[0] ?? field, place) : [];
+  });
+}
+
+const writing: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'upsert']);
+
+/** The members of a body, where one map lists them all. */
+function bodyMembersOf({ resources }: Subject, shape: Shape): readonly string[] | undefined {
+  if (typeof shape.resource === 'string') {
+    const named = resources.get(shape.resource);
+    return named && isStated(named.fields) ? Object.keys(named.fields.value) : undefined;
+  }
+  return !isComposed(shape) && isPlainMap(shape.properties) ? Object.keys(shape.properties) : undefined;
+}
+
+function noMember(name: string): string {
+  return `The body has no member \`${name}\`.`;
+}
+
+/** Identifiers that the client makes, where a stated body says what it may send. */
+export const sentIdentifierRules: readonly Rule[] = [
+  error(
+    'endpoints/identifier-unsent',
+    'A creation refuses whatever is sent, because its stated body has no place for the identifier that its client has to make.',
+    'State the identifier among the properties of the `request`, let the path name it, `set` it, or let the service generate it.',
+    (subject) => subject.endpoints.flatMap((endpoint) => unsent(subject, endpoint, true)),
+  ),
+  warning(
+    'endpoints/identifier-unnamed',
+    'A stated body does not name the identifier that its client has to make, so that whatever it describes is refused.',
+    'State the identifier among the properties of the `request`.',
+    (subject) => subject.endpoints.flatMap((endpoint) => unsent(subject, endpoint, false)),
+  ),
+];
+
+/** `isClosed`: whether the body lets nothing pass but what it names. */
+function unsent(subject: Subject, endpoint: Endpoint, isClosed: boolean): Wrong[] {
+  const { does, request, takes } = endpoint;
+  const effect = statedValue(does);
+  if (effect?.verb !== 'create') return [];
+  const resource = subject.resources.get(effect.resource);
+  const identifier = resource?.identifier.standing === 'stated' ? resource.identifier.value : undefined;
+  const field = fieldOf(resource, identifier?.field ?? '');
+  if (identifier?.generate !== 'client' || !field || field.readOnly || isSuppliedByService(field, 'create')) return [];
+  if (boundByPath(subject.spec, endpoint).includes(field.name)) return [];
+  const at = below(endpoint.at, 'request');
+  if (request.standing === 'none' && isClosed)
+    return [{ message: `\`${field.name}\` is to be made by the client, which sends nothing.`, at }];
+  if (!isStated(request)) return [];
+  const shape = innerShape(request.value, takes?.path ?? []);
+  const members = shape && bodyMembersOf(subject, shape);
+  const [member = ''] = Object.keys(sentAs(endpoint, { [field.name]: true }));
+  if (!members || members.includes(member) || isClosedShape(shape) !== isClosed) return [];
+  return [{ message: `\`${member}\` is to be made by the client, and is not among what it sends.`, at, onKey: true }];
+}
+
+/** The shape of the member that holds the fields; nothing where that cannot be told. */
+function innerShape(shape: Shape, [first, ...rest]: readonly string[]): Shape | undefined {
+  if (first === undefined) return shape;
+  const inner = isPlainMap(shape.properties) ? shape.properties[first] : undefined;
+  return isPlainMap(inner) ? innerShape(inner, rest) : undefined;
+}
+
+function isClosedShape({ resource, additionalProperties, unevaluatedProperties }: Shape): boolean {
+  return typeof resource === 'string' || additionalProperties === false || unevaluatedProperties === false;
 }

@@ -1,12 +1,11 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { handshakeKind, handshakeKinds } from '../../kinds/handshakes/all.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Push } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { fieldOf } from '../subject/names.ts';
-import { problemsOf } from '../subject/problems.ts';
-import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
+import { error, problemsOf, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
 
 const words = handshakeKinds.filter(({ members }) => Object.keys(members).length === 0).map(({ word }) => `\`confirm: ${word}\``);
 

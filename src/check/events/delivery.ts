@@ -1,17 +1,17 @@
 import type { JsonMap } from '../../document/document.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { pullKind } from '../../kinds/deliveries/all.ts';
+import { brokerKind, brokerKinds } from '../../kinds/deliveries/all-brokers.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
-import { type Push, pullOf } from '../../parts/events.ts';
+import { type Broker, type Push, pullOf } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { shapeAlong } from '../../parts/uses/following.ts';
 import { notADuration } from '../subject/data.ts';
 import { onlyType } from '../subject/json-types.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
-import { problemsOf } from '../subject/problems.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
+import { error, problemsOf, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** How events reach whoever listens. */
 export const deliveryRules: readonly Rule[] = [
@@ -161,4 +161,36 @@ function eachSubscribers(
     const written = subscribers && valueAt(subject.spec.document.tree, subscribers.at);
     return subscribers && isMap(written) && written.resource !== undefined ? find(subscribers, push) : [];
   });
+}
+
+/** The broker that events are published to. */
+export const brokerRules: readonly Rule[] = [
+  error(
+    'events/broker-kind',
+    'A broker is stated without its kind, or with words of another kind.',
+    `Write \`kind: ${brokerKinds[0].word}\`, and beside it the words of that kind alone.`,
+    (subject) =>
+      eachBroker(subject, ({ word, at, own }) => {
+        const kind = brokerKind(word);
+        const written = valueAt(subject.spec.document.tree, at);
+        if (!kind) return isMap(written) && written.kind === undefined ? [{ message: 'There is no `kind`.', at }] : [];
+        return Object.keys(own)
+          .filter((name) => kind.members[name] === undefined)
+          .map((name) => ({ message: `\`${name}\` is no word of \`${kind.word}\`.`, at: below(at, name), onKey: true }));
+      }),
+  ),
+  error(
+    'events/broker-member',
+    'A broker lacks what its kind needs, or that is not of its form.',
+    'Write what its kind asks for.',
+    (subject) =>
+      eachBroker(subject, (broker) =>
+        problemsOf(brokerKind(broker.word)?.problems(broker) ?? [], broker.at, 'events/broker-member'),
+      ),
+  ),
+];
+
+function eachBroker({ spec }: Subject, find: (broker: Broker) => readonly Wrong[]): Wrong[] {
+  const broker = statedValue(spec.events.delivery)?.broker;
+  return broker ? [...find(broker)] : [];
 }

@@ -1,6 +1,6 @@
 import type { JsonMap, Pointer } from '../../document/document.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { deliveryKinds } from '../../kinds/deliveries/all.ts';
 import { logOf } from '../../parts/event-log.ts';

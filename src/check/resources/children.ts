@@ -1,5 +1,5 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { type Children, type ChildrenTaker, childrenTakers } from '../../parts/children.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';

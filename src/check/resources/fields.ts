@@ -1,5 +1,5 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { generatedOf } from '../../parts/inner-values.ts';
 import type { Field, Resource } from '../../parts/resources.ts';

@@ -4,10 +4,11 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isCut, pageRowsMost } from '../../parts/limits.ts';
 import { callableOperations, namesOperation } from '../../parts/operations.ts';
 import { type Rule, type Wrong, warning } from '../subject/rule.ts';
-import { isPlain } from './callers.ts';
+import { callerRules, isPlain } from './callers.ts';
+import { dataRules, logSecurityRules } from './data.ts';
 
 /** What a reviewer asks of how much strangers can use up. */
-export const boundsRules: readonly Rule[] = [
+const boundsRules: readonly Rule[] = [
   warning(
     'security/no-rate',
     'Nothing says how often somebody may ask.',
@@ -112,3 +113,6 @@ function strangersUseUp({ spec }: Parameters<Rule['find']>[0]): Wrong[] {
     return [{ message: `\`${strangers[0]?.name}\` needs no credential, and uses it up for those who have one.`, at }];
   });
 }
+
+/** What a reviewer would ask of a document, beyond what contradicts itself in it: each may be meant, and is waived with a reason then. */
+export const securityRules: readonly Rule[] = [...callerRules, ...boundsRules, ...dataRules, ...logSecurityRules];

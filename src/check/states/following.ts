@@ -7,8 +7,7 @@ import { isSuppliedByService, isWritable, takesChildren } from '../../parts/payl
 import type { Resource } from '../../parts/resources.ts';
 import { machineOn, machineWith } from '../../parts/states.ts';
 import { followingScopes, shapeAlong } from '../../parts/uses/following.ts';
-import { knownTransitions } from '../subject/misspelt.ts';
-import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
+import { fieldOf, fieldVocabulary, knownTransitions, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What follows from changes: what is done, to which rows, and whether it can ever be. */

@@ -1,5 +1,5 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Machine, machinesOf, machineWith, type Target, type Transition } from '../../parts/states.ts';

@@ -1,9 +1,9 @@
 import type { Pointer } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
-import { durationMs } from '../../kinds/durations.ts';
+import { durationMs } from '../../kinds/measures.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
 import type { Shape } from '../../parts/shape.ts';

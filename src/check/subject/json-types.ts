@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { isOfType } from '../../document/json-type.ts';
+import { isOfType } from '../../document/values.ts';
 import type { Shape } from '../../parts/shape.ts';
 
 /** The JSON types that a schema states; undefined where it states none. */

@@ -1,6 +1,6 @@
 import type { Pointer } from '../../document/document.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { readEffect } from '../../parts/effects.ts';
 import { pullOf } from '../../parts/events.ts';

@@ -1,4 +1,6 @@
 import type { PartName, Place, Pointer } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
+import type { Problem } from '../../kinds/member.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ExpressionProblem } from '../../parts/expressions/node.ts';
 import type { ExpressionUse } from '../../parts/expressions/scope.ts';
@@ -103,4 +105,16 @@ export function error(code: Rule['code'], meaning: string, remedy: string, find:
 /** A rule that finds what is allowed and most likely not meant. */
 export function warning(code: Rule['code'], meaning: string, remedy: string, find: Rule['find']): Rule {
   return { code, severity: 'warning', meaning, remedy, find };
+}
+
+/** Those of a kind's problems that one rule is about, at their places below the statement of the kind. */
+export function problemsOf(problems: readonly Problem[], at: string, code: string): Wrong[] {
+  return problems
+    .filter((problem) => problem.code === code)
+    .map(({ message, remedy, at: keys, onKey }) => ({
+      message,
+      ...(remedy !== undefined && { remedy }),
+      at: keys.reduce(below, at),
+      ...(onKey !== undefined && { onKey }),
+    }));
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap, isStanding } from '../../document/values.ts';
 import type { Answer } from '../../parts/answers.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Change } from '../../parts/versioning.ts';

@@ -1,5 +1,5 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { isToken } from '../../kinds/http-token.ts';
 import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';

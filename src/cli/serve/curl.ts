@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Json, JsonMap } from '../../document/document.ts';
+import { signingKeyOf } from '../../kinds/schemes/request-keys.ts';
+import { readSigner } from '../../kinds/schemes/signing.ts';
 import { acceptedSets } from '../../parts/accepted.ts';
+import { kindOfScheme, placed, schemePrefix } from '../../parts/authentication.ts';
 import type { ResourceVerb } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -11,7 +15,6 @@ import { identifierType } from '../../parts/schemas.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes } from '../../serve/callers/accepted-schemes.ts';
 import type { DevelopmentCredential } from '../../serve/callers/development.ts';
-import { signedHeaders } from './signed-curl.ts';
 
 /**
  * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
@@ -240,3 +243,34 @@ export function sampleOf(spec: Spec, shape: JsonMap, name = 'text'): Json | unde
 const samplesBySpec = new WeakMap<Spec, Samples>();
 
 const ground: Ground = { seed: '', identifierOf: () => undefined, sampled: () => {} };
+
+/** The header fields that sign a request with a key that was made for this run; they hold for as long as the tolerance of their scheme. */
+function signedHeaders(
+  spec: Spec,
+  { scheme: name, value }: DevelopmentCredential,
+  request: { readonly method: string; readonly url: string; readonly body: string | undefined },
+): readonly (readonly [name: string, value: string])[] {
+  const scheme = entryOf(spec.authentication.schemes, name);
+  const proof = scheme && kindOfScheme(scheme)?.proof;
+  const signer = readSigner(value);
+  if (!scheme || proof?.by !== 'signing' || !signer) return [];
+  const signing = proof.compile(placed(scheme));
+  const key = signingKeyOf(signing.algorithms, signer.secret);
+  if (!key) return [];
+  const { origin } = new URL(request.url);
+  const fields = signing.sign(
+    {
+      method: request.method,
+      target: request.url.slice(origin.length),
+      headers: request.body === undefined ? {} : { 'content-type': 'application/json' },
+      body: request.body === undefined ? undefined : Buffer.from(request.body),
+      origin,
+    },
+    { keyId: signer.keyId, key },
+    { nowMs: Date.now(), nonce: randomUUID() },
+  );
+  const prefix = schemePrefix(scheme) ?? '';
+  const carrier = placed(scheme).carriedIn?.toLowerCase();
+  const whole = (text: string) => (prefix === '' ? text : `${prefix}${/\w$/.test(prefix) ? ' ' : ''}${text}`);
+  return Object.entries(fields).map(([field, text]) => [field, field === carrier ? whole(text) : text]);
+}

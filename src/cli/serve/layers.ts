@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { isPlainMap } from '../../parts/source.ts';
-import { readDataFile } from '../data-file.ts';
+import { readDataFile } from '../data-files.ts';
 import { Misuse, type Option, type VerbCall } from '../verb.ts';
 
 /** What an option is called in the environment: `NINEFOLD_DRAIN_DELAY` is `--drain-delay`. */

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Store } from '../../index.ts';
-import { durationMs } from '../../kinds/durations.ts';
+import { durationMs } from '../../kinds/measures.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Credentials } from '../../serve/callers/credentials.ts';
 import { systemChance, systemClock } from '../../serve/http/clock.ts';
@@ -10,7 +10,7 @@ import { Unfit } from '../../serve/service/admin/command.ts';
 import { inMemory, isLocked, openStore, reached } from '../../serve/service/open-store.ts';
 import { complainUnsound } from '../check-text.ts';
 import { reportOn } from '../reading.ts';
-import { askRunning } from '../serve/admin-file.ts';
+import { askRunning } from '../serve/doors.ts';
 import { storeOf } from '../serve/settings.ts';
 import { counted, paint, printable, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';

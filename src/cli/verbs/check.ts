@@ -1,6 +1,6 @@
 import { rules } from '../../check/all.ts';
 import { type CheckReport, requireClosed } from '../../check/check.ts';
-import { securityRules } from '../../check/security.ts';
+import { securityRules } from '../../check/security/bounds.ts';
 import { type Waived, waive } from '../../check/waivers.ts';
 import { type Finding, type PartName, partNames } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
@@ -8,8 +8,7 @@ import type { LedgerFact, StandingCounts } from '../../parts/facts/ledger.ts';
 import { checkText } from '../check-text.ts';
 import { readWaivers } from '../exceptions-file.ts';
 import { reportOn } from '../reading.ts';
-import { onStop } from '../signals.ts';
-import { paint, printable, type Terminal } from '../terminal.ts';
+import { onStop, paint, printable, type Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 import { startWatch } from '../watch.ts';
 

@@ -1,8 +1,8 @@
 import type { Breach, VerifyReport } from '../../verify/report.ts';
 import type { ExchangeTold } from '../../verify/session/told.ts';
 import { counted } from '../terminal.ts';
-import { asidesOf } from './asides.ts';
 import { alsoOf, breachesOf, reproducedText } from './breaches.ts';
+import { asidesOf } from './text.ts';
 
 /** The report in Markdown, as for a comment on a change: the counts, then each cause with its exchange and its commands. */
 export function verifyMarkdown(report: VerifyReport): string {

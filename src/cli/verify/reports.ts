@@ -1,7 +1,7 @@
 import type { Breach, FactVerdict, Verdict, VerifyReport } from '../../verify/report.ts';
 import type { ExchangeTold } from '../../verify/session/told.ts';
-import { asidesOf } from './asides.ts';
 import { alsoOf, breachesOf, reproducedText } from './breaches.ts';
+import { asidesOf } from './text.ts';
 
 /** The report as one page that needs nothing else: the nine parts, every breach with its steps, every fact with what showed it. */
 export function verifyHtml(report: VerifyReport): string {

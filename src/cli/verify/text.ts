@@ -138,3 +138,12 @@ function summary(report: VerifyReport, terminal: Terminal): string {
   const counts = `${total.held} held, ${total.partly} partly, ${total['not testable']} not testable, ${total.open} open`;
   return `${paint(terminal, 'bold', printable(report.url))}: ${verdict}${crashes}, ${counts}; ${counted(requests, 'request')} in ${(ms / 1000).toFixed(1)} s, seed ${seed}`;
 }
+
+/** What pages say beside the verdicts, each under its heading: what was left out by name, what was left untried, and notes. */
+export function asidesOf({ skips, untried, sufficing, notes }: VerifyReport): readonly (readonly [string, readonly string[]])[] {
+  return [
+    ['Skipped', skips.map(({ name, reason, until }) => `${name}, until ${until}: ${reason}`)],
+    ['Left untried', untried.map(({ stated, trials }) => `${stated}: ${trials.join(', ')}`)],
+    ['Notes', [...notes, ...(sufficing ? [`All would most likely have been tried with ${sufficingWords(sufficing)}.`] : [])]],
+  ];
+}

@@ -5,7 +5,7 @@ import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { usualPush } from '../../kinds/deliveries/all.ts';
 import { applyRules, effectInferences, otherRules } from './infer/all.ts';
 import { groupedByPath } from './infer/context.ts';
-import { operationsAsMeant } from './infer/paths-as-meant.ts';
+import { operationsAsMeant } from './infer/paths.ts';
 import { Written } from './infer/shapes.ts';
 import { writeEndpoint } from './read/endpoints.ts';
 import { Trail } from './read/evidence.ts';

@@ -7,8 +7,7 @@ import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../part
 import { boundByPath, isEverShown, replacesChildren, requestShape } from '../../parts/payload.ts';
 import { isOfChosen } from '../../parts/selecting.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { literal, type TypeNames } from '../spec/names.ts';
-import { unsettledLine } from '../spec/prose.ts';
+import { literal, type TypeNames, unsettledLine } from '../spec/words.ts';
 import { filledParameters, filledProperties, listPagination, parameterMembers } from './parameters.ts';
 import { type ResourceTypes, resourceType } from './resource-types.ts';
 import { literalType, shapeType } from './shape-type.ts';

@@ -10,10 +10,9 @@ import { pathParameters } from '../../parts/payload.ts';
 import { choosingShape } from '../../parts/reach.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOn } from '../../parts/states.ts';
-import { unsettledLine } from '../spec/prose.ts';
-import { deprecationText } from './doc.ts';
+import { unsettledLine } from '../spec/words.ts';
 import { type ShapeReading, shapeType } from './shape-type.ts';
-import { listType, type ObjectMember, union, unknownType, word } from './syntax.ts';
+import { deprecationText, listType, type ObjectMember, union, unknownType, word } from './syntax.ts';
 
 /** The parameters of an endpoint: those that are stated, and those that its path, its pages and its expansion bring. */
 export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): ObjectMember[] {

@@ -7,12 +7,19 @@ import { valueShape } from '../../parts/shape-level.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOn } from '../../parts/states.ts';
-import { expandableFields } from '../spec/expansion.ts';
-import { literal, type TypeNames } from '../spec/names.ts';
-import { type ProseAt, proseOf, unsettledLine } from '../spec/prose.ts';
-import { deprecationText } from './doc.ts';
+import { expandableFields, literal, type ProseAt, proseOf, type TypeNames, unsettledLine } from '../spec/words.ts';
 import { passingResources, type ShapeReading, shapeType, speakersOf, type TypeView } from './shape-type.ts';
-import { anyString, type ObjectMember, objectOf, type Type, typeKey, union, unknownType, word } from './syntax.ts';
+import {
+  anyString,
+  deprecationText,
+  type ObjectMember,
+  objectOf,
+  type Type,
+  typeKey,
+  union,
+  unknownType,
+  word,
+} from './syntax.ts';
 import { declaration } from './write.ts';
 
 const endings: Readonly<Record<TypeView, string>> = { shown: '', row: 'Row', create: 'Create', next: 'Next', update: 'Update' };

@@ -2,8 +2,7 @@ import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts
 import { namesOperation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machinesOf, transitionsOf } from '../../parts/states.ts';
-import { literal, type TypeNames } from '../spec/names.ts';
-import { unsettledLine } from '../spec/prose.ts';
+import { literal, type TypeNames, unsettledLine } from '../spec/words.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
 import { isIdentifierOrState, neededFields, type ResourceTypes } from './resource-types.ts';
 import { shapeType } from './shape-type.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { isOfType } from '../../document/json-type.ts';
+import { isOfType } from '../../document/values.ts';
 import { standsFor } from '../../kinds/formats/all.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -7,7 +7,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import { conjunctionOf, unionsOf } from '../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { literal } from '../spec/names.ts';
+import { literal } from '../spec/words.ts';
 import {
   anyString,
   intersectionOf,

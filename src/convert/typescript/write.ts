@@ -1,6 +1,6 @@
-import { propertyName } from '../spec/names.ts';
-import { docLines } from './doc.ts';
+import { propertyName } from '../spec/words.ts';
 import type { ObjectMember, Type } from './syntax.ts';
+import { docLines } from './syntax.ts';
 
 /** The columns of a line of the project's own formatter settings. */
 const columns = 130;

@@ -1,16 +1,14 @@
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { leadByPointers } from '../addresses.ts';
-import { takeSource } from '../decode.ts';
+import { quoted, report } from '../catalogue.ts';
 import type { Finding, Json, JsonMap, Place } from '../document.ts';
 import { readJson } from '../json.ts';
 import { below, keyOf } from '../pointer.ts';
 import type { ReadContext } from '../read-context.ts';
-import { quoted, report } from '../report.ts';
-import { type Source, snippetOf } from '../source.ts';
+import { type Source, snippetOf, takeSource } from '../source.ts';
 import { isMap, type OpenMap } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';
-import { type Foreign, languageOf, mountKey } from './foreign.ts';
-import { type PlaceFinder, placeFinder } from './places.ts';
+import { type Foreign, languageOf, mountKey, type PlaceFinder, placeFinder } from './foreign.ts';
 
 /** The content of a file that another one refers to, by its path from the folder of the document, or why there is none. */
 export type ReadOther = (path: string) => string | Uint8Array | Pick<Finding, 'code' | 'message'>;

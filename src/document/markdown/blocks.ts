@@ -13,7 +13,7 @@ import {
   type MarkdownLine,
   setextDepth,
 } from './block-starts.ts';
-import { cellsOf, columnsOf } from './table-cells.ts';
+import { cellsOf, columnsOf } from './table.ts';
 
 /** A block at the top level of a Markdown text (CommonMark 0.31 with GFM tables), as stretches of the text. */
 export type Block =

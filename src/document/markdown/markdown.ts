@@ -1,10 +1,10 @@
+import { report } from '../catalogue.ts';
 import { type PartName, type Place, type Pointer, partNames } from '../document.ts';
 import { readJson } from '../json.ts';
 import { type Head, type KeyStep, merge, readWhole, takeTitle } from '../merge.ts';
 import { nearest } from '../nearest.ts';
 import { pointerOf } from '../pointer.ts';
 import type { Located, ReadContext } from '../read-context.ts';
-import { report } from '../report.ts';
 import { type Source, snippetOf } from '../source.ts';
 import { isMap, isStanding } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';

@@ -1,4 +1,4 @@
-import { takeSource } from '../decode.ts';
+import { quoted, report } from '../catalogue.ts';
 import { type Document, type Finding, type Place, partNames } from '../document.ts';
 import { fileName, folderOf, gatherForeign, includePath, type Overlay, type ReadOther } from '../foreign/files.ts';
 import { type FromForeign, languageOf, looksForeign } from '../foreign/foreign.ts';
@@ -6,8 +6,7 @@ import { readJson } from '../json.ts';
 import { readMarkdown } from '../markdown/markdown.ts';
 import { type Head, readWhole } from '../merge.ts';
 import { newReadContext, type ReadBounds, type ReadContext } from '../read-context.ts';
-import { quoted, report } from '../report.ts';
-import { type Source, snippetOf } from '../source.ts';
+import { type Source, snippetOf, takeSource } from '../source.ts';
 import { readYaml } from '../yaml/yaml.ts';
 
 /** How a document is read. */

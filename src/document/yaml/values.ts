@@ -1,10 +1,10 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
+import { quoted, report, reportRepeated } from '../catalogue.ts';
 import type { Json, Place, Pointer } from '../document.ts';
 import { checkNumber } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import { below } from '../pointer.ts';
 import { countValue, type Located, type ReadContext, Stop } from '../read-context.ts';
-import { quoted, report, reportRepeated } from '../report.ts';
 import type { Snippet } from '../source.ts';
 import { newMap, type OpenMap } from '../values.ts';
 

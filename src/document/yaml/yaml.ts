@@ -9,9 +9,9 @@ import {
   type YAMLError,
   type Document as YamlDocument,
 } from 'yaml';
+import { report } from '../catalogue.ts';
 import type { Json, Place, Pointer } from '../document.ts';
 import { type Located, type ReadContext, Stop } from '../read-context.ts';
-import { report } from '../report.ts';
 import type { Snippet } from '../source.ts';
 import { newWalk, readNode } from './values.ts';
 

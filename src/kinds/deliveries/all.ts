@@ -1,8 +1,7 @@
 import type { Comparison } from '../comparison.ts';
 import type { DeliveryKind, PullKind, PushKind, StatedPull, StatedPush } from './kind.ts';
 import { stream } from './stream.ts';
-import { webhook } from './webhook.ts';
-import { webhookForm } from './webhook-form.ts';
+import { webhook, webhookForm } from './webhook.ts';
 
 /** Every way in which events may reach whoever listens; the first of its manner is what is usual. */
 export const deliveryKinds = [webhook, webhookForm, stream] as const satisfies readonly DeliveryKind[];

@@ -1,6 +1,5 @@
 import type { Comparison } from '../comparison.ts';
-import type { Members } from '../member.ts';
-import type { Problem } from '../problem.ts';
+import type { Members, Problem } from '../member.ts';
 import type { ChannelWords } from './kind.ts';
 
 /** The values of the words that belong to kinds of brokers, as they are written. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { Comparison } from '../comparison.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../member.ts';
 
 /** How AsyncAPI speaks of a way of delivery: a channel and the operation that sends over it. */
 export interface ChannelWords {

@@ -1,6 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import type { Members } from '../member.ts';
-import type { Problem } from '../problem.ts';
+import type { Members, Problem } from '../member.ts';
 
 /** What a document states of a handshake beside its word: the members of its form. */
 export type HandshakeFacts = Readonly<Record<string, Json>>;

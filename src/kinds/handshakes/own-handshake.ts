@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { isToken } from '../http-token.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../member.ts';
 import type { Handshake, HandshakeFacts, HandshakeKind } from './kind.ts';
 
 const texts = { type: 'object', additionalProperties: { type: 'string' } } as const;

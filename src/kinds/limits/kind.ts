@@ -1,6 +1,5 @@
 import type { Comparison } from '../comparison.ts';
-import type { Members } from '../member.ts';
-import type { Problem } from '../problem.ts';
+import type { Members, Problem } from '../member.ts';
 
 /** What a rate states of how often, in requests. */
 export interface StatedRate {

@@ -2,7 +2,6 @@ import type { JsonMap } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
 import { isToken } from '../http-token.ts';
 import { challengeOf } from './challenges.ts';
-import { hmacProblems, plainWord, statedHmac } from './hmac-problems.ts';
 import { asHttpKey, asKey } from './in-openapi.ts';
 import type { InOpenApi, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
 import { ofSigner } from './near-misses.ts';
@@ -22,7 +21,10 @@ import {
   type Filled,
   fillSigned,
   fillValue,
+  hmacProblems,
+  plainWord,
   readValue,
+  statedHmac,
   templateWords,
   type ValueTemplate,
   valueTemplate,

@@ -1,6 +1,6 @@
 import type { JsonMap } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../member.ts';
 import { challengeOf } from './challenges.ts';
 import { asHttpKey, asKey } from './in-openapi.ts';
 import type { PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';

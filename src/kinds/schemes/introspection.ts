@@ -1,6 +1,6 @@
 import { compareBy } from '../comparison.ts';
-import { durationMs } from '../durations.ts';
-import type { Problem } from '../problem.ts';
+import { durationMs } from '../measures.ts';
+import type { Problem } from '../member.ts';
 import { bearerChallenge } from './challenges.ts';
 import { asHttpKey, asKey } from './in-openapi.ts';
 import type { InOpenApi, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../member.ts';
 import { bearerChallenge } from './challenges.ts';
 import { asBearer, asHttpKey } from './in-openapi.ts';
 import type { PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';

@@ -1,7 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import type { Comparison } from '../comparison.ts';
-import type { Members } from '../member.ts';
-import type { Problem } from '../problem.ts';
+import type { Members, Problem } from '../member.ts';
 import type { RequestSigning } from './signing.ts';
 
 /** What a document states of a scheme. */

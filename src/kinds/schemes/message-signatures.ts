@@ -1,4 +1,4 @@
-import { contentDigest, isDigestOf } from './content-digest.ts';
+import { hash } from 'node:crypto';
 import { type Component, readComponents, readSignatureFields, readsScheme, signatureBase } from './message-components.ts';
 import { isSignatureOf, type RequestAlgorithm, type RequestKey, requestAlgorithms, signatureOf } from './request-keys.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type SigningMiss,
   type SigningMoment,
 } from './signing.ts';
-import { type BareItem, writeBytes, writeString } from './structured-fields.ts';
+import { type BareItem, readDictionary, writeBytes, writeString } from './structured-fields.ts';
 
 /** What a document states of signed messages. */
 export interface Covering {
@@ -169,4 +169,23 @@ export function ownMisses(sign: RequestSigning['sign'], { algorithms }: Covering
       },
     },
   ];
+}
+
+const hashes: ReadonlyMap<string, string> = new Map([
+  ['sha-256', 'sha256'],
+  ['sha-512', 'sha512'],
+]);
+
+/** The digest of a body as `Content-Digest` has it (RFC 9530 section 2). */
+function contentDigest(body: Uint8Array): string {
+  return `sha-256=${writeBytes(hash('sha256', body, 'buffer'))}`;
+}
+
+/** Whether a `Content-Digest` is that of a body: each digest that there are means for is, and there is one. */
+export function isDigestOf(field: string, body: Uint8Array): boolean {
+  const known = [...(readDictionary(field) ?? [])].flatMap(([name, { value }]) => {
+    const algorithm = hashes.get(name);
+    return algorithm === undefined ? [] : [value instanceof Uint8Array && hash(algorithm, body, 'buffer').equals(value)];
+  });
+  return known.length > 0 && !known.includes(false);
 }

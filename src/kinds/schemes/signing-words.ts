@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
-import { durationMs } from '../durations.ts';
-import type { Problem } from '../problem.ts';
+import { durationMs } from '../measures.ts';
+import type { Problem } from '../member.ts';
 import type { SchemeFacts } from './kind.ts';
 import type { RequestSigning, RequestToSign, SigningMiss } from './signing.ts';
 

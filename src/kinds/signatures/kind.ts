@@ -1,6 +1,6 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { Comparison } from '../comparison.ts';
-import type { Members } from '../member.ts';
-import type { Problem } from '../problem.ts';
+import type { Members, Problem } from '../member.ts';
 
 /** What a document states of a signature beside its word: the members of its form. */
 export type SignatureFacts = Readonly<Record<string, string>>;
@@ -77,4 +77,19 @@ export function usualMisses(good: Received, names: readonly string[]): Signature
     { how: 'its body is another', received: { ...good, text: `${good.text} ` } },
     ...names.map((name) => ({ how: `there is no ${name}`, received: { ...good, headers: without(name) } })),
   ];
+}
+
+/** How far the time of a signature may be from now; what Standard Webhooks advises receivers to allow. */
+const toleranceSeconds = 300;
+
+/** What is wrong with the time that a delivery says it was signed at. */
+export function timeFlaw(name: string, text: string, nowSeconds: number | undefined): string | undefined {
+  if (!/^\d+$/.test(text)) return `${name} is ${text}, which is no whole number of seconds`;
+  if (nowSeconds === undefined || Math.abs(Number(text) - nowSeconds) <= toleranceSeconds) return undefined;
+  return `${name} is ${text}, which is more than ${toleranceSeconds} s from ${Math.round(nowSeconds)}`;
+}
+
+/** Whether two signatures are the same, in a time that tells nothing of where they differ. */
+export function isSameSignature(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }

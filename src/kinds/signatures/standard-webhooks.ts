@@ -1,6 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Received, type SignatureKind, type Signed, usualMisses } from './kind.ts';
-import { isSameSignature, timeFlaw } from './receipt.ts';
+import { isSameSignature, type Received, type SignatureKind, type Signed, timeFlaw, usualMisses } from './kind.ts';
 
 /** Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp`, and a `v1` signature for each secret in `webhook-signature`. */
 export const standardWebhooks = {

@@ -1,9 +1,17 @@
 import { createHmac } from 'node:crypto';
 import type { Comparison } from '../comparison.ts';
 import { isToken } from '../http-token.ts';
-import type { Problem } from '../problem.ts';
-import { type Received, type Signature, type SignatureFacts, type SignatureKind, type Signed, usualMisses } from './kind.ts';
-import { isSameSignature, timeFlaw } from './receipt.ts';
+import type { Problem } from '../member.ts';
+import {
+  isSameSignature,
+  type Received,
+  type Signature,
+  type SignatureFacts,
+  type SignatureKind,
+  type Signed,
+  timeFlaw,
+  usualMisses,
+} from './kind.ts';
 
 /**
  * A signature of one's own: `{ header, value: "t={timestamp},v1={hmac-sha256:hex}", signs: "{timestamp}.{body}" }`. The secret is

@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../document/document.ts';
-import { jsonTypeOf } from '../../document/json-type.ts';
+import { jsonTypeOf } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';

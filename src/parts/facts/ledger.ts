@@ -1,5 +1,5 @@
 import { type PartName, type Place, type Pointer, type Prose, partNames } from '../../document/document.ts';
-import { placeOf } from '../../document/place.ts';
+import { placeOf } from '../../document/source.ts';
 import type { Standing } from '../fact.ts';
 import type { Spec } from '../spec.ts';
 import { authenticationFacts } from './authentication.ts';

@@ -1,8 +1,7 @@
 /** Whether a value surely is of a shape, asked in so many steps. */
 
 import type { Json, JsonMap } from '../../document/document.ts';
-import { isOfType } from '../../document/json-type.ts';
-import { isSame } from '../../document/values.ts';
+import { isOfType, isSame } from '../../document/values.ts';
 import { isMultiple } from '../../kinds/multiples.ts';
 import { compilePattern } from '../patterns/pattern.ts';
 import type { Shape } from '../shape.ts';

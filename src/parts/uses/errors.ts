@@ -1,4 +1,4 @@
-import { jsonTypeOf } from '../../document/json-type.ts';
+import { jsonTypeOf } from '../../document/values.ts';
 import { generalCondition } from '../conditions.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
 import {

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type * as Jose from 'jose';
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import type { JsonMap } from '../../document/document.ts';
-import { durationMs } from '../../kinds/durations.ts';
+import { durationMs } from '../../kinds/measures.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Clock } from '../http/clock.ts';

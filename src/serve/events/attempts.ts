@@ -1,5 +1,5 @@
-import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { pushKind } from '../../kinds/deliveries/all.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';

@@ -1,6 +1,6 @@
 import { handshakeOf } from '../../kinds/handshakes/all.ts';
-import { handshakeRequest, isConfirmedBy } from '../../kinds/handshakes/asking.ts';
 import type { Handshake } from '../../kinds/handshakes/kind.ts';
+import { handshakeRequest, isConfirmedBy } from '../../kinds/handshakes/requests.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
 import type { NewEvent, StoredEvent } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isOfType } from '../../document/json-type.ts';
+import { isOfType } from '../../document/values.ts';
 import { isMultiple } from '../../kinds/multiples.ts';
 import { cut, type Violation, WireFile } from './violation.ts';
 

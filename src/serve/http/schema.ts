@@ -1,7 +1,7 @@
 /** A JSON Schema as it is stated, and made ready for ajv. */
 
-import { jsonTypeOf } from '../../document/json-type.ts';
 import { fragmentStepOf } from '../../document/pointer.ts';
+import { jsonTypeOf } from '../../document/values.ts';
 import { formats, standsFor } from '../../kinds/formats/all.ts';
 import { alternativesOf, conjunctsOf } from '../../parts/shapes/branches.ts';
 import { inForce, mapInner } from '../../parts/shapes/inner.ts';

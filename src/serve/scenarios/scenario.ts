@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
-import { durationMs } from '../../kinds/durations.ts';
 import { isToken } from '../../kinds/http-token.ts';
+import { durationMs } from '../../kinds/measures.ts';
 import { isPlainMap } from '../../parts/source.ts';
 
 /**

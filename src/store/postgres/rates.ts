@@ -1,6 +1,6 @@
 import { CommitFailed } from '../failures.ts';
 import type { AskedRate, AskedRates, DecidedRates, RateRules, SharedRates, TakenRate } from '../shared-rates.ts';
-import { WaitingRates } from '../waiting-rates.ts';
+import { WaitingRates } from '../shared-rates.ts';
 import { bareSql, type Connection, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
 import type { StoreNames } from './names.ts';
 

@@ -1,9 +1,9 @@
 import type { JoinedRows, QuerySpec, Scalar } from '../store.ts';
-import { type LongReadOptions, OutOfTurn, type TurnBudget } from './budget.ts';
 import type { Answers } from './reader.ts';
 import { SlicedRead } from './slices.ts';
 import { type CompiledQuery, joinedOf, type Tables } from './tables.ts';
 import type { Slices } from './walk.ts';
+import { type LongReadOptions, OutOfTurn, type TurnBudget } from './walk.ts';
 
 /** Questions that are asked within the time of a turn; the first for which that does not suffice stops the body that asked it. */
 export class Asks {

@@ -1,6 +1,5 @@
-import type { Scalar } from '../store.ts';
+import type { Condition, IndexColumn, QuerySpec, Scalar } from '../store.ts';
 import { continuations, exact, exactSql, type OrderColumn } from './condition.ts';
-import type { IndexPath } from './index-path.ts';
 import { PartScan, type TableSelection } from './scan.ts';
 import { bound, type Slices, type Stretch, type Walk, type WalkedTable, type WalkWidth, Width } from './walk.ts';
 
@@ -94,4 +93,111 @@ export class IndexWalk implements Walk {
       yield;
     }
   }
+}
+
+/** A part of an index that has all rows of a question: those that equal something in its first columns, and lie in a range of the next. */
+interface IndexPath {
+  /** What the columns of the index have to meet. */
+  readonly conditions: readonly Condition[];
+  /** The columns that have to equal something. */
+  readonly equal: readonly string[];
+  /** The columns after those, in the direction of the walk. */
+  readonly rest: readonly { readonly column: string; readonly descending: boolean }[];
+  /** Where, in the order that was asked for, each of these stands, if that is its order. */
+  readonly restAt: readonly number[];
+  /** Whether creation order, at the end of the index, goes newest first. */
+  readonly newestFirst: boolean;
+  /** Whether that is the order that was asked for. */
+  readonly isInOrder: boolean;
+  /** Whether nothing else is asked of the rows. */
+  readonly isWhole: boolean;
+}
+
+/** The part of an index with the most columns that a question fixes, if there is one. */
+export function indexPath(
+  { where, order, newestFirst }: Pick<QuerySpec, 'where' | 'order' | 'newestFirst'>,
+  indexes: readonly (readonly IndexColumn[])[],
+): IndexPath | undefined {
+  const conditions = conditionsOf(where);
+  const asked = { order: order ?? [], newestFirst: newestFirst ?? false };
+  let best: { readonly fixed: number; readonly path: IndexPath } | undefined;
+  for (const index of indexes) {
+    const found = pathAlong(index, conditions, asked);
+    if (!found || (best && (found.fixed < best.fixed || (found.fixed === best.fixed && best.path.isInOrder)))) continue;
+    best = found;
+  }
+  return best?.path;
+}
+
+/** What is asked of columns by itself: `column` `op` a value. */
+interface ColumnCondition {
+  readonly column: string;
+  readonly isEqual: boolean;
+  readonly condition: Condition;
+}
+
+interface Asked {
+  readonly order: NonNullable<QuerySpec['order']>;
+  readonly newestFirst: boolean;
+}
+
+const ranges: ReadonlySet<Condition['op']> = new Set(['<', '<=', '>', '>=', 'prefix']);
+
+/** The conditions that all have to hold; what is asked of a column by itself has its name. */
+function conditionsOf(where: Condition | undefined): (ColumnCondition | undefined)[] {
+  if (!where || where.op === 'true') return [];
+  if (where.op === 'and') return where.of.flatMap(conditionsOf);
+  const isEqual = where.op === '=';
+  if (!('left' in where) || !(isEqual || ranges.has(where.op))) return [undefined];
+  const { left, right } = where;
+  return 'column' in left && ('param' in right || 'value' in right)
+    ? [{ column: left.column, isEqual, condition: where }]
+    : [undefined];
+}
+
+function pathAlong(
+  index: readonly IndexColumn[],
+  conditions: readonly (ColumnCondition | undefined)[],
+  asked: Asked,
+): { readonly fixed: number; readonly path: IndexPath } | undefined {
+  const columns = index.map((entry) => (typeof entry === 'string' ? { column: entry, descending: false } : entry));
+  const equal: string[] = [];
+  const used: ColumnCondition[] = [];
+  for (const { column } of columns) {
+    const found = conditions.find((one) => one?.isEqual && one.column === column);
+    if (!found) break;
+    equal.push(column);
+    used.push(found);
+  }
+  const next = columns[equal.length]?.column;
+  const ranged = conditions.filter((one) => one !== undefined && !one.isEqual && one.column === next);
+  used.push(...ranged.flatMap((one) => one ?? []));
+  if (used.length === 0) return undefined;
+  const rest = columns.slice(equal.length);
+  const { isInOrder, isReversed } = compareOrder(rest, equal, asked);
+  return {
+    fixed: 2 * equal.length + (ranged.length > 0 ? 1 : 0),
+    path: {
+      conditions: used.map(({ condition }) => condition),
+      equal,
+      rest: isReversed ? rest.map(({ column, descending }) => ({ column, descending: !descending })) : rest,
+      restAt: asked.order.flatMap(({ column }, at) => (equal.includes(column) ? [] : [at])),
+      newestFirst: isReversed,
+      isInOrder,
+      isWhole: used.length === conditions.length,
+    },
+  };
+}
+
+/** Whether an index has rows in an order as it stands, or turned round; columns that equal one value order nothing. */
+function compareOrder(rest: IndexPath['rest'], equal: readonly string[], { order, newestFirst }: Asked) {
+  const own = order.filter(({ column }) => !equal.includes(column));
+  const isAsStated = (turned: boolean) =>
+    newestFirst === turned &&
+    own.length === rest.length &&
+    own.every(
+      ({ column, descending = false }, at) => column === rest[at]!.column && (descending !== turned) === rest[at]!.descending,
+    );
+  const isReversed = isAsStated(true);
+  return { isInOrder: isReversed || isAsStated(false), isReversed };
 }

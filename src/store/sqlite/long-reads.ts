@@ -2,13 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { ReadTooLong } from '../failures.ts';
 import type { Reader, TableSpec } from '../store.ts';
 import { Asks, runAsking } from './asks.ts';
-import { type LongReadOptions, TurnBudget, type TurnTime } from './budget.ts';
-import { CredentialTable } from './credentials.ts';
 import { OutboxReads } from './outbox.ts';
 import { SqliteReader } from './reader.ts';
-import { Records } from './records.ts';
+import { CredentialTable, Records } from './records.ts';
 import { Tables } from './tables.ts';
 import type { Slices } from './walk.ts';
+import { type LongReadOptions, TurnBudget, type TurnTime } from './walk.ts';
 
 /** How many long reads are under way at once; others wait for one of them. */
 const viewsMost = 4;

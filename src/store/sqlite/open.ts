@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Damaged, Locked } from '../failures.ts';
-import type { LongReadOptions } from './budget.ts';
-import { CREDENTIAL_TABLES } from './credentials.ts';
 import { headOf, makePrivate, removeFile, sizeOf } from './files.ts';
 import type { Sync } from './log-flush.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
+import { CREDENTIAL_TABLES } from './records.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, errorNumber, NOT_A_DATABASE, quote, READ_ONLY, statement } from './statement.ts';
+import type { LongReadOptions } from './walk.ts';
 
 /** What can be chosen when a store is opened. */
 export interface SqliteOptions {

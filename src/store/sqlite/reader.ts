@@ -12,9 +12,8 @@ import type {
   StoredCredential,
   StoredRecord,
 } from '../store.ts';
-import type { CredentialTable } from './credentials.ts';
 import type { OutboxReads } from './outbox.ts';
-import type { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
+import type { CounterTable, CredentialTable, Records, Revisions, TimerRecords } from './records.ts';
 import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 

@@ -3,10 +3,8 @@ import { CommitFailed, CommitUnknown, Damaged, ReadFailed } from '../failures.ts
 import type { Migration, StoredTable } from '../migrated.ts';
 import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { Asks, runAsking } from './asks.ts';
-import { TurnBudget, TurnTime } from './budget.ts';
 import { type BatchOutcome, Changes, type LostBatch } from './changes.ts';
 import { copyInto } from './copies.ts';
-import { CredentialTable } from './credentials.ts';
 import { Delayed } from './delayed.ts';
 import { compactDatabase, eraseFrom } from './erasing.ts';
 import { LogFlush } from './log-flush.ts';
@@ -15,12 +13,12 @@ import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } fr
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
 import { type Contents, SqliteReader } from './reader.ts';
-import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
-import { Savepoints } from './savepoints.ts';
-import { Snapshot } from './snapshot.ts';
+import { CounterTable, CredentialTable, Records, Revisions, TimerRecords } from './records.ts';
+import { Savepoints, Snapshot } from './savepoints.ts';
 import { CORRUPT, errorNumber, isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
 import { carryOutDelayed, SqliteTransaction } from './transaction.ts';
+import { TurnBudget, TurnTime } from './walk.ts';
 
 export type { SqliteOptions } from './open.ts';
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Condition, FoundRow, JoinedRows, Query, QuerySpec, Scalar, TableSpec } from '../store.ts';
-import { STEP } from './budget.ts';
 import {
   type Binding,
   type ConditionPart,
@@ -11,13 +10,13 @@ import {
   type OrderColumn,
   type TableScope,
 } from './condition.ts';
-import { indexPath } from './index-path.ts';
 import type { WalkedPath } from './index-walk.ts';
+import { indexPath } from './index-walk.ts';
 import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
 import { PartScan, type TableSelection } from './scan.ts';
 import type { SlicedQuestion } from './slices.ts';
 import { type Statement, statement } from './statement.ts';
-import { bound } from './walk.ts';
+import { bound, STEP } from './walk.ts';
 
 /** The prepared tables and the queries compiled over them. A change of tables makes a new one. */
 export class Tables {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { jsonTypeOf } from '../../document/json-type.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, jsonTypeOf } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';

@@ -21,8 +21,8 @@ import {
   statedEnvelopeMembers,
 } from '../../json-schema/write/payload-schemas.ts';
 import type { SchemaWriter } from '../../json-schema/write/schema-writer.ts';
-import { DefinitionNames } from '../../json-schema/write/view.ts';
-import { type ProseAt, unsettledLine } from '../../spec/prose.ts';
+import { DefinitionNames } from '../../json-schema/write/shape-schema.ts';
+import { type ProseAt, unsettledLine } from '../../spec/words.ts';
 
 /** One kind of event as AsyncAPI speaks of it. */
 export interface Message {

@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { valueAt } from '../../../document/place.ts';
 import { percentDecoded } from '../../../document/pointer.ts';
+import { valueAt } from '../../../document/source.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../../parts/fact.ts';
 import {
@@ -20,10 +20,18 @@ import { fitsAny } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOn } from '../../../parts/states.ts';
-import { expandableFields } from '../../spec/expansion.ts';
-import { proseOf, unsettledLine } from '../../spec/prose.ts';
-import { extensible, innerSchema, namesIn, nullableSchema, shapeSchema } from './shape-schema.ts';
-import { DefinitionNames, isOfAnswers, type SchemaView, type Writing } from './view.ts';
+import { expandableFields, proseOf, unsettledLine } from '../../spec/words.ts';
+import {
+  DefinitionNames,
+  extensible,
+  innerSchema,
+  isOfAnswers,
+  namesIn,
+  nullableSchema,
+  type SchemaView,
+  shapeSchema,
+  type Writing,
+} from './shape-schema.ts';
 
 /** How a format writes schemas. */
 export interface SchemaOptions {

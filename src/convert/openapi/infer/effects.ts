@@ -10,9 +10,8 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
+import { isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
 import { confidenceOf, showsManyForOne } from './doubts.ts';
-import { isCalledUpsert, isMadeElsewhere } from './made-elsewhere.ts';
-import { makesOne } from './many-at-once.ts';
 import { isBoundByPut, isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';

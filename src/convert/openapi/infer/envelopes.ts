@@ -26,7 +26,7 @@ import {
   pageWordsOf,
   shownWord,
 } from './list-data.ts';
-import { isAlike } from './nested-collections.ts';
+import { isAlike } from './memberships.ts';
 import { pageStyleLinked, pageStyleOf } from './page-parameters.ts';
 import { pathParts } from './paths.ts';
 import { documentFields, isAnyMap, type ListOf, listIn, plainName } from './rows.ts';

@@ -4,9 +4,12 @@ import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
-import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
+import { collectionAt, infer } from './effects.ts';
+import { isAlike } from './memberships.ts';
+import { pathParts } from './paths.ts';
 import { fieldAlike } from './renamed-members.ts';
-import { documentFields } from './rows.ts';
+import { documentFields, listIn } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
 /** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
@@ -101,3 +104,23 @@ function isEqual({ written }: InferenceContext, shape: Json, field: Json): boole
 
 /** Words that ask for every row. */
 const everything: ReadonlySet<string> = new Set(['all', 'any', 'both', 'none', '*']);
+
+/** `POST /customers/search`, which answers with a list of customers: what the body or the query says narrows it. */
+export const searchLists: InferenceRule = {
+  name: 'search-lists',
+  says: 'POST or GET on a path that ends in a word for searching below that of a collection, and that answers with a list of its things, lists them.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const { segments, parent } = pathParts(operation.path);
+      const isSearch = (operation.method === 'POST' || operation.method === 'GET') && searching.test(segments.at(-1) ?? '');
+      const collection = isSearch ? collectionAt(context, parent) : undefined;
+      if (!collection) continue;
+      const endpoint = endpointOf(context, operation);
+      const list = listIn(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), pathParts(parent).segments.at(-1));
+      if (list && isAlike(context, list.items, collection.resource))
+        infer(context, operation, 'list', collection.resource, searchLists.name, 0.6);
+    }
+  },
+};
+
+const searching = /^(?:search|query|find|filter)$/i;

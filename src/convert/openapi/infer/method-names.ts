@@ -2,7 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { infer } from './effects.ts';
-import { isAlike } from './nested-collections.ts';
+import { isAlike } from './memberships.ts';
 import { pathParts, singular, wordsOfName } from './paths.ts';
 import { resourceNamedByPath } from './resources.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';

@@ -1,6 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { jsonTypes } from '../../../document/json-type.ts';
-import { isMap } from '../../../document/values.ts';
+import { isMap, jsonTypes } from '../../../document/values.ts';
 import { describedAlways } from '../../../parts/samples/described-words.ts';
 import { conjunctionOf, hasMeaning, unionOf } from '../../../parts/shapes/branches.ts';
 import { keywordsThatMean } from '../../../parts/shapes/keywords.ts';

@@ -2,8 +2,18 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { pushKinds } from '../../../kinds/deliveries/all.ts';
 import { unionOf } from '../../../parts/shapes/branches.ts';
-import { isDeprecating, readStated, type SchemaReading } from './stated-schema.ts';
-import { carriedWord, followingWords, formKey, isFollowing, orRefused, payloadKey, statedKey } from './words.ts';
+import {
+  carriedWord,
+  followingWords,
+  formKey,
+  isDeprecating,
+  isFollowing,
+  orRefused,
+  payloadKey,
+  readStated,
+  type SchemaReading,
+  statedKey,
+} from './stated-schema.ts';
 
 /** One endpoint that was read back, with the pointer of its operation. */
 interface ReadEndpoint {

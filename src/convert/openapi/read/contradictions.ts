@@ -3,7 +3,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { defaultAsMeant } from './default-as-meant.ts';
-import { fitsSchema } from './fits.ts';
+import { fitsSchema } from './keywords.ts';
 import { refOf, type SourceReader } from './reader.ts';
 
 /** Takes out what contradicts the rest of its own schema, so that the rest still holds. */

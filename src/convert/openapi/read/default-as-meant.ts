@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
-import { fitsSchema } from './fits.ts';
+import { fitsSchema } from './keywords.ts';
 
 /**
  * A default as it is meant, where it does not fit its own schema and is the same value written otherwise: `"true"` of a flag, `"100"` of a number, 2016 of a

@@ -1,7 +1,7 @@
 import type { Place, Pointer, Prose } from '../../../document/document.ts';
 import type { Foreign } from '../../../document/foreign/foreign.ts';
-import { valueAt } from '../../../document/place.ts';
 import { above, below, pathOf } from '../../../document/pointer.ts';
+import { valueAt } from '../../../document/source.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 
 /** What a tool read off something: a row of a document's `evidence`. */

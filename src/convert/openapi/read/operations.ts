@@ -9,8 +9,8 @@ import {
   type SourceParameter,
   schemaOfParameter,
 } from './operation.ts';
+import { atOwnServers } from './purpose.ts';
 import { type MapAt, refOf, type SourceReader } from './reader.ts';
-import { atOwnServers } from './servers.ts';
 import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
 
 const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);

@@ -1,7 +1,7 @@
 import type { Finding, Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { type Foreign, type ForeignCode, foreignFindings } from '../../../document/foreign/foreign.ts';
-import { valueAt } from '../../../document/place.ts';
 import { below, percentDecoded } from '../../../document/pointer.ts';
+import { valueAt } from '../../../document/source.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 
 /** A value of the source and where it stands there. */

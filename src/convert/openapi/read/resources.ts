@@ -4,7 +4,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { fitsAll } from '../../../parts/shapes/branches.ts';
 import { conjunctionWord } from '../../../parts/shapes/keywords.ts';
 import type { Trail } from './evidence.ts';
-import { propertiesOf, type SchemaProperties, shortened } from './properties.ts';
+import { propertiesOf, type SchemaProperties, shortened } from './keywords.ts';
 import { made, type SourceReader } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
 import type { Shapes } from './shapes.ts';

@@ -1,7 +1,6 @@
 import type { Pointer } from '../../../document/document.ts';
-import { jsonTypes } from '../../../document/json-type.ts';
 import { below, pathOf } from '../../../document/pointer.ts';
-import { isMap } from '../../../document/values.ts';
+import { isMap, jsonTypes } from '../../../document/values.ts';
 import { pointerOfRef, type SourceReader } from './reader.ts';
 
 /** The names that the schemas of a source have as resources: their own, made fit where the language could not read them. */

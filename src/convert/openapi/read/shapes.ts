@@ -1,13 +1,19 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
-import { jsonTypes } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';
-import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { isMap, jsonTypes, newMap, type OpenMap } from '../../../document/values.ts';
 import { bytesFormat } from '../../../kinds/formats/all.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 import { settle } from './contradictions.ts';
-import { isPattern, unicodePattern } from './fits.ts';
-import { isOfKind, type KeywordKind, keywords } from './keywords.ts';
-import { propertiesOf, shapeOrNull, shortened } from './properties.ts';
+import {
+  isOfKind,
+  isPattern,
+  type KeywordKind,
+  keywords,
+  propertiesOf,
+  shapeOrNull,
+  shortened,
+  unicodePattern,
+} from './keywords.ts';
 import { type At, refOf, refOfMapping, type SourceReader } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
 

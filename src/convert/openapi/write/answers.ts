@@ -6,13 +6,12 @@ import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { mayBeUntold } from '../../../parts/left-out.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { fitsAny } from '../../../parts/shapes/branches.ts';
-import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
+import { followsKey, formKey, prefix, statedKey } from '../own/stated-schema.ts';
 import type { ExampleAct } from './examples.ts';
-import { answerHeaders } from './headers.ts';
-import { phraseOf } from './phrases.ts';
-import { orChosen, pageExample, pageSchema, statedOrChosen } from './row-answers.ts';
+import { answerHeaders } from './following-parameters.ts';
+import { orChosen, pageExample, pageSchema, statedOrChosen } from './resources.ts';
 import { statedSchema } from './stated-schema.ts';
-import { type ExportWriting, present, statedAt } from './writing.ts';
+import { type ExportWriting, phraseOf, present, statedAt } from './writing.ts';
 
 /** The answers of success of an endpoint by status: the stated ones, or those that follow from its effect. */
 export function answerResponses(operation: Operation, endpoint: Endpoint, writing: ExportWriting): Map<string, JsonMap> {

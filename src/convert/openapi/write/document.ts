@@ -2,14 +2,14 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import { pullOf } from '../../../parts/events.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
-import { callableOperations } from '../../../parts/operations.ts';
+import { callableOperations, type Operation } from '../../../parts/operations.ts';
+import { pathParameters } from '../../../parts/payload.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { followsKey, originKey, ownKey, resourceKey, urlsOf } from '../own/words.ts';
-import { webhooksOf } from './events.ts';
-import { tagOf } from './operations.ts';
-import { pathsOf } from './paths.ts';
-import { errorPayload } from './refusals.ts';
+import { followsKey, originKey, ownKey, prefix, resourceKey, urlsOf } from '../own/stated-schema.ts';
+import { pullOperation, webhooksOf } from './events.ts';
+import { operationObject, tagOf } from './operations.ts';
+import { errorPayload, type RefusalBody, refusalResponses } from './refusals.ts';
 import { resourceSchema } from './resources.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import { type Edition, type ExportWriting, present, startWriting, statedAt } from './writing.ts';
@@ -194,4 +194,82 @@ const saidElsewhere: Readonly<Record<string, (stated: JsonMap, spec: Spec) => Le
 
 function unless(isSaid: (word: string) => boolean): Left {
   return (word, value) => (isSaid(word) ? undefined : value);
+}
+
+/** The methods that OpenAPI has a word for. */
+const methods: ReadonlySet<string> = new Set('get put post delete options head patch trace'.split(' '));
+
+/** Every endpoint under its path, in the order of the document, and the stream of events. */
+function pathsOf(writing: ExportWriting, payload: RefusalBody, usual: Json | undefined): JsonMap {
+  const paths: Record<string, OpenMap> = newMap() as Record<string, OpenMap>;
+  const templates = new Map<string, string>();
+  for (const operation of callableOperations(writing.spec)) {
+    const { endpoint } = operation;
+    if (!endpoint) continue;
+    const path = endpoint.path.startsWith('/') ? endpoint.path : `/${endpoint.path}`;
+    // Two templates that differ in the names of their parameters alone are one path of OpenAPI.
+    const key = templates.get(path.replace(/\{[^{}]*\}/g, '{}')) ?? path;
+    templates.set(path.replace(/\{[^{}]*\}/g, '{}'), key);
+    const written = operationObject(operation, endpoint, writing, payload, usual);
+    place(paths, key, endpoint.method, key === endpoint.path ? written : renamed(written, endpoint.path, key), writing);
+  }
+  const pull = pullOf(writing.spec.events);
+  if (pull?.path.startsWith('/')) {
+    const written = withRefusals(pull.operation, pullOperation(pull, writing), writing, payload, usual);
+    place(paths, pull.path, pull.method, written, writing);
+  }
+  return paths;
+}
+
+function place(
+  paths: Record<string, OpenMap>,
+  path: string,
+  method: string,
+  operation: JsonMap,
+  { edition }: ExportWriting,
+): void {
+  const item = paths[path] ?? newMap();
+  paths[path] = item;
+  const word = method.toLowerCase();
+  if (methods.has(word) || (edition === '3.2' && word === 'query')) item[word] = operation;
+  else {
+    const key = edition === '3.2' ? 'additionalOperations' : `${prefix}operations`;
+    item[key] = { ...(isPlainMap(item[key]) ? item[key] : {}), [method]: operation };
+  }
+}
+
+/** An operation whose path stands under another template: its parameters bear that template's names. */
+function renamed(operation: JsonMap, path: string, key: string): JsonMap {
+  const own = pathParameters(path);
+  const there = pathParameters(key);
+  const parameters = Array.isArray(operation.parameters) ? (operation.parameters as readonly Json[]) : [];
+  return {
+    ...operation,
+    parameters: parameters.map((one) => {
+      const at = isPlainMap(one) && one.in === 'path' ? own.indexOf(String(one.name)) : -1;
+      return isPlainMap(one) && at >= 0 && there[at] !== own[at]
+        ? { ...one, name: there[at] ?? '', [`${prefix}name`]: own[at] ?? '' }
+        : one;
+    }),
+    [`${prefix}path`]: path,
+  };
+}
+
+function withRefusals(
+  operation: Operation,
+  written: JsonMap,
+  writing: ExportWriting,
+  payload: RefusalBody,
+  usual: Json | undefined,
+): JsonMap {
+  const security = securityOf(operation, writing.spec);
+  return present({
+    ...written,
+    responses: {
+      ...(isPlainMap(written.responses) ? written.responses : {}),
+      ...Object.fromEntries(refusalResponses(operation, writing, payload)),
+    },
+    security: security === undefined || JSON.stringify(security) === JSON.stringify(usual) ? undefined : security,
+    [followsKey]: true,
+  });
 }

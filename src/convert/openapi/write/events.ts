@@ -9,8 +9,8 @@ import type { Operation } from '../../../parts/operations.ts';
 import { fitsOne } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { envelopeExample, envelopeSchema } from '../../json-schema/write/payload-schemas.ts';
-import { componentName, operationIdOf, titleOf } from '../../spec/operation-names.ts';
-import { followsKey, payloadKey, prefix } from '../own/words.ts';
+import { componentName, operationIdOf, titleOf } from '../../spec/words.ts';
+import { followsKey, payloadKey, prefix } from '../own/stated-schema.ts';
 import { statedSchema } from './stated-schema.ts';
 import { type ExportWriting, present, statedAt } from './writing.ts';
 

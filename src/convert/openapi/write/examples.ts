@@ -13,8 +13,8 @@ import type { Shape } from '../../../parts/shape.ts';
 import { type Union, unionOf } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { type Machine, machineOn } from '../../../parts/states.ts';
-import type { SchemaView } from '../../json-schema/write/view.ts';
-import { titleOf } from '../../spec/operation-names.ts';
+import type { SchemaView } from '../../json-schema/write/shape-schema.ts';
+import { titleOf } from '../../spec/words.ts';
 
 /** What an example is of: what a caller chooses of a row is shown by the row. */
 type ExampleView = Exclude<SchemaView, 'chosen'>;

@@ -11,13 +11,12 @@ import { fitsAll } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { errorScope } from '../../../parts/uses/errors.ts';
 import { errorMedia, errorSchema } from '../../json-schema/write/payload-schemas.ts';
-import { componentName } from '../../spec/operation-names.ts';
 import { type PossibleRefusal, refusalsOf } from '../../spec/refusals.ts';
-import { errorPayloadKey, followsKey } from '../own/words.ts';
-import { refusalHeaders } from './headers.ts';
-import { phraseOf } from './phrases.ts';
+import { componentName } from '../../spec/words.ts';
+import { errorPayloadKey, followsKey } from '../own/stated-schema.ts';
+import { refusalHeaders } from './following-parameters.ts';
 import { statedSchema } from './stated-schema.ts';
-import { type ExportWriting, present, statedAt } from './writing.ts';
+import { type ExportWriting, phraseOf, present, statedAt } from './writing.ts';
 
 /** The refusals of an operation as responses, by status: each with its codes, its payload and an example a code. */
 export function refusalResponses(operation: Operation, writing: ExportWriting, payload: RefusalBody): Map<string, JsonMap> {

@@ -6,8 +6,8 @@ import { kindOfScheme, placed, type Scheme } from '../../../parts/authentication
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { DefinitionNames } from '../../json-schema/write/view.ts';
-import { prefix } from '../own/words.ts';
+import { DefinitionNames } from '../../json-schema/write/shape-schema.ts';
+import { prefix } from '../own/stated-schema.ts';
 import { type ExportWriting, statedAt } from './writing.ts';
 
 /** How OpenAPI calls each scheme: by its own name, where that is made of the letters that it allows. */

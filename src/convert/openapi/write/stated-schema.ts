@@ -5,10 +5,9 @@ import { identifierType } from '../../../parts/schemas.ts';
 import { besideNull, orNull } from '../../../parts/shapes/branches.ts';
 import { mapInner } from '../../../parts/shapes/inner.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
+import type { SchemaView } from '../../json-schema/write/shape-schema.ts';
 import { extensible } from '../../json-schema/write/shape-schema.ts';
-import type { SchemaView } from '../../json-schema/write/view.ts';
-import { isDeprecating, readStated } from '../own/stated-schema.ts';
-import { formKey, prefix, statedKey } from '../own/words.ts';
+import { formKey, isDeprecating, prefix, readStated, statedKey } from '../own/stated-schema.ts';
 import type { ExportWriting } from './writing.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Answers of which only the shape is known. */
 
 import type { Json } from '../../../document/document.ts';
-import { isOfType } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';
+import { isOfType } from '../../../document/values.ts';
 import type { Named } from '../../../parts/fact.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Json } from '../../../document/document.ts';
 import { pushKinds } from '../../../kinds/deliveries/all.ts';
 import type { Handshake } from '../../../kinds/handshakes/kind.ts';
-import { type HandshakeAnswer, rightAnswer, wordsIn, wrongAnswer } from '../../../kinds/handshakes/reading.ts';
+import { type HandshakeAnswer, rightAnswer, wordsIn, wrongAnswer } from '../../../kinds/handshakes/requests.ts';
 import { bareMapsIn, jsonIn } from '../../exchange/parse-body.ts';
 
 /** A delivery as it came. */

@@ -1,3 +1,8 @@
+import type { Pointer } from '../../document/document.ts';
+import { entriesOf, entryOf, statedValue, type Unstated } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Spec } from '../../parts/spec.ts';
+
 /** Names that the module itself has or leans on; no document's thing takes them. */
 const reserved = [
   'Date',
@@ -100,4 +105,68 @@ const invisible = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u
 
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** `create parcel` is `createParcel`; `GET /parcels/{id}` is `getParcelsId`. */
+export function operationIdOf(operation: string): string {
+  const isKey = /^[A-Za-z]+ \//.test(operation);
+  const name = writtenTypeName(isKey ? operation.replace(/^\S+/, (method) => method.toLowerCase()) : operation).replace(/^_/, '');
+  return name.replace(/^\p{Lu}/u, (letter) => letter.toLowerCase());
+}
+
+/** Words of a document as the name of a component: `parcel_create` is `ParcelCreate`. */
+export function componentName(text: string): string {
+  return writtenTypeName(text).replace(/^_/, '');
+}
+
+/** `create parcel` as a title: `Create parcel`. */
+export function titleOf(text: string): string {
+  const spaced = text.replaceAll('_', ' ').trim();
+  return spaced.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
+}
+
+/** Gives each thing a name that no other has. */
+export class UniqueNames {
+  readonly #taken = new Set<string>();
+
+  claim(wish: string): string {
+    let name = wish;
+    for (let number = 2; this.#taken.has(name); number++) name = `${wish}${number}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** What a document says in prose under a place, paragraph by paragraph. */
+export type ProseAt = (at: Pointer) => readonly string[];
+
+/** Finds the prose that stands right under a heading. */
+export function proseOf(spec: Spec): ProseAt {
+  const byPointer = Map.groupBy(spec.prose, (entry) => entry.at);
+  return (at) => (byPointer.get(at) ?? []).map((entry) => entry.text);
+}
+
+/** A line of its own that names a fact which the document does not settle, with its question. */
+export function unsettledLine(what: string, fact: Unstated): string {
+  if (fact.standing === 'none') return `None: ${what}.`;
+  if (fact.standing === 'any') return `Left to the implementation: ${what}.`;
+  return fact.question === undefined ? `Open: ${what}.` : `Open: ${what}: ${fact.question}`;
+}
+
+/** Which references some endpoint shows whole when a caller asks for it (`expand`), as deep as it may ask. */
+export function expandableFields(spec: Spec): (resource: string) => boolean {
+  // How many more steps may be followed from a resource.
+  const depths = new Map<string, number>();
+  const queue: [resource: string, depth: number][] = entriesOf(spec.endpoints.all).flatMap(([, endpoint]) => {
+    const resource = resourceOfEffect(statedValue(endpoint.does));
+    return resource !== undefined && endpoint.expand ? [[resource, endpoint.expand.depth]] : [];
+  });
+  for (const [name, depth] of queue) {
+    if (depth <= (depths.get(name) ?? 0)) continue;
+    depths.set(name, depth);
+    const resource = entryOf(spec.resources.all, name);
+    const fields = resource ? entriesOf(resource.fields) : [];
+    for (const [, { ref }] of fields) if (ref !== undefined) queue.push([ref, depth - 1]);
+  }
+  return (resource) => (depths.get(resource) ?? 0) > 0;
 }

@@ -1,0 +1,63 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { type Collection, endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
+import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { listIn, shownRowOf } from './rows.ts';
+
+/** `/invitations` makes and lists invitations, although no path leads to one of them. */
+export const madeAndListed: InferenceRule = {
+  name: 'made-and-listed',
+  says: 'A path where POST answers with one thing that has an identifier, and GET with a list of the same, is the collection of such things.',
+  infer(context) {
+    for (const [path, operations] of context.byPath) {
+      const [{ path: written } = { path: '' }] = operations;
+      if (wholeParameter(pathParts(written).segments.at(-1)) !== undefined || context.collections.has(path)) continue;
+      const resource = sameThing(context, operations);
+      if (resource !== undefined) context.collections.set(shapeOfPath(path), { path, parameter: 'id', resource });
+    }
+  },
+};
+
+function sameThing(context: InferenceContext, operations: readonly SourceOperation[]): string | undefined {
+  const { written } = context;
+  const answerTo = (method: string) => {
+    const operation = operations.find((one) => one.method === method);
+    const endpoint = operation && endpointOf(context, operation);
+    return endpoint && shapeOfAnswer(endpoint, successOf(endpoint));
+  };
+  const made = shownRowOf(written, answerTo('POST'), 'id')?.resource;
+  const listed = written.resourceOf(listIn(written, answerTo('GET'), undefined)?.items);
+  return made !== undefined && made === listed ? made : undefined;
+}
+
+/** Whether another operation makes the things of a collection; where none does, PUT does under the name that it is sent to. */
+export function isMadeElsewhere({ byPath, endpoints }: InferenceContext, collection: Collection): boolean {
+  const above = byPath.get(collection.path) ?? [];
+  const isMade = Object.values(endpoints).some((other) => isMap(other) && other.does === `create ${collection.resource}`);
+  return isMade || above.some(({ method }) => method === 'POST');
+}
+
+/** `Create or replace a registration`, `Device registrations can be upserted`. */
+export function isCalledUpsert({ map, id }: SourceOperation): boolean {
+  const { summary, description } = map.value;
+  const words = [summary, description, id].filter((one) => typeof one === 'string').join('\n');
+  return upserting.test(words);
+}
+
+const upserting = /\bupsert|\b(?:creates?|adds?) or (?:updates?|replaces?|overwrites?)\b|(?:create|add)Or(?:Update|Replace)/i;
+
+/** Whether a body is about one thing of a resource: one that is a list, or holds a list of such things as its answer does, is about many at once, which is another effect. */
+export function makesOne(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
+  const endpoint = endpointOf(context, operation);
+  return context.written.itemsOf(endpoint.request) === undefined && !listsBoth(context, endpoint, resource);
+}
+
+/** `{ contacts: [contact] }`, sent and answered where contacts are made: there may be several. */
+function listsBoth({ written }: InferenceContext, endpoint: JsonMap, resource: string): boolean {
+  const lists = (shape: Json | undefined): boolean =>
+    Object.values(written.propertiesOf(shape)?.all ?? {}).some((one) => written.resourceOf(written.itemsOf(one)) === resource);
+  // A thing may list others of its kind.
+  const isThing = written.resourceOf(endpoint.request) === resource;
+  return !isThing && lists(endpoint.request) && lists(shapeOfAnswer(endpoint, successOf(endpoint)));
+}
