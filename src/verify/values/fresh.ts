@@ -7,7 +7,6 @@ import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Fresh, freshText } from '../exchange/symbol.ts';
-import { runDraw } from './chance.ts';
 import { NoValue } from './scalars.ts';
 import { arbitraryValuesOf } from './values.ts';
 
