@@ -32,6 +32,8 @@ export interface Confirming {
 /** What came of looking again: a breach with the script that shows it, or something that comes and goes. */
 export type Confirmed = { readonly breach: Breach; readonly suspect: Suspect } | { readonly unsteady: Unsteady };
 
+/** So much of the time that is left may go into making one breach smaller: what has not been looked at yet is worth more. */
+const shrinkingShare = 0.1;
 const shrinkingRuns = { most: 40, least: 6, lessForEach: 3 };
 /** How often a script is run from a clean start before it is printed. */
 const runsEach = 2;
@@ -66,7 +68,8 @@ export async function confirm(confirming: Confirming): Promise<Confirmed | undef
     if (suspicion.claim.tries !== undefined) return { breach: tell(suspect, again, confirming, reproduced), suspect };
     const { most, least, lessForEach } = shrinkingRuns;
     const runs = Math.min(suspicion.claim.shrinkingRuns ?? most, Math.max(least, most - lessForEach * confirming.before));
-    const smallest = await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs);
+    const ms = session.run.client.leftMs('again') * shrinkingShare;
+    const smallest = await shrink(shortest, again, (candidate) => replayed(candidate, confirming), { runs, ms });
     // Making it smaller has shown it once.
     const last = smallest === shortest ? undefined : await replayed(smallest, confirming);
     if (last && isFlaw(last.judgement))

@@ -153,6 +153,11 @@ export class Client {
     }
   }
 
+  /** How much time is left for a purpose. */
+  leftMs(errand: Errand): number {
+    return this.#options.budget.leftMs(errand);
+  }
+
   /** Counts a request that goes over a connection of its own. @throws {Spent} */
   count({ errand = 'trial' }: Sending): void {
     this.#options.budget.take(errand);

@@ -9,8 +9,8 @@ import type { Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { callerFor, callersFor } from './callers-for.ts';
-import { openTo } from './opened.ts';
 import { requestAbout } from './request-about.ts';
+import { openToFire } from './walk.ts';
 
 /** A request that is ready but for its body, and a valid body for it. */
 export interface Begun {
@@ -86,7 +86,7 @@ async function begin(
   }
   const row = await rowFor(session, endpoint, resource, rowBody);
   const transition = effect?.verb === 'transition' ? machineTransition(session, resource, effect.transition) : undefined;
-  if (transition) await openTo(session, row, transition);
+  if (transition) await openToFire(session, row, transition);
   const [caller] = callersFor(session, endpoint, row);
   if (caller === undefined && model.callers.some(({ credential }) => credential))
     throw new Untestable(`nobody may call ${endpoint.key}`);

@@ -26,9 +26,11 @@ export interface RefusedExchange {
 
 /** Claims that a creation that was refused made nothing: no list shows a row with its marks. Where there is no such list, it claims nothing. */
 export async function claimNothingLeft(session: Session, refused: RefusedExchange): Promise<void> {
-  const { resource, done, marks, fact } = refused;
+  const { resource, done, fact } = refused;
   const { model } = session;
-  const plan = marks.length === 0 ? undefined : listFor(session, refused);
+  // Any row may have a value of which there are few.
+  const marks = refused.marks.filter((name) => model.tellsApart(resource, name));
+  const plan = marks.length === 0 ? undefined : listFor(session, { ...refused, marks });
   if (!plan) return;
   const pages = await session.do(walkingPages(model, plan));
   session.claim({
@@ -41,11 +43,16 @@ export async function claimNothingLeft(session: Session, refused: RefusedExchang
       const last = all.at(-1);
       if (wanted.length === 0 || !last || !all.every(isDone)) return moot('it could not be looked for');
       const rows = all.flatMap((page) => rowsShown(model, page)?.rows ?? []).map((row) => unexpanded(model, resource, row));
-      const left = rows.find((row) => wanted.every(([name, value]) => String(row[name]) === String(value)));
+      const left = rows.find((row) => wanted.every(([name, value]) => textOf(row[name]) === textOf(value)));
       if (left) return { promised: `a ${resource} that is refused is not kept`, seen: JSON.stringify(left) };
       return hasNextPage(model, last) ? moot('the list was not gone through to its end') : undefined;
     },
   });
+}
+
+/** What was sent in a path is a text, whatever it is in the row; and a service may show anything. */
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function marksIn({ sent }: TrialExchange, marks: readonly string[]): [string, Json][] {

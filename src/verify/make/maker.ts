@@ -20,6 +20,7 @@ import { aimedAt } from './beginning.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
+import { unlessFruitless } from './fruitless.ts';
 import { preconditions } from './look.ts';
 import { rowMade } from './made.ts';
 import { madeAlong } from './made-along.ts';
@@ -54,6 +55,10 @@ export class Maker implements RowMaker {
   async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
+    return unlessFruitless(this.#session, resource, wanted, () => this.#inState(resource, wanted, depth));
+  }
+
+  async #inState(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
     const { state, byClock, machine } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);

@@ -49,17 +49,22 @@ function conditionsOf(transition: Transition): Expression[] {
 }
 
 /** The fields of the row itself that the conditions read. */
-function readOf({ model }: Session, transition: Transition): ReadonlySet<string> {
+export function readOf({ model }: Session, transition: Transition): ReadonlySet<string> {
   const reads = conditionsOf(transition).flatMap((one) => model.expressions.readsOf(one, undefined));
   return new Set(reads.flatMap(({ root, path }) => (root === 'resource' || root === 'next' ? (path[0] ?? []) : [])));
 }
 
-/** Where the transition would lead, if the row had these fields. */
-function leadsFrom({ model, run }: Session, { row, transition }: Opening, fields: TrialRow['fields']): string {
+/** Where the transition would lead, if the row had these fields, and nothing were known of some. */
+export function leadsFrom(
+  { model, run }: Session,
+  { row, transition }: Pick<Opening, 'row' | 'transition'>,
+  fields: TrialRow['fields'],
+  unknown: Iterable<string> = [],
+): string {
   return outcomeOf(model.expressions, transition, {
     operation: '',
     row: fields ?? {},
-    unseen: model.unseenBy(row.resource, row.caller),
+    unseen: new Set([...model.unseenBy(row.resource, row.caller), ...unknown]),
     request: undefined,
     caller: row.caller,
     nowMs: run.clock.toService(Date.now()),

@@ -14,9 +14,9 @@ import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
-import { openTo } from './opened.ts';
 import { requestAbout } from './request-about.ts';
 import { rowFor } from './row-where.ts';
+import { openToFire } from './walk.ts';
 
 /** A valid request with everything in place that it needs, which has not been sent. */
 export interface Readied {
@@ -54,7 +54,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
           ...(readying.maker && { caller: readying.maker }),
           ...(state !== undefined && { state, mayBeDeleted: true, ...(machine && { machine }) }),
         });
-        if (transition) await openTo(session, row, transition);
+        if (transition) await openToFire(session, row, transition);
         const caller = readying.caller ?? callerFor(session, endpoint, row);
         const headers = await session.preconditions(endpoint, row, caller);
         const about = { caller, headers, ...(transition && { transition }), style: readying.style ?? 'plain' };

@@ -7,14 +7,14 @@ import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
-import { Untestable } from '../exchange/untestable.ts';
+import { ifTestable, Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
 import { lookAt } from './look.ts';
-import { openTo } from './opened.ts';
+import { leadsFrom, openTo, readOf } from './opened.ts';
 import { requestAbout } from './request-about.ts';
 
 const attemptsMax = 4;
@@ -73,7 +73,7 @@ export async function fireOnRow(
   target?: string,
   caller?: TrialCaller,
 ): Promise<Done<TrialExchange>> {
-  await openTo(session, row, transition, target);
+  await openToFire(session, row, transition, target);
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, allowed);
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
@@ -94,6 +94,38 @@ export async function fireOnRow(
     row.shown = done;
   }
   return done;
+}
+
+/** Brings about what a transition asks of a row before it is fired: states of its other machines, rows that refer to it, and what it has. */
+export async function openToFire(session: Session, row: TrialRow, transition: Transition, target?: string): Promise<void> {
+  await moveOthers(session, row, transition);
+  await openTo(session, row, transition, target);
+}
+
+/** The machines by which each row is being moved: what one waits for another does not wait for it. */
+const moving = new WeakMap<TrialRow, Set<Machine>>();
+
+/** Where a row has several machines, and a transition of one can be fired in some states of another alone, brings it to one of these. */
+async function moveOthers(session: Session, row: TrialRow, transition: Transition): Promise<void> {
+  const { states } = session.model.spec;
+  const own = machineWith(states, row.resource, transition.name);
+  const reads = readOf(session, transition);
+  const others = machinesOf(states, row.resource).filter((one) => one !== own && reads.has(one.field));
+  if (!own || others.length === 0) return;
+  if (!row.fields) await ifTestable(lookAt(session, row));
+  const known = moving.get(row) ?? new Set<Machine>();
+  moving.set(row, known);
+  for (const other of others) {
+    const from = stateOf(row, other);
+    const apart = [...reads].filter((name) => name !== other.field);
+    const isBlocked = (state: string) =>
+      leadsFrom(session, { row, transition }, { ...row.fields, [other.field]: state }, apart) === 'blocked';
+    if (known.has(other) || from === undefined || !isBlocked(from)) continue;
+    const state = statesOf(other).find((one) => !isBlocked(one) && leadsTo(session, other, from, one));
+    if (state === undefined) continue;
+    known.add(own);
+    await ifTestable(walkTo(session, row, state, { machine: other })).finally(() => known.delete(own));
+  }
 }
 
 interface Leg {

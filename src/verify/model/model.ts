@@ -13,7 +13,7 @@ import { Facts } from '../exchange/claim.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan, SentBody } from '../exchange/plan.ts';
 import { type Fresh, freshText, type Symbolic } from '../exchange/symbol.ts';
-import { freshOf } from '../values/fresh.ts';
+import { freshOf, tellsApart } from '../values/fresh.ts';
 import { ExpectedAccess } from './access.ts';
 import { byRule, withoutNamedChildren, withoutState } from './by-rule.ts';
 import { Expressions } from './expressions.ts';
@@ -172,6 +172,13 @@ export class Model {
     const stated = entryOf(this.resource(resource)?.fields, field);
     const shape = stated && statedValue(stated.shape);
     return shape && freshOf(this.spec, shape);
+  }
+
+  /** Whether a row is told from all others by a value of a field that was drawn anew, or by a row that was made for it to refer to. */
+  tellsApart(resource: string, field: string): boolean {
+    const stated = entryOf(this.resource(resource)?.fields, field);
+    const shape = stated && statedValue(stated.shape);
+    return stated?.ref !== undefined || (shape !== undefined && tellsApart(this.spec, shape));
   }
 
   /** A value of a shape that hardly comes twice. */

@@ -38,18 +38,19 @@ export async function shrink(
   suspect: Suspect,
   shown: Replayed,
   again: (candidate: Suspect) => Promise<Replayed>,
-  runsMax: number,
+  { runs, ms }: { readonly runs: number; readonly ms: number },
 ): Promise<Suspect> {
-  let left = runsMax;
+  let left = runs;
+  const untilMs = Date.now() + ms;
   let best = suspect;
   const shows = async (candidate: Suspect): Promise<boolean> => {
-    if (left <= 0) return false;
+    if (left <= 0 || Date.now() >= untilMs) return false;
     left -= 1;
     const replayed = await again(candidate);
     return isFlaw(replayed.judgement) && isAlike(candidate, shown, replayed);
   };
   best = await withoutSteps(best, shows);
-  for (let isSmaller = true; isSmaller && left > 0; ) {
+  for (let isSmaller = true; isSmaller && left > 0 && Date.now() < untilMs; ) {
     isSmaller = false;
     for (const candidate of smallerScripts(best)) {
       if (!(await shows(candidate))) continue;

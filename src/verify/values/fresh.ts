@@ -43,6 +43,27 @@ export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
   }
 }
 
+/** So many values that are drawn of a shape have to differ for one to tell a row from all others. */
+const apartLeast = 200;
+
+const telling = new WeakMap<Shape, boolean>();
+
+/** Whether a value that is drawn anew tells a row from all that there may be: one of few, such as a word of an enumeration, does not. */
+export function tellsApart(spec: Spec, shape: Shape): boolean {
+  const known = telling.get(shape) ?? hasMany(spec, shape);
+  telling.set(shape, known);
+  return known;
+}
+
+function hasMany(spec: Spec, shape: Shape): boolean {
+  if (shape.enum !== undefined || shape.const !== undefined || shape.type === 'boolean') return false;
+  const fresh = freshOf(spec, shape);
+  if (!fresh || fresh.prefix !== undefined) return fresh !== undefined;
+  const draw = runDraw();
+  const drawn = Array.from({ length: apartLeast }, () => fresh.make(draw, { results: [], fresh: new Map(), draw }));
+  return new Set(drawn.map((value) => JSON.stringify(value))).size === apartLeast;
+}
+
 function isEmail(format: unknown): boolean {
   return (formatNamed(format)?.covers ?? format) === 'email';
 }

@@ -129,7 +129,7 @@ async function refuseOne(session: Session, family: Family, endpoint: Endpoint): 
   session.need(broken !== undefined, `nothing of a ${children.resource} can be sent wrongly for certain`);
   const marks = entriesOf(resource.fields).flatMap(([name, { shape, ref }]): [string, Symbolic][] => {
     const isText = ref === undefined && statedValue(shape)?.type === 'string' && isSendable(model, resource.name, name);
-    const fresh = isText ? model.freshValue(resource.name, name) : undefined;
+    const fresh = isText && model.tellsApart(resource.name, name) ? model.freshValue(resource.name, name) : undefined;
     return fresh ? [[name, fresh]] : [];
   });
   const own = Object.fromEntries(marks.slice(0, 1));

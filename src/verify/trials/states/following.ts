@@ -12,10 +12,9 @@ import { Captured, type Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { lookAt } from '../../make/look.ts';
-import { openTo } from '../../make/opened.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { stateSent, statesOf, walkTo } from '../../make/walk.ts';
+import { openToFire, stateSent, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
@@ -87,7 +86,7 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
   if (field !== undefined && row && does.verb !== 'create') {
     const transition = transitionOf(model.spec, does);
     const other = await session.make(does.resource, { parents: { [field]: row }, ...leaving(transition) });
-    if (transition) await ifTestable(openTo(session, other, transition));
+    if (transition) await ifTestable(openToFire(session, other, transition));
   }
   const was = row && (await lookAt(session, row)).done;
   const before = row && field !== undefined ? await listReferring(session, does.resource, field, row) : undefined;
@@ -122,7 +121,7 @@ function tieOf(model: Model, { followed, act, does }: Chain): string | undefined
 async function changing(session: Session, { resource, change }: Followed): Promise<TrialRow> {
   if (typeof change === 'string') return session.make(resource, { style: 'full' });
   const row = await session.make(resource, { style: 'full', ...leaving(change.transition) });
-  await openTo(session, row, change.transition);
+  await openToFire(session, row, change.transition);
   return row;
 }
 

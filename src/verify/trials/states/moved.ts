@@ -4,9 +4,8 @@ import { entriesOf } from '../../../parts/fact.ts';
 import { allMachines, type Machine, type Transition } from '../../../parts/states.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
-import { openTo } from '../../make/opened.ts';
 import { factsOfFiring, factsOfMachine, fireable } from '../../make/transitions.ts';
-import { statesOf } from '../../make/walk.ts';
+import { openToFire, statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
@@ -140,7 +139,7 @@ export const transitions: Trial = {
             facts,
             async run(session) {
               const row = await make(session);
-              await openTo(session, row, transition, target);
+              await openToFire(session, row, transition, target);
               await carryOut(session, row, { machine, transition, state, ...(target !== undefined && { target }) });
             },
           };
