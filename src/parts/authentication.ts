@@ -14,6 +14,8 @@ export interface Authentication {
   readonly attributes: Named<string>;
   /** Operations at which no credential is looked at. */
   readonly public: readonly string[];
+  /** Whether they are public since nothing is said of them, where other operations ask for a credential. */
+  readonly isPublicInferred: boolean;
   readonly origins: Fact<readonly string[]>;
   readonly permissions: Fact<readonly Permission[]>;
 }
@@ -81,6 +83,7 @@ export function readAuthentication(source: Source): Authentication {
         .map(([name, entry]) => [name, entry.text() ?? ''] as const),
     ),
     public: source.get('public').unstated() ? [] : source.get('public').words(),
+    isPublicInferred: source.get('public').fact(() => true).standing === 'inferred',
     origins: source.get('origins').fact((value) => value.words()),
     permissions: none ?? source.get('permissions').fact((value) => value.items().map(readPermission)),
   };

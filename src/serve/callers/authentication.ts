@@ -18,6 +18,7 @@ import {
   compileCarriers,
   compileChallenges,
   type Identified,
+  type Identify,
   isGood,
   joinedCaller,
   oneCaller,
@@ -28,9 +29,7 @@ import {
   withCompanions,
 } from './presented.ts';
 import { compileProof, type Means } from './proofs.ts';
-
-/** Step 4: finds out who is calling. */
-export type Identify = (call: Call, plan: { readonly operation: Operation }) => PromiseOrValue<Identified>;
+import { nobody, withPublic } from './public-operations.ts';
 
 /** What looking at callers needs of the service. */
 export interface AuthenticationSetting extends Means {
@@ -42,7 +41,6 @@ export interface AuthenticationSetting extends Means {
   readonly exchanges?: ((endpoint: Endpoint) => boolean) | undefined;
 }
 
-const nobody: Identified = Object.freeze({ caller: undefined });
 const nobodyYet: Identified = Object.freeze({ caller: undefined, warning: 'no credential, where one is given for the body' });
 
 /** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
@@ -50,7 +48,7 @@ export function compileAuthentication(engine: AuthenticationSetting): Identify {
   const { compilation, identify } = engine;
   if (identify) return (call, { operation }) => after(identify(call), (caller) => identifiedBy(caller, operation, compilation));
   return isStated(compilation.spec.authentication.schemes)
-    ? withSchemes(engine)
+    ? withPublic(withSchemes(engine), compilation.spec, engine.takesCompanions === true && !engine.relaxesAuth)
     : withoutSchemes(compilation, engine.isProduction);
 }
 
@@ -91,7 +89,6 @@ const foreignName: Identified = {
 /** What step 4 asks at one operation. */
 interface Asks {
   readonly operation: Operation;
-  readonly isPublic: boolean;
   /** Who somebody without a credential is, where such a one may go on. */
   readonly missing: Identified | undefined;
   readonly door: Door;
@@ -123,17 +120,15 @@ function withSchemes(engine: AuthenticationSetting): Identify {
   }
 
   function asksAt(operation: Operation): Asks {
-    const isPublic = namesOperation(spec.authentication.public, operation);
     const isExchange = operation.endpoint && engine.exchanges?.(operation.endpoint);
     const missing = !isCallerKnown(spec, operation) ? nobody : isExchange ? nobodyYet : undefined;
-    const asks = { operation, isPublic, missing, door: doorOf(operation) };
+    const asks = { operation, missing, door: doorOf(operation) };
     asked.set(operation, asks);
     return asks;
   }
 
   return (call, { operation }) => {
     const asks = asked.get(operation) ?? asksAt(operation);
-    if (asks.isPublic) return nobody;
     const { read, missing, challenges, accepted } = asks.door;
     const presented = read(call);
     if (presented.length === 0) return asks.missing ?? missing;

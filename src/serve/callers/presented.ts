@@ -6,6 +6,8 @@
 import { isSame } from '../../document/values.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
 import type { Caller, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { cookiePairs, decodeFormText, splitQuery } from '../http/target.ts';
@@ -221,3 +223,6 @@ export function joinedCaller(callers: readonly Caller[]): Caller | undefined {
 export type Identified =
   | { readonly caller: Caller | undefined; readonly mayNotWrite?: true; readonly warning?: string }
   | { readonly refusal: Refusal };
+
+/** Step 4: finds out who is calling. */
+export type Identify = (call: Call, plan: { readonly operation: Operation }) => PromiseOrValue<Identified>;
