@@ -46,7 +46,7 @@ versioning: { versions: none }
 `;
 
 /** How often a quota was asked for that was used up, by other trials than its own, and what came of the run. */
-async function ran(withClock: boolean) {
+async function ran(withClock: boolean, document = pledges) {
   let refused = 0;
   let racks = 0;
   const spoil = ({ method, target, status }: Passing): Partial<Passing> => {
@@ -54,7 +54,7 @@ async function ran(withClock: boolean) {
     if (method === 'POST' && target.endsWith('/racks') && status === 201) racks += 1;
     return {};
   };
-  const stand = await openStand(pledges, { inPairs: true, spoil });
+  const stand = await openStand(document, { inPairs: true, spoil });
   try {
     const only = ['resources/stored', 'resources/changed', 'resources/missing', 'endpoints/bodies'];
     const report = await stand.verify({ only, ...(!withClock && { clockUrl: undefined as unknown as string }) });
@@ -82,6 +82,23 @@ test('where its window can be let go by, what was held back is carried out once 
     whys.filter((why) => why.includes('used up') || why.includes('429')),
     [],
   );
+});
+
+test('a quota without a code is told by what no rate counts, and rows below rows of their own sort have no more room', async () => {
+  const below = pledges
+    .replace('    enough: { status: 429, when: limit.quota }\n', '')
+    .replace('      item: {', '      within: { ref: pledge }\n      item: {')
+    .replace(
+      '  GET /pledges/{id}:',
+      '  POST /pledges/{within}/pledges: { does: create pledge, as: add pledge }\n  GET /pledges/{id}:',
+    )
+    .replace('allow: [create pledge]', 'allow: [create pledge, add pledge]');
+  const { refused, breaches, facts } = await ran(false, below);
+  assert.deepEqual(breaches, []);
+  assert.ok(refused <= 2 * 16, `${refused} were refused`);
+  const whys = facts.flatMap(({ why, evidence }) => [why, ...(evidence?.looks ?? []).map((look) => look.why)]);
+  assert.ok(whys.some((why) => why?.includes('the quota is used up (6 a day per caller, for pledger')));
+  assert.ok(whys.every((why) => !why?.includes('without an end')));
 });
 
 // Each time that it is looked at again takes some of the quota, and making it smaller takes more than there is in one window.

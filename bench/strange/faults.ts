@@ -56,7 +56,9 @@ const byPart: Readonly<Record<string, (document: JsonMap) => Change[]>> = {
   resources: (document) =>
     namesOf(document).flatMap((name) =>
       Object.entries(mapAt(document, 'resources', name, 'fields')).flatMap(([field, stated]) =>
-        isMap(stated) && !isAddress(document, name, field) ? fieldFaults(name, field, stated) : [],
+        isMap(stated) && !isAddress(document, name, field) && !isOwn(document, name, field)
+          ? fieldFaults(name, field, stated)
+          : [],
       ),
     ),
   states: (document) =>
@@ -85,6 +87,12 @@ function isAddress(document: JsonMap, resource: string, field: string): boolean 
   return resource === subscriber && field === url;
 }
 
+/** What the service gives by itself, and nobody may send, is there whatever else is stated of it. */
+function isOwn(document: JsonMap, resource: string, field: string): boolean {
+  const { field: identifier, generate } = mapAt(document, 'resources', resource, 'identifier');
+  return field === identifier && generate !== 'client';
+}
+
 function fieldFaults(resource: string, field: string, stated: JsonMap): Change[] {
   const at = ['resources', resource, 'fields', field];
   const change = (what: string, word: string, to: Json | undefined): Change => ({
@@ -93,8 +101,8 @@ function fieldFaults(resource: string, field: string, stated: JsonMap): Change[]
     to,
   });
   const faults: Change[] = [];
-  const isSent = stated.readOnly !== true && stated.stored !== false;
-  if (!isSent && stated.readOnly !== true) return [];
+  const isSent = stated.readOnly !== true && stated.stored !== false && !('derive' in stated);
+  if (!isSent && stated.readOnly !== true && !('derive' in stated)) return [];
   const looser = [
     'minLength',
     'maxLength',

@@ -142,7 +142,7 @@ export class Maker implements RowMaker {
     const given = model.seeds.isNeeded(resource) ? model.seeds.take(resource, wanted) : undefined;
     if (given) return given;
     const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
-    const ways = withRoom(this.#session, own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller));
+    const ways = withRoom(this.#session, resource, own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller));
     if (ways.length === 0) {
       const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1));
       return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
@@ -263,10 +263,13 @@ interface Way {
   readonly caller: TrialCaller | undefined;
 }
 
-/** Those for whom no quota is used up, where there are any. */
-function withRoom<T extends Way>({ model, run }: Session, ways: readonly T[]): readonly T[] {
+/** Those for whom no quota is used up, where there are any. A way below a row of the same resource has no more room than that row. */
+function withRoom<T extends Way>({ model, run }: Session, resource: string, ways: readonly T[]): readonly T[] {
   const nowMs = run.clock.toService(Date.now());
-  const open = ways.filter(({ endpoint, caller }) => {
+  const direct = ways.filter(({ endpoint }) =>
+    pathParameters(endpoint.path).every((name) => model.parentOf(endpoint, name) !== resource),
+  );
+  const open = (direct.length > 0 ? direct : ways).filter(({ endpoint, caller }) => {
     const counts = run.quotasOf?.(model.request(endpoint, { caller })) ?? [];
     return !run.client.usedUp.among(counts, nowMs);
   });

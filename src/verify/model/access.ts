@@ -3,7 +3,7 @@ import type { Permission } from '../../parts/authentication.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Transition } from '../../parts/states.ts';
+import type { Target, Transition } from '../../parts/states.ts';
 import { canShow, type TrialCaller } from '../exchange/callers.ts';
 import type { Follow } from './expectation.ts';
 import type { Evaluated, Expressions, Known } from './expressions.ts';
@@ -122,6 +122,16 @@ export interface FiringCase {
 
 /** The state that a transition leads to, `blocked` where its condition or all of its targets do not hold, or unknown. */
 export function outcomeOf(expressions: Expressions, transition: Transition, firing: FiringCase): string {
+  const target = targetTaken(expressions, transition, firing);
+  return typeof target === 'string' ? target : target.state;
+}
+
+/** The target that a transition takes: several of one transition may lead to one state, and each is answered in its own way. */
+export function targetTaken(
+  expressions: Expressions,
+  transition: Transition,
+  firing: FiringCase,
+): Target | 'blocked' | 'unknown' {
   const { row, request, unseen } = firing;
   const known: Known = {
     context: {
@@ -140,10 +150,10 @@ export function outcomeOf(expressions: Expressions, transition: Transition, firi
   if (guard === 'unknown') return 'unknown';
   if (guard !== undefined && !holds(guard)) return 'blocked';
   for (const target of transition.to) {
-    if (!target.if) return target.state;
+    if (!target.if) return target;
     const holding = ask(target.if);
     if (holding === 'unknown') return 'unknown';
-    if (holds(holding)) return target.state;
+    if (holds(holding)) return target;
   }
   return 'blocked';
 }

@@ -18,6 +18,7 @@ import type { Misfit } from '../../model/schemas.ts';
 import type { Observed, Observer } from '../../session/session.ts';
 import { oneLine } from '../../values/difference.ts';
 import { computedHeaderFlaw } from './computed.ts';
+import { observeEnvelope } from './page-members.ts';
 
 /** Whether a stated status, a range or `default` is that of an answer. */
 function fits(stated: string, status: number): boolean {
@@ -253,6 +254,7 @@ function* observeByRule(exchange: TrialExchange, endpoint: Endpoint, model: Mode
       reason: 'shape',
       judgement: isPage ? undefined : { promised: 'a page of rows in its envelope', seen: briefly(exchange) },
     };
+    if (isPage) yield* observeEnvelope(exchange, endpoint, model);
     return;
   }
   yield {

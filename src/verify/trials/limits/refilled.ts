@@ -6,7 +6,7 @@ import type { TrialExchange } from '../../exchange/exchange.ts';
 import { type QuotaCount, retryAfterMs } from '../../exchange/lanes.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Model } from '../../model/model.ts';
-import { countsCaller } from './counted.ts';
+import { countsCaller, ratesFor } from './counted.ts';
 import { windowAt } from './quotas.ts';
 
 /** The window has ended for sure by then. */
@@ -50,11 +50,16 @@ export function usedUpBy(
 }
 
 function isForQuota(model: Model, exchange: TrialExchange): boolean {
-  const { endpoint, status } = exchange;
+  const { endpoint, status, caller } = exchange;
   const isStated = (statedValue(model.spec.limits.quota) ?? []).length > 0;
   if (!endpoint || status < 400 || !isStated) return false;
-  const code = model.refusals.of('limit.quota', model.operationOf(endpoint))?.code.name;
-  return code !== undefined && model.refusals.codeIn(exchange) === code;
+  const operation = model.operationOf(endpoint);
+  const code = model.refusals.of('limit.quota', operation)?.code.name;
+  if (code !== undefined && model.refusals.showsCodes) return model.refusals.codeIn(exchange) === code;
+  // Where no code tells it apart, it is the quota that refuses so what no rate counts.
+  const told = model.refusals.codeIn(exchange);
+  const isNamed = told !== undefined && model.refusals.named(told, operation) !== undefined;
+  return status === 429 && !isNamed && ratesFor(model, operation, caller).length === 0;
 }
 
 /** The quotas that count an operation, and a caller where one is given. */

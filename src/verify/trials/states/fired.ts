@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { refusingActs } from '../../../parts/possible-errors.ts';
-import type { Machine, Transition } from '../../../parts/states.ts';
+import type { Machine, Target, Transition } from '../../../parts/states.ts';
 import { moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -13,7 +13,7 @@ import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import { stateSent } from '../../make/walk.ts';
-import { outcomeOf } from '../../model/access.ts';
+import { targetTaken } from '../../model/access.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { ownRulesAt } from '../../model/own-condition.ts';
@@ -104,6 +104,8 @@ function claimTaken(
       if (answer !== undefined && isRefusedAs(model, exchange, answer)) return undefined;
       if (answer !== undefined && isDone(exchange))
         return { promised: `${transition.name} is answered with ${answer}`, seen: String(exchange.status) };
+      const of = answer === undefined ? answeredOtherwise(model, firing, { exchange, was: seen }) : undefined;
+      if (of !== undefined) return { promised: `${transition.name} is taken as it is`, seen: `${exchange.status} ${of}` };
       if (isDone(exchange)) return undefined;
       const isOpen = transition.if === undefined && transition.to.some((target) => !target.if);
       const outcome = outcomeFor(model, { machine, transition }, { exchange, was: seen, beside });
@@ -132,10 +134,25 @@ function answerOf(
   seen: { readonly exchange: TrialExchange; readonly was: TrialExchange },
 ): string | undefined {
   if (transition.to.every(({ answer }) => answer === undefined)) return undefined;
-  const outcome = outcomeFor(model, { machine, transition }, seen);
+  const taken = targetFor(model, { machine, transition }, seen);
+  if (typeof taken !== 'object') return undefined;
   // An update says where it wants to go; what leads elsewhere is refused.
-  if (update && outcome !== target) return undefined;
-  return transition.to.find(({ state }) => state === outcome)?.answer;
+  return update && taken.state !== target ? undefined : taken.answer;
+}
+
+/** The error of another target that an exchange is answered with, where the one that is taken has none. */
+function answeredOtherwise(
+  model: Model,
+  { machine, transition }: Omit<FiredTransition, 'state'>,
+  seen: { readonly exchange: TrialExchange; readonly was: TrialExchange },
+): string | undefined {
+  const { exchange } = seen;
+  const code = isDone(exchange) ? undefined : model.refusals.codeIn(exchange);
+  const isOfOther = code !== undefined && transition.to.some(({ answer }) => answer === code);
+  const isOwn = exchange.endpoint !== undefined && ownRulesAt(model, exchange.endpoint).some((one) => one.code.name === code);
+  if (!isOfOther || isOwn) return undefined;
+  const taken = targetFor(model, { machine, transition }, seen);
+  return typeof taken === 'object' && taken.answer === undefined ? code : undefined;
 }
 
 /** What is answered with an error is kept nevertheless: the row is where the transition leads. */
@@ -234,15 +251,26 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
  * What has to come of a transition, by the row, and what it refers to, as they were shown before: a state, `blocked`, or unknown, as where time in between
  * may have changed it; nothing where it was in another state.
  */
-export function outcomeFor(
+export function outcomeFor(model: Model, firing: Fired, seen: SeenBefore): string | undefined {
+  const target = targetFor(model, firing, seen);
+  return typeof target === 'object' ? target.state : target;
+}
+
+type Fired = Pick<FiredTransition, 'machine' | 'transition'>;
+
+/** The exchange that fires it, and those that showed what it goes by. */
+interface SeenBefore {
+  readonly exchange: TrialExchange;
+  readonly was: TrialExchange;
+  readonly beside?: readonly TrialExchange[];
+}
+
+/** The same as the target itself, since several of one transition may lead to one state. */
+function targetFor(
   model: Model,
-  { machine, transition }: { readonly machine: Machine; readonly transition: Transition },
-  {
-    exchange,
-    was,
-    beside = [],
-  }: { readonly exchange: TrialExchange; readonly was: TrialExchange; readonly beside?: readonly TrialExchange[] },
-): string | undefined {
+  { machine, transition }: Fired,
+  { exchange, was, beside = [] }: SeenBefore,
+): Target | 'blocked' | 'unknown' | undefined {
   const fields = rowWith(model, was, idIn(model, exchange));
   if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return undefined;
   const firing = {
@@ -254,7 +282,7 @@ export function outcomeFor(
     ...(beside.length > 0 && { follow: followedIn(model, beside) }),
   };
   const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>
-    outcomeOf(model.expressions, transition, { ...firing, nowMs }),
+    targetTaken(model.expressions, transition, { ...firing, nowMs }),
   );
   return first === last ? first : 'unknown';
 }
