@@ -6,6 +6,8 @@ interface BatchWork<B> {
   readonly commit: () => void;
   /** Resolves once all that is committed is on disk, and rejects with what the batch is told where that failed; nothing where it is there. */
   readonly durable: () => Promise<void> | undefined;
+  /** Settles once the flush that is under way has ended; nothing where there is none. */
+  readonly flushed: () => Promise<void> | undefined;
   /** Undoes the whole batch. */
   readonly abandon: (cause: unknown) => LostBatch;
 }
@@ -37,7 +39,7 @@ const MOST_TURNS = 2;
 
 /**
  * Changes that came in one turn of the event loop, or in turns that followed closely, committed together. Nothing of the caller's runs between the
- * first and the commit but the bodies themselves; promises settle once it is on disk, and the next batch may be made meanwhile.
+ * first and the commit but the bodies themselves; promises settle once it is on disk. What comes meanwhile is the next batch.
  */
 export class Changes<B> {
   readonly #work: BatchWork<B>;
@@ -89,9 +91,18 @@ export class Changes<B> {
     setImmediate(this.#gather, 0, 0);
   }
 
-  /** A sync to disk costs as much as many turns of the event loop: while each turn brings more changes, wait for the next. */
+  /**
+   * A flush costs as much as many turns of the event loop: while each turn brings more changes, wait for the next; and while one is under way, for its end,
+   * since no other can begin before.
+   */
   readonly #gather = (turns: number, had: number): void => {
     const has = this.#waiting.length;
+    const flushed = has < MOST_BODIES ? this.#work.flushed() : undefined;
+    if (flushed) {
+      const goOn = (): void => this.#gather(turns, had);
+      flushed.then(goOn, goOn);
+      return;
+    }
     if (has > had && has < MOST_BODIES && turns < MOST_TURNS) setImmediate(this.#gather, turns + 1, has);
     else this.#flush();
   };

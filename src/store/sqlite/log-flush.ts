@@ -15,8 +15,8 @@ interface Flush {
 }
 
 /**
- * Brings SQLite's log to disk beside the event loop: a commit writes to the log and returns, the next batch is made while the disk works, and whoever
- * has seen what was committed is answered once it is on disk. One flush is under way at a time; what is committed meanwhile shares the next.
+ * Brings SQLite's log to disk beside the event loop: a commit writes to the log and returns, requests are read and answered while the disk works, and
+ * whoever has seen what was committed is answered once it is on disk. One flush is under way at a time; what is committed meanwhile shares the next.
  * Once a flush has failed nobody knows what the disk holds (the system may forget what it could not write), so none after it succeeds.
  */
 export class LogFlush {
@@ -52,6 +52,11 @@ export class LogFlush {
   /** Resolves once all is on disk that is committed by now, and rejects where that failed; nothing where it is there already. */
   get durable(): Promise<void> | undefined {
     return (this.#failed ?? this.#next ?? this.#running)?.promise;
+  }
+
+  /** Settles once the flush that is under way has ended. */
+  get running(): Promise<void> | undefined {
+    return this.#running?.promise;
   }
 
   /** Whether a flush has failed. */

@@ -85,6 +85,7 @@ class SqliteStore implements Store {
     this.#changes = new Changes({
       run: (body, isCareful) => this.#run(body, isCareful),
       commit: () => this.#commit(),
+      flushed: () => this.#flush?.running,
       durable: () => this.#flush?.durable?.catch((cause) => Promise.reject(new CommitUnknown(path, cause))),
       abandon: (cause) => this.#abandon(cause),
     });
@@ -225,6 +226,7 @@ class SqliteStore implements Store {
   }
 
   #commit(): void {
+    if (this.#flush?.hasFailed) throw notFlushed();
     if (this.#delayed.size > 0) this.#savepoints.writeForAll(() => carryOutDelayed(this.#delayed, this.#contents));
     if (!this.#savepoints.begun) return;
     const { records, counters, revisions } = this.#contents;
