@@ -12,6 +12,7 @@ export const nobody: Identified = Object.freeze({ caller: undefined });
  */
 export function withPublic(identify: Identify, spec: Spec, looksAtSilent: boolean): Identify {
   const { public: names, isPublicInferred } = spec.authentication;
+  if (names.length === 0) return identify;
   const known = new Map<Operation, boolean>();
   const isPublic = (operation: Operation): boolean => {
     const found = known.get(operation) ?? namesOperation(names, operation);
