@@ -14,3 +14,10 @@ test('where an address is none, the error shows no password either', () => {
     (error: Error) => /is no address of a database/.test(error.message) && !error.message.includes('cret'),
   );
 });
+
+test('how long an answer may take is a number of seconds', () => {
+  assert.equal(readAddress('postgres://u@db/notes').settings.answerMs, 30_000);
+  assert.equal(readAddress('postgres://u@db/notes?answer_timeout=5').settings.answerMs, 5000);
+  for (const wrong of ['0', '1.5', '10000', '5s', ''])
+    assert.throws(() => readAddress(`postgres://u@db/notes?answer_timeout=${wrong}`), /from 1 to 9999/, wrong);
+});

@@ -134,6 +134,16 @@ for (const more of ['', '&plain=true']) {
   });
 }
 
+test('an answer that never comes is not waited for: the session counts as ended', { timeout: 60_000 }, async (context) => {
+  const way = await wayTo(context, await testDatabase());
+  const [store] = (await stores(context, [way.address], '&answer_timeout=1')) as [Store];
+  const held = way.commit();
+  const added = add(store);
+  await (await held).arrive();
+  assert.equal(await added, 1);
+  assert.deepEqual([await add(store), await countOf(store)], [2, 2]);
+});
+
 /** What a pooler says whose own session with the database has ended. */
 function endOfPooler(): Buffer {
   const fields = Buffer.from('SFATAL\0VFATAL\0C08P01\0Mserver conn crashed?\0\0');

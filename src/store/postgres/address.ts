@@ -8,9 +8,11 @@ export interface Settings {
   readonly listenUrl: string | undefined;
   /** Whether the database is asked for nothing but what others that speak its protocol have too. */
   readonly isPlain: boolean;
+  /** How long the database may take to answer what is quick, in milliseconds, before the way to it counts as cut. */
+  readonly answerMs: number;
 }
 
-const ownParameters = ['schema', 'prepare', 'listen', 'plain'];
+const ownParameters = ['schema', 'prepare', 'listen', 'plain', 'answer_timeout'];
 
 /** Parts our own parameters from an address, `postgres://user:password@host:port/database?schema=ninefold`. @throws where it is none. */
 export function readAddress(address: string): { readonly url: string; readonly name: string; readonly settings: Settings } {
@@ -29,6 +31,9 @@ export function readAddress(address: string): { readonly url: string; readonly n
     if (said !== 'true' && said !== 'false') throw new Error(`${parameter} is true or false, not ${said}`);
     return said === 'true';
   };
+  const answerSeconds = own.get('answer_timeout') ?? '30';
+  if (!/^[1-9]\d{0,3}$/.test(answerSeconds))
+    throw new Error(`answer_timeout is a number of seconds from 1 to 9999, not ${answerSeconds}`);
   return {
     url: url.href,
     name: shownAddress(address),
@@ -37,6 +42,7 @@ export function readAddress(address: string): { readonly url: string; readonly n
       prepares: isTrue('prepare', true),
       listenUrl: own.get('listen') ?? undefined,
       isPlain: isTrue('plain', false),
+      answerMs: Number(answerSeconds) * 1000,
     },
   };
 }

@@ -20,7 +20,7 @@ const sessionSettings = {
 } as const satisfies ClientConfig;
 
 /** The server behind an address, over the driver `pg`, which is loaded when it is first connected to. */
-export function pgServer(url: string, name: string, { prepares, isPlain, listenUrl }: Settings): Server {
+export function pgServer(url: string, name: string, { prepares, isPlain, listenUrl, answerMs }: Settings): Server {
   const open = new Set<PgConnection>();
   return {
     name,
@@ -28,7 +28,9 @@ export function pgServer(url: string, name: string, { prepares, isPlain, listenU
       // A statement is planned once, perhaps while its table is nearly empty, and that plan is kept while the table grows.
       const isByIndex = use === 'by index' && prepares && !isPlain;
       const client = await connected(url, name, { pipeline: true }, isByIndex ? '; SET enable_seqscan = off' : '');
-      const connection = new PgConnection(client, prepares, () => open.delete(connection));
+      const connection = new PgConnection(client, prepares, use === 'by index' ? answerMs : undefined, () =>
+        open.delete(connection),
+      );
       open.add(connection);
       return connection;
     },
@@ -94,21 +96,24 @@ interface Holding {
   /** Keeps the process alive, as long as something is asked. */
   ref(): void;
   unref(): void;
-  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
+  readonly connection: { readonly stream: { cork(): void; uncork(): void; destroy(error: Error): void } };
 }
 
 class PgConnection implements Connection {
   readonly #client: Client & Holding;
   readonly #prepares: boolean;
+  readonly #answerMs: number | undefined;
   readonly #closed: () => void;
   readonly #names = new Map<string, string>();
   #lost: unknown;
   #underWay = 0;
   isLost = false;
 
-  constructor(client: Client & Holding, prepares: boolean, closed: () => void) {
+  /** @param answerMs how long an answer may take; undefined where what is asked may take any time */
+  constructor(client: Client & Holding, prepares: boolean, answerMs: number | undefined, closed: () => void) {
     this.#client = client;
     this.#prepares = prepares;
+    this.#answerMs = answerMs;
     this.#closed = closed;
     const over = (error?: unknown) => {
       this.#lost ??= error;
@@ -128,13 +133,20 @@ class PgConnection implements Connection {
     stream.cork();
     const asked = statements.map((one) => this.#query(one));
     stream.uncork();
+    const late = this.#answerMs === undefined ? undefined : setTimeout(() => this.#giveUp(), this.#answerMs);
     const answers = await Promise.allSettled(asked);
+    clearTimeout(late);
     // Whoever closes it meanwhile waits for its end.
     if (--this.#underWay === 0 && !this.isLost) this.#client.unref();
     const failed = answers.find((answer) => answer.status === 'rejected');
     if (failed) throw this.#told(failed.reason);
     // None of them was rejected.
     return answers.map((answer) => (answer as PromiseFulfilledResult<{ rows: FoundValues[] }>).value.rows);
+  }
+
+  /** What is lost on the way is answered by nobody: the session counts as ended, and what was asked is asked over another one. */
+  #giveUp(): void {
+    this.#client.connection.stream.destroy(new Error(`no answer came for ${Number(this.#answerMs) / 1000} s`));
   }
 
   async close(): Promise<void> {
