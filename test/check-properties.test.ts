@@ -23,6 +23,6 @@ test('whatever is changed in a document, checking it gives findings with places'
       }
       assert.equal(new Set(ledger.facts.map(({ part }) => part)).size > 0, true);
     }),
-    { numRuns: times(25, 150) },
+    { numRuns: times(25, 80) },
   );
 });

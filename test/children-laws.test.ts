@@ -7,7 +7,7 @@ import { times } from './long.ts';
 import { type Tried, tryService } from './serving/tried.ts';
 import { reluctant } from './stores/reluctant.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(20, 60)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(20, 30)) };
 
 /** What a drawn document says of the lines of an order. */
 interface Words {

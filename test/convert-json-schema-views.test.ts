@@ -273,7 +273,7 @@ suite('everything is written as a validator takes it', () => {
         const text = JSON.stringify(generateDocument(draw).document);
         compileAll(readSpec(parseDocument(text, 'generated.json')), false);
       }),
-      { numRuns: times(8, 40) },
+      { numRuns: times(8, 24) },
     );
   });
 });

@@ -83,7 +83,7 @@ test('what a service takes and answers, and what the schema says of it, agree', 
         await tried.close();
       }
     }),
-    { numRuns: times(6, 30), endOnFailure: true },
+    { numRuns: times(6, 18), endOnFailure: true },
   );
 });
 

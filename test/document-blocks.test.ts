@@ -102,7 +102,7 @@ test('Markdown: the blocks of a text are those that another reader finds', () =>
       fc.pre(!isDisputed(text));
       assert.deepEqual(actual(text), expected(text));
     }),
-    { numRuns: times(500, 2000), seed: 9 },
+    { numRuns: times(500, 1000), seed: 9 },
   );
 });
 

@@ -96,7 +96,7 @@ for (const file of ['a.md', 'a.yaml', 'a.json', 'a']) {
           assert.ok(renderFinding(document, finding, { colour: false, width: 40 }).length > 0);
         JSON.stringify(document.tree);
       }),
-      { numRuns: times(150, 800) },
+      { numRuns: times(150, 400) },
     );
   });
 }
@@ -166,7 +166,7 @@ for (const [file, write] of forms) {
         assert.deepEqual(outcome(document).tree, JSON.parse(JSON.stringify({ limits: value })));
         assertPlaces(document, document.tree, '');
       }),
-      { numRuns: times(80, 400) },
+      { numRuns: times(80, 200) },
     );
   });
 }

@@ -99,7 +99,7 @@ test('no event is there without its change, and no change without its event', as
       await collect();
       assert.deepEqual(told.sort(), [...expected].sort());
     }),
-    { numRuns: times(8, 100) },
+    { numRuns: times(8, 40) },
   );
 });
 

@@ -135,7 +135,7 @@ test('types and values are those of the library that the language names', () => 
     if (theirs instanceof Error || isBeyond(theirs)) assert.ok(ours instanceof Failed, `${source} came to ${String(ours)}`);
     else assert.deepEqual(ours, theirs, source);
   });
-  fc.assert(property, { numRuns: times(500, 4000) });
+  fc.assert(property, { numRuns: times(500, 2000) });
 });
 
 /** The library lets a negated or converted integer leave its 64 bits. */
@@ -243,7 +243,7 @@ test('what the check accepts never fails by its types or an absence that it coul
       !held.a2;
     assert.ok(found.reason !== 'type' && (found.reason !== 'absent' || gone), `${source}: ${found.message}`);
   });
-  fc.assert(property, { numRuns: times(500, 4000) });
+  fc.assert(property, { numRuns: times(500, 2000) });
 });
 
 test('a database that decides a filter means the rows for which the condition holds', () => {
@@ -259,8 +259,8 @@ test('a database that decides a filter means the rows for which the condition ho
     const holds = compileExpression(spec, { source, scope, expected: any }).value(context);
     assert.equal(decide(found.filter, context, params) === true, holds === true, source);
   });
-  fc.assert(property, { numRuns: times(500, 4000) });
-  assert.ok(decided > times(500, 4000) / 8, `only ${decided} conditions were decidable`);
+  fc.assert(property, { numRuns: times(500, 2000) });
+  assert.ok(decided > times(500, 2000) / 8, `only ${decided} conditions were decidable`);
 });
 
 test('a pattern is found where JavaScript finds it', () => {

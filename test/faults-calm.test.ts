@@ -4,7 +4,7 @@ import { hold } from '../bench/faults/hold.ts';
 import { services } from '../bench/faults/services.ts';
 import { times } from './long.ts';
 
-const seeds = Array.from({ length: times(1, 4) }, (_, at) => at + 1);
+const seeds = Array.from({ length: times(1, 2) }, (_, at) => at + 1);
 
 // Much of the time goes into waiting for what does not come, which several can do at once.
 describe('services that keep their documents', { concurrency: 4 }, () => {

@@ -8,7 +8,7 @@ import { type Tried, tryService } from './serving/tried.ts';
 import { reluctant } from './stores/reluctant.ts';
 import { cards } from './values/cards.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(10, 40)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(10, 25)) };
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import { type Answered, type Tried, tryService } from './serving/tried.ts';
 import { reluctant } from './stores/reluctant.ts';
 import { type DrawnMachine, type DrawnTransition, drawnMachines, machinesOf } from './values/drawn-machines.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 150)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 60)) };
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -114,8 +114,8 @@ test('all ways at once find what JavaScript’s own engine finds, whatever stand
     assert.equal(run(text), expected, `${pattern} in ${JSON.stringify(text)}, once more`);
     assert.equal(compilePattern(pattern)?.test(text), expected, pattern);
   });
-  fc.assert(property, { numRuns: times(1500, 15_000) });
-  assert.ok(tried > times(1_000, 3_000));
+  fc.assert(property, { numRuns: times(1500, 6_000) });
+  assert.ok(tried > times(1_000, 2_000));
 });
 
 test('patterns of older authors, which the flag u does not take, are read by code units', () => {

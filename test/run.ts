@@ -54,13 +54,13 @@ const apart = {
 
 /** Tests that open no store by a service, or stores of their own alone, a reluctant one among them: on another they would be the same once more. */
 const opensNone =
-  /^test\/(?:store(?:-(?!waits|copy)\w[\w-]*)?|doors-\w+|wire-(?:body|formats|json|negotiation|route|validation)|limits-(?:calendar|counters|kinds)|(?:chaos-checker|finding-creates|long|own-statements|planned|postgres-address|release-materials|samples|shared-processes))\.test\./;
+  /^test\/(?:store(?:-(?!waits|copy)\w[\w-]*)?|doors-\w+|wire-(?:body|formats|json|negotiation|route|validation)|limits-(?:calendar|counters|kinds)|(?:chaos-checker|chaos-listeners|cli-docs|finding-creates|house-waiting|language-answers|language-questions|launcher|long|patterns|sampling|sampling-forgiving|own-statements|planned|postgres-address|release-materials|samples|shared-processes))\.test\./;
 
 const isOfStore = (file: string) =>
   (!isApart(file) || apart.stories.test(file)) &&
   !isLeft(file) &&
   !opensNone.test(file) &&
-  !/^test\/(?:verify|faults|import|export|convert|document|check|expressions|kinds-(?!toys)\w+|form|mistake|nine-parts|shapes?|parts|mutants|untold|run)[-.]/.test(
+  !/^test\/(?:verify|faults|import|export|convert|document|check|expressions|kinds-(?!toys)\w+|form|json-schema|mistake|nine-parts|shapes?|parts|mutants|untold|run)[-.]/.test(
     file,
   );
 

@@ -184,7 +184,7 @@ test('random shapes of random depth are met too', () => {
       const value = samples.of(drawn).make(ground(seed), '');
       if (value !== nothing) assert.deepEqual(violations(drawn, value), []);
     }),
-    { numRuns: times(15, 150) },
+    { numRuns: times(15, 60) },
   );
 });
 

@@ -146,7 +146,7 @@ for (const engine of engines) {
           }
         },
       ),
-      { numRuns: times(50, 200) },
+      { numRuns: times(50, 120) },
     );
   });
 
@@ -199,7 +199,7 @@ for (const engine of engines) {
         assert.equal(await store.read((reader) => reader.count(query, params)), expected.length);
         assert.equal((await store.read((reader) => reader.numbers(query, params))).length, expected.length);
       }),
-      { numRuns: times(100, 300) },
+      { numRuns: times(100, 180) },
     );
   });
 
