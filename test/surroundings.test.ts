@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createLog } from '../src/cli/serve/log.ts';
 import { check, parseDocument, readDocument, serve, Unsound } from '../src/index.ts';
 import { Credentials } from '../src/serve/callers/credentials.ts';
-import { isOnLoopback } from '../src/serve/callers/loopback.ts';
+import { isOnLoopback } from '../src/serve/callers/origin.ts';
 import type { Call } from '../src/serve/http/call.ts';
 import { systemChance } from '../src/serve/http/clock.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';

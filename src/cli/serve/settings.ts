@@ -2,7 +2,7 @@ import { nearest } from '../../document/nearest.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-schemes.ts';
-import { isLoopback } from '../../serve/callers/loopback.ts';
+import { isLoopback } from '../../serve/callers/origin.ts';
 import { keyFlaw } from '../../serve/callers/proofs.ts';
 import { brokerFlaw } from '../../serve/service/broker.ts';
 import { inMemory, isDatabase } from '../../serve/service/open-store.ts';

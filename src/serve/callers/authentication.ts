@@ -11,8 +11,7 @@ import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { madeUpAttributes, usersOf, withAttributes } from './callers.ts';
-import { isCrossSite, isWrite, statedOrigins } from './cross-site.ts';
-import { isLedHere, isOnLoopback } from './loopback.ts';
+import { isCrossSite, isLedHere, isOnLoopback, isWrite, statedOrigins } from './origin.ts';
 import {
   type Challenges,
   compileCarriers,
@@ -21,15 +20,16 @@ import {
   type Identify,
   isGood,
   joinedCaller,
+  nobody,
   oneCaller,
   type Presented,
   type ProofOutcome,
   type Prove,
   type Proven,
   withCompanions,
+  withPublic,
 } from './presented.ts';
 import { compileProof, type Means } from './proofs.ts';
-import { nobody, withPublic } from './public-operations.ts';
 
 /** What looking at callers needs of the service. */
 export interface AuthenticationSetting extends Means {

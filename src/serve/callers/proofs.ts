@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { introspectionCacheMs } from '../../kinds/schemes/introspection.ts';
 import { tokenDemands } from '../../kinds/schemes/token.ts';
 import { placed } from '../../parts/authentication.ts';
-import { after } from '../exchange/after.ts';
+import { statedValue } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
@@ -11,11 +13,13 @@ import { type Accepted, algorithmsOf, unsupportedBy } from './accepted-schemes.t
 import { compileCaller, compileComplete, madeUpAttributes, withAttributes } from './callers.ts';
 import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
-import { throttleLogins } from './failed-logins.ts';
 import { compileIntrospection, fetchJson } from './introspection.ts';
 import type { ProofOutcome, Prove } from './presented.ts';
+import { Remembered } from './remembered.ts';
 import { compileSignedRequests, signedHead } from './request-signatures.ts';
 import { compileTokens, fixedKeys, type KeySet, lifetimeMsOf, startKeySet } from './tokens.ts';
+
+/** What shows that a credential is good, and what slows down whoever guesses one. */
 
 /** What credentials are looked at with. */
 export interface Means {
@@ -208,3 +212,43 @@ function compileRelaxedProof(
 
 /** How large a key set may be. */
 const bytesMost = 1024 * 1024;
+
+/** How many wrong passwords may come from one address within a window, where the document has no rate for that. */
+const failuresMost = 20;
+const windowMs = 60_000;
+const addressesMost = 8_192;
+
+interface Failures {
+  readonly count: number;
+  readonly untilMs: number;
+}
+
+/** Looks at a password, unless too many from there were wrong lately: `hurried` then. */
+type Throttled = <Good>(
+  from: string,
+  nowMs: number,
+  look: () => PromiseOrValue<Good | undefined>,
+) => PromiseOrValue<Good | undefined | 'hurried'>;
+
+/** Slows down who guesses passwords. A document that counts every request of an address sees to it itself. */
+function throttleLogins({ limits }: Spec): Throttled {
+  if (
+    (statedValue(limits.rate) ?? []).some((rate) => rate.per === 'address' && !rate.on && !rate.to && !rate.if && !rate.uncounted)
+  )
+    return (_from, _nowMs, look) => look();
+  const failed = new Remembered<Failures>(addressesMost);
+  return (from, nowMs, look) => {
+    const known = failed.get(from);
+    const lately = known && known.untilMs > nowMs ? known : { count: 0, untilMs: nowMs + windowMs };
+    if (lately.count >= failuresMost) return 'hurried';
+    return after(look(), (good) => {
+      if (good === undefined) {
+        // Others of the same address may have failed meanwhile.
+        const now = failed.get(from);
+        const current = now && now.untilMs > nowMs ? now : lately;
+        failed.set(from, { ...current, count: current.count + 1 });
+      }
+      return good;
+    });
+  };
+}

@@ -11,7 +11,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOn } from '../../parts/states.ts';
-import { credentialQueries } from '../callers/vary.ts';
+import { credentialQueries } from '../callers/accepted-schemes.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Input, Refusal, Value } from '../exchange/exchange.ts';
 import { compileBody, type DecodeBody } from '../http/body.ts';

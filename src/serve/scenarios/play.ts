@@ -15,7 +15,7 @@ import type { Broken, Reply } from '../http/call.ts';
 import { encodeReply } from '../operations/answers.ts';
 import type { Engine } from '../operations/engine.ts';
 import { problem } from '../operations/error-payloads.ts';
-import { nameOf, sampledHeader } from '../resources/stand-in/sampled-names.ts';
+import { nameOf, sampledHeader } from '../resources/stand-in/sampling.ts';
 import { type AnswerInput, BadScenario, type Scenario } from './scenario.ts';
 import { chance, type Played, type Stage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 /** The door that moves the clock of a service, and how long its work is waited for. */
 
 import type { Json } from '../../document/document.ts';
-import { isOnLoopback } from '../callers/loopback.ts';
+import { isOnLoopback } from '../callers/origin.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { SettableClock } from '../http/clock.ts';
 import { doorReply } from '../http/send.ts';

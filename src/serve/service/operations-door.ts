@@ -4,7 +4,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { parseDocument } from '../../document/read/parse.ts';
 import { isKey } from '../../parts/form.ts';
 import { readSpec } from '../../parts/spec.ts';
-import { isLoopback, isOnLoopback } from '../callers/loopback.ts';
+import { isLoopback, isOnLoopback } from '../callers/origin.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { HandlerAnswer } from '../operations/handler.ts';
 import type { HandlerContext, Handlers } from '../operations/handlers.ts';

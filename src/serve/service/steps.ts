@@ -3,7 +3,7 @@ import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
 import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
 import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { compileAuthentication } from '../callers/authentication.ts';
-import { withCors } from '../callers/cross-site.ts';
+import { withCors } from '../callers/origin.ts';
 import type { Identified, Identify } from '../callers/presented.ts';
 import { after, afterFor, type PromiseOrValue } from '../exchange/after.ts';
 import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';

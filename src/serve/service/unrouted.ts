@@ -4,7 +4,7 @@ import { partNames } from '../../document/document.ts';
 import { isStated } from '../../parts/fact.ts';
 import { callableOperations } from '../../parts/operations.ts';
 import { isNever } from '../../parts/possible-errors.ts';
-import { isOnLoopback } from '../callers/loopback.ts';
+import { isOnLoopback } from '../callers/origin.ts';
 import type { Identified, Identify } from '../callers/presented.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Exchange, Refusal, RefusalTable } from '../exchange/exchange.ts';

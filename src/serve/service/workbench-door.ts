@@ -4,7 +4,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import { Samples } from '../../parts/samples/samples.ts';
 import { isPlainMap } from '../../parts/source.ts';
-import { isOnLoopback } from '../callers/loopback.ts';
+import { isOnLoopback } from '../callers/origin.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { doorReply } from '../http/send.ts';
 import { listen } from '../http/socket.ts';

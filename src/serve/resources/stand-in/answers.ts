@@ -20,9 +20,8 @@ import { compileActFlags, compileMembers } from './asked-members.ts';
 import { compileForEach, compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
 import { tokenNames } from './renewed-secrets.ts';
-import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
-import type { Sampling } from './sampling.ts';
+import { nameOf, type Sampling, tellSampled } from './sampling.ts';
 
 /**
  * Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. What was sent and has no place in the

@@ -11,9 +11,8 @@ import { insertRow, updateRow } from '../create.ts';
 import { identifierText, type RowModel } from '../model.ts';
 import type { ChangeMany } from '../stand-in.ts';
 import { compileShow, listedBoth } from './lists-shown.ts';
-import { keepNames } from './sampled-names.ts';
 import { completeRow, mendRow, newIdentifier } from './sampled-rows.ts';
-import type { Sampling } from './sampling.ts';
+import { keepNames, type Sampling } from './sampling.ts';
 
 /** So many things are made or changed by one request. */
 const manyMost = 1000;

@@ -13,8 +13,7 @@ import { phrase } from '../../http/refusals.ts';
 import type { Violation } from '../../http/violation.ts';
 import type { AnswerError, CompletePayload } from '../stand-in.ts';
 import { branchFor, isMessage, nearestWord, tellingForm } from './error-branches.ts';
-import { nameOf, sampledHeader } from './sampled-names.ts';
-import type { Sampling } from './sampling.ts';
+import { nameOf, type Sampling, sampledHeader } from './sampling.ts';
 
 /**
  * Compiles the errors of an endpoint whose service has no error payload of its own: the error of the very status, of one that is as

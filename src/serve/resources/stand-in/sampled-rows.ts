@@ -12,8 +12,7 @@ import { asChange } from '../locate.ts';
 import { identifierText, identifierValue, type RowModel } from '../model.ts';
 import type { Rows } from '../stand-in.ts';
 import { withNamedParents, withNamedThings, withShownParents } from './named-things.ts';
-import { keepNames, nameOf, namesOfRow } from './sampled-names.ts';
-import type { Sampling } from './sampling.ts';
+import { keepNames, nameOf, namesOfRow, type Sampling } from './sampling.ts';
 
 /** Rows that are being made up, by resource: one that refers back to such a row refers to it. */
 type Making = ReadonlyMap<string, string>;

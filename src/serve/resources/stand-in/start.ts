@@ -16,12 +16,10 @@ import { compilePageHeaders } from './page-members.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { compileSecretRenewal, exchangesCredential } from './renewed-secrets.ts';
-import { isRestoring } from './restored-rows.ts';
-import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
 import { completeRow, makeRow, mendRow, newIdentifier, showInOwners } from './sampled-rows.ts';
-import { Sampling } from './sampling.ts';
+import { keepNames, namesOfRow, Sampling, sampledHeader, tellSampled } from './sampling.ts';
 import { compileStream } from './streams.ts';
-import { UnmadeRows } from './unmade-rows.ts';
+import { isRestoring, UnmadeRows } from './unmade-rows.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
 export function startStandIn(

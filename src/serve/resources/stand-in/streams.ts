@@ -4,9 +4,9 @@ import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { toJson } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { AnswerStream } from '../stand-in.ts';
-import { tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
+import { tellSampled } from './sampling.ts';
 
 /** How many pieces a stream has. */
 const pieces = 3;

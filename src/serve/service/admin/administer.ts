@@ -4,7 +4,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import { isPlainMap } from '../../../parts/source.ts';
-import { isOnLoopback } from '../../callers/loopback.ts';
+import { isOnLoopback } from '../../callers/origin.ts';
 import type { Call, Reply } from '../../http/call.ts';
 import type { Entropy } from '../../http/clock.ts';
 import { doorReply } from '../../http/send.ts';

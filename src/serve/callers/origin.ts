@@ -1,5 +1,3 @@
-/** Pages of other sites: which requests come of them, and what their browsers are told that they may do (the CORS protocol of Fetch). */
-
 import { isToken } from '../../kinds/http-token.ts';
 import type { Authentication } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -8,6 +6,11 @@ import type { Spec } from '../../parts/spec.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { acceptedSchemes } from './accepted-schemes.ts';
+
+/**
+ * Where a request comes from: of a page of another site, and what its browser is told that it may do (the CORS protocol of Fetch), or of
+ * this machine alone.
+ */
 
 /** Methods that change nothing (RFC 9110 section 9.2.1, RFC 10008). */
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
@@ -107,4 +110,39 @@ function preflight({ headers: asked }: Call, reply: Reply): Reply {
   const names = String(asked['access-control-request-headers'] ?? '');
   if (names.split(',').every((name) => isToken(name.trim()))) headers['access-control-allow-headers'] = names;
   return reply;
+}
+
+/** What proxies say of whom they pass on (RFC 7239, RFC 9110 section 7.6.3, and what stood before them). */
+const passedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
+/** Whether an address or host name is of this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Whether a call comes from this machine to a name of this machine: a page of elsewhere that is led here bears its own name, and
+ * what a proxy of this machine passes on comes from wherever it came from.
+ */
+export function isOnLoopback({ address, headers }: Call): boolean {
+  return !isPassedOn(headers) && isLoopback(address) && isLoopback(calledName(headers));
+}
+
+/**
+ * Whether a call came by a socket of this machine, and to a name of elsewhere: a page made that name lead here. Names without a point are of
+ * this network, and an address leads where it says.
+ */
+export function isLedHere({ address, headers, isDirect }: Call): boolean {
+  if (isDirect !== true || isPassedOn(headers) || !isLoopback(address)) return false;
+  const host = calledName(headers);
+  return host.includes('.') && !/^[\d.]+$/.test(host) && !host.endsWith('.localhost');
+}
+
+function isPassedOn(headers: Call['headers']): boolean {
+  return passedOn.some((name) => headers[name] !== undefined);
+}
+
+function calledName({ host }: Call['headers']): string {
+  const name = typeof host === 'string' ? host.toLowerCase() : '';
+  return name.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
 }
