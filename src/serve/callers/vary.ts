@@ -1,4 +1,4 @@
-import { acceptedSets } from '../../parts/accepted.ts';
+import { acceptedSets } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
