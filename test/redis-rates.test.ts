@@ -5,7 +5,7 @@ import { rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind } from '../src/kinds/limits/kind.ts';
 import { StoreUnavailable } from '../src/store/failures.ts';
 import { openRedisRates } from '../src/store/redis/rates.ts';
-import type { AskedRate, DecidedRates, SharedRates, TakenRate } from '../src/store/shared-rates.ts';
+import type { AskedRate, DecidedRates, SharedRates, TakenRate } from '../src/store/sharing.ts';
 import { serveWith } from './limits/limited.ts';
 import { type OwnServer, startOwnRedis } from './stores/own-server.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { orderWords, wholeOrder } from '../src/parts/refusal-order.ts';
+import { orderWords, wholeOrder } from '../src/parts/errors.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { caller, tellService } from './serving/callers.ts';
 import { desks } from './values/desks.ts';

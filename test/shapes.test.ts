@@ -3,23 +3,27 @@ import { test } from 'node:test';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { parseDocument } from '../src/index.ts';
 import { schemaWords } from '../src/parts/forms/shape.ts';
-import { expand } from '../src/parts/read-shape.ts';
+import { expand } from '../src/parts/shape.ts';
 import { levelOf } from '../src/parts/shape-level.ts';
 import {
   alternativesOf,
   besideNull,
   branchesOf,
   conjunctsOf,
+  eachInside,
   fitsAll,
   fitsAny,
   fitsOne,
   hasMeaning,
+  inForce,
+  innerOf,
   isComposed,
+  mapInner,
   orNull,
+  someInside,
   unionOf,
   unionsOf,
 } from '../src/parts/shapes/branches.ts';
-import { eachInside, inForce, innerOf, mapInner, someInside } from '../src/parts/shapes/inner.ts';
 import { holdingOf, keywords } from '../src/parts/shapes/keywords.ts';
 import { newAjv } from '../src/parts/shapes/validators.ts';
 import { readSpec } from '../src/parts/spec.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sentAs, takenOf } from '../src/parts/taking.ts';
+import { sentAs, takenOf } from '../src/parts/answers.ts';
 import { answers, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** Styles of interfaces that most descriptions do not have, each with a document of its own. */

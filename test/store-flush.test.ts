@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CommitFailed, CommitUnknown, ReadFailed } from '../src/store/failures.ts';
-import type { Sync } from '../src/store/sqlite/log-flush.ts';
+import type { Sync } from '../src/store/sqlite/files.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { folder, noRows, row, table } from './store-engines.ts';

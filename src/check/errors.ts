@@ -1,12 +1,10 @@
 import { below } from '../document/pointer.ts';
 import { valueAt } from '../document/source.ts';
 import { type ErrorCondition, generalCondition, isCondition } from '../parts/conditions.ts';
-import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
+import { type ErrorCode, type ErrorRule, impossibleStep, tellsViolation, unknownMarks } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
-import { tellsViolation, unknownMarks } from '../parts/message-template.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
 import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possible-errors.ts';
-import { impossibleStep } from '../parts/refusal-order.ts';
 import type { Spec } from '../parts/spec.ts';
 import { dataMisfits, isExpression } from './subject/data.ts';
 import { badHeaderNames, unstated } from './subject/names.ts';

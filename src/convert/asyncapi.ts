@@ -1,8 +1,7 @@
 import type { JsonMap, Place } from '../document/document.ts';
 import type { Foreign } from '../document/foreign/foreign.ts';
 import { newMap, type OpenMap } from '../document/values.ts';
-import { acceptedSets } from '../parts/accepted.ts';
-import { kindOfScheme, placed } from '../parts/authentication.ts';
+import { acceptedSets, kindOfScheme, placed } from '../parts/authentication.ts';
 import { pullOf } from '../parts/events.ts';
 import { entriesOf, statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';

@@ -1,9 +1,8 @@
 import type { JsonMap } from '../document/document.ts';
-import type { Answer } from '../parts/answers.ts';
+import { type Answer, isOfChosen } from '../parts/answers.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
-import { isOfChosen } from '../parts/selecting.ts';
 import { fitsAny } from '../parts/shapes/branches.ts';
 import type { Spec } from '../parts/spec.ts';
 import { errorSchema, payloadSchema } from './json-schema/write/payload-schemas.ts';

@@ -1,7 +1,7 @@
 import type { Pointer } from '../document/document.ts';
 import { prefixOf, type SchemeWord, schemeKind, schemeKinds, schemeWord } from '../kinds/schemes/all.ts';
 import type { PlacedScheme, SchemeFacts, SchemeKind } from '../kinds/schemes/kind.ts';
-import { type Expression, type Fact, type Named, statedValue } from './fact.ts';
+import { type Expression, entriesOf, type Fact, type Named, statedValue } from './fact.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 5: who may do what, and how they show who they are. */
@@ -159,4 +159,32 @@ function readPermission(source: Source): Permission {
     ...(orElse !== undefined && { else: orElse }),
     ...(source.has('fields') && { fields: source.get('fields').words() }),
   };
+}
+
+/** Where words of its own say what is accepted. */
+interface Accepting {
+  readonly accept?: readonly SchemeSet[];
+}
+
+/** The parts of a document that say what is accepted. */
+interface Accepted {
+  readonly authentication: Authentication;
+  readonly endpoints: { readonly all: Fact<Named<Accepting>> };
+}
+
+/** What callers may show at an endpoint: all of one of these sets. Without words of its own that is what the document accepts, else each stated scheme alone. */
+export function acceptedSets(authentication: Authentication, endpoint?: Accepting): readonly SchemeSet[] {
+  return endpoint?.accept ?? authentication.accept ?? entriesOf(authentication.schemes).map(([name]) => [name]);
+}
+
+const namesBySpec = new WeakMap<Accepted, ReadonlySet<string>>();
+
+/** The schemes that are accepted somewhere: by the document as a whole, or at one of its endpoints. */
+export function acceptedNames(spec: Accepted): ReadonlySet<string> {
+  const known = namesBySpec.get(spec);
+  if (known) return known;
+  const own = entriesOf(spec.endpoints.all).flatMap(([, { accept }]) => accept ?? []);
+  const names = new Set([...acceptedSets(spec.authentication), ...own].flat());
+  namesBySpec.set(spec, names);
+  return names;
 }

@@ -1,17 +1,15 @@
+/** Part 4: the endpoints, and the rows that their paths name. */
+
 import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/measures.ts';
-import { type Answer, readAnswers } from './answers.ts';
+import { type Answer, answersWithRows, readAnswers, readSelecting, readTaking, type Selecting, type Taking } from './answers.ts';
 import { readSchemeSets, type SchemeSet } from './authentication.ts';
 import { type Effect, readEffect } from './effects.ts';
 import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { type Pagination, readPagination } from './limits.ts';
 import { type Order, type Parameter, readParameter, readSortWord } from './parameters.ts';
-import { type PathRow, readKey, readUnder, rowsAlong } from './path-rows.ts';
-import { readShape } from './read-shape.ts';
-import { answersWithRows, readSelecting, type Selecting } from './selecting.ts';
-import type { Shape } from './shape.ts';
+import { readShape, type Shape } from './shape.ts';
 import { named, Source } from './source.ts';
-import { readTaking, type Taking } from './taking.ts';
 import { type Deprecation, readDeprecation } from './versioning.ts';
 
 /** Part 4: what can be asked of the service, and how. */
@@ -244,4 +242,41 @@ function readIdempotency(source: Source): Idempotency | undefined {
   if (header === undefined) return undefined;
   const keepMs = durationMs(source.get('keep').text() ?? '');
   return { at: source.at, header, ...(keepMs !== undefined && { keepMs }), required: source.get('required').flag() ?? false };
+}
+
+/** A row that a path names by fields which are unique together. */
+export interface PathRow {
+  readonly at: Pointer;
+  /** The path up to where it is named; it is known by that among the rows of a path. */
+  readonly prefix: string;
+  readonly resource: string;
+  /** The path parameters by the fields that they are, through references too: `owner.login`. */
+  readonly key: Named<string>;
+}
+
+/** Reads `under`: what the paths below a prefix name. */
+function readUnder(source: Source): PathRow[] {
+  return source
+    .entries()
+    .flatMap(([prefix, rows]) => rows.entries().map(([resource, key]) => ({ at: key.at, prefix, resource, key: readKey(key) })));
+}
+
+/** Reads `{ owner.login: owner, name: repo }`. */
+function readKey(source: Source): Named<string> {
+  return named(
+    source.entries().flatMap(([field, parameter]) => {
+      const name = parameter.text();
+      return name === undefined ? [] : [[field, name] as const];
+    }),
+  );
+}
+
+/** The rows that a path names, from its beginning on. */
+export function rowsAlong(under: readonly PathRow[], path: string): PathRow[] {
+  return under.filter(({ prefix }) => isBelow(path, prefix)).sort((one, other) => one.prefix.length - other.prefix.length);
+}
+
+/** Whether a path begins with a prefix, and goes on with another segment or not at all. */
+export function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && (path.length === prefix.length || '/?#:.'.includes(path[prefix.length] as string));
 }

@@ -1,10 +1,64 @@
+/** Part 7: what answers which condition, in which order refusals are made, and what their messages tell. */
+
 import type { Json, Pointer } from '../document/document.ts';
+import { pathOf } from '../document/pointer.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
-import { type ViolationPath, violationPaths } from './message-template.ts';
-import { readShape } from './read-shape.ts';
-import { type OrderWord, readRefusalOrder } from './refusal-order.ts';
-import type { Shape } from './shape.ts';
+import { readShape, type Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
+
+/** What a message can say of the first thing that is wrong in a request. */
+interface Told {
+  readonly in: string;
+  /** A JSON Pointer in a body, else the parameter's name. */
+  readonly path: string;
+  readonly found: string;
+  readonly expected: string;
+}
+
+/** The ways in which the place of a violation in a body is written: `/items/0/price`, `items.0.price`, `items[0][price]`. */
+export const violationPaths = ['pointer', 'dotted', 'bracketed'] as const;
+export type ViolationPath = (typeof violationPaths)[number];
+
+/** A JSON Pointer of a body, written in one of these ways. */
+export function writtenPath(pointer: string, way: ViolationPath): string {
+  if (way === 'pointer') return pointer;
+  const [first = '', ...rest] = pathOf(pointer);
+  return way === 'dotted' ? [first, ...rest].join('.') : first + rest.map((step) => `[${step}]`).join('');
+}
+
+const words: Readonly<Record<string, (told: Told) => string>> = {
+  path: ({ path }) => path,
+  name: ({ in: place, path }) => (place === 'body' ? pathOf(path).join('.') : path),
+  in: (told) => told.in,
+  found: ({ found }) => found,
+  expected: ({ expected }) => expected,
+};
+
+const marks = /\{([a-z_]{1,40})\}/g;
+
+/** The most characters that one word brings into a message. */
+const wordMost = 200;
+
+/** Compiles a message that says something of what is wrong; nothing where it says the same of all. Braces around anything else are text. */
+export function compileMessage(message: string | undefined): ((told: Told) => string) | undefined {
+  if (message === undefined || !tellsViolation(message)) return undefined;
+  return (told) =>
+    message.replace(marks, (mark, name: string) => (Object.hasOwn(words, name) ? cut(words[name]?.(told) ?? '') : mark));
+}
+
+/** Whether a message says something of what is wrong. */
+export function tellsViolation(message: string): boolean {
+  return [...message.matchAll(marks)].some(([, name = '']) => Object.hasOwn(words, name));
+}
+
+/** The names in braces that say nothing of what is wrong. */
+export function unknownMarks(message: string): readonly string[] {
+  return [...message.matchAll(marks)].flatMap(([, name = '']) => (Object.hasOwn(words, name) ? [] : [name]));
+}
+
+function cut(text: string): string {
+  return text.length <= wordMost ? text : `${text.slice(0, wordMost).toWellFormed()}…`;
+}
 
 /** Part 7: what a refusal looks like and when which one is given. */
 export interface Errors {
@@ -115,4 +169,59 @@ function readRule(source: Source): ErrorRule {
     ...(message !== undefined && { message }),
     headers: source.get('headers').expressions(),
   };
+}
+
+/** The steps whose order a document may state, in the order of section 6 of the language. */
+export const orderWords = [
+  'caller',
+  'rates',
+  'user',
+  'accept',
+  'body',
+  'parameters',
+  'row',
+  'precondition',
+  'request',
+  'state',
+] as const;
+export type OrderWord = (typeof orderWords)[number];
+
+/** What is asked of the row in one transaction, after all else. */
+export const rowWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['precondition', 'request', 'state']);
+
+/** What can only be asked once it is known who calls. */
+const callerWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['rates', 'user', 'row']);
+
+/** The stated order; words that there are not are left out, which the form of the document says. */
+function readRefusalOrder(source: Source): Fact<readonly OrderWord[]> {
+  return source.fact((value) => value.words().filter(isOrderWord));
+}
+
+function isOrderWord(word: string): word is OrderWord {
+  return (orderWords as readonly string[]).includes(word);
+}
+
+/**
+ * The order of all steps: those that are named stand in the places that they have in section 6, in the order in which they are named; of
+ * the others, what is asked of the caller comes no sooner than the caller.
+ */
+export function wholeOrder(named: readonly OrderWord[]): OrderWord[] {
+  const left = [...new Set(named)];
+  const moved = new Set(left);
+  const placed = orderWords.map((word) => (moved.has(word) ? (left.shift() ?? word) : word));
+  const isEarly = (word: OrderWord, at: number) => callerWords.has(word) && !moved.has(word) && at < placed.indexOf('caller');
+  const early = placed.filter(isEarly);
+  return placed.filter((word, at) => !isEarly(word, at)).flatMap((word) => (word === 'caller' ? [word, ...early] : [word]));
+}
+
+/** The first step that stands where it cannot be carried out, and what it would have to stand behind. */
+export function impossibleStep(named: readonly OrderWord[]): readonly [word: OrderWord, behind: OrderWord] | undefined {
+  const order = wholeOrder(named);
+  for (const [at, word] of order.entries()) {
+    const later = order.slice(at + 1);
+    if (callerWords.has(word) && later.includes('caller')) return [word, 'caller'];
+    const earlier = rowWords.has(word) ? later.find((one) => !rowWords.has(one)) : undefined;
+    if (earlier) return [word, earlier];
+  }
+  return undefined;
 }

@@ -9,8 +9,7 @@ import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
 import { type Envelope, envelopeBy, readEnvelope } from './envelope.ts';
 import { type EventLog, readLog } from './event-log.ts';
 import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
-import { readShape } from './read-shape.ts';
-import type { Shape } from './shape.ts';
+import { readShape, type Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 6: what the service tells of its own accord, when, to whom and how. */

@@ -1,7 +1,6 @@
 import type { Pointer } from '../document/document.ts';
-import type { Effect } from './effects.ts';
+import { type Effect, type FollowedChange, type Following, type FollowingEffect, followedChanges } from './effects.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from './fact.ts';
-import { type FollowedChange, type Following, type FollowingEffect, followedChanges } from './following.ts';
 import { named } from './source.ts';
 import type { Spec } from './spec.ts';
 import { allMachines, machinesOf, type Transition, transitionNamed, transitionsOn } from './states.ts';

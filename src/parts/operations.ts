@@ -1,10 +1,9 @@
-import type { Effect, ResourceVerb } from './effects.ts';
+import type { Effect, Following, FollowingEffect, ResourceVerb } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
 import { logOf } from './event-log.ts';
 import { pullOf } from './events.ts';
 import { entriesOf, statedValue } from './fact.ts';
 import { followedOf, followingName, transitionOf } from './followed.ts';
-import type { Following, FollowingEffect } from './following.ts';
 import type { Spec } from './spec.ts';
 import { allMachines, type Transition, transitionNamed } from './states.ts';
 

@@ -1,13 +1,66 @@
-/** The parameters of an endpoint, and the words that it sorts by. */
+/** The parameters of an endpoint, how they choose rows of a list, and the words that it sorts by. */
 
 import type { Json, Pointer } from '../document/document.ts';
-import { type Choosing, choosingWords, readChoosing, styleOfSeparator } from './choosing.ts';
 import type { Effect } from './effects.ts';
-import { type Fact, isStated, type Named } from './fact.ts';
-import { readShape } from './read-shape.ts';
-import type { Shape } from './shape.ts';
+import { type Expression, entriesOf, type Fact, isStated, type Named } from './fact.ts';
+import { readShape, type Shape } from './shape.ts';
 import { named, Source } from './source.ts';
 import { type Deprecation, readDeprecation } from './versioning.ts';
+
+/** How a parameter chooses rows of a list, where it is more than one field compared as it is. */
+export type Choosing =
+  /** By a value of the row, or of rows around it (`reachOf`). */
+  | {
+      readonly by: 'path';
+      readonly path: string;
+      readonly at: Pointer;
+      readonly ignoreCase: boolean;
+      /** What stands between several values in one parameter. */
+      readonly split?: Separator;
+      /** Whether all of several values have to be there, and not just one of them. */
+      readonly isAll: boolean;
+      /** The time zone in which a date is meant. */
+      readonly zone?: string;
+    }
+  /** By a condition over `value` and `resource`. */
+  | { readonly by: 'keeps'; readonly condition: Expression }
+  /** By words, all of which have to stand in one of these fields, whatever their case. */
+  | { readonly by: 'search'; readonly fields: readonly string[]; readonly at: Pointer };
+
+export const separators = [',', '|', ' '] as const;
+export type Separator = (typeof separators)[number];
+
+/** The style (OpenAPI 3.1, section 4.8.12.2) of several values with this between them. */
+const styleOfSeparator: Readonly<Record<Separator, string>> = {
+  ',': 'form',
+  '|': 'pipeDelimited',
+  ' ': 'spaceDelimited',
+};
+
+/** The words that say how rows are chosen, beside `filters` and `op`. */
+export const choosingWords = ['keeps', 'search', 'split', 'match', 'ignore_case', 'zone'] as const;
+
+/** Reads how a parameter chooses; nothing where it compares one field, or does not choose. `filters` = the field or path that is meant. */
+function readChoosing(source: Source, filters: string | undefined): Choosing | undefined {
+  const condition = source.get('keeps').expression();
+  if (condition) return { by: 'keeps', condition };
+  if (source.has('search')) return { by: 'search', fields: source.get('search').words(), at: source.get('search').at };
+  if (filters === undefined) return undefined;
+  const split = separators.find((one) => one === source.get('split').text());
+  const ignoreCase = source.get('ignore_case').flag() ?? false;
+  const match = source.get('match').text();
+  const zone = source.get('zone').text();
+  if (!filters.includes('.') && split === undefined && !ignoreCase && match === undefined && zone === undefined) return undefined;
+  return {
+    by: 'path',
+    path: filters,
+    at: source.has('filters') ? source.get('filters').at : source.at,
+    ignoreCase,
+    ...(split !== undefined && { split }),
+    isAll: match === 'all',
+    ...(zone !== undefined && { zone }),
+  };
+}
 
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'prefix' | 'contains';
 
@@ -130,4 +183,20 @@ export interface Order {
 /** Reads `-updated_at`: a leading - turns the order. */
 export function readSortWord(word: string): Order {
   return word.startsWith('-') ? { field: word.slice(1), descending: true } : { field: word, descending: false };
+}
+
+/** What a word that sorts asks for: a field, or the name that the parameter has for one; a leading `-` turns the order. */
+export function sortKeyOf({ sortNames }: Pick<Parameter, 'sortNames'>, word: string): Order {
+  const name = word.replace(/^[-+]/, '');
+  return { field: sortNames?.[name] ?? name, descending: word.startsWith('-') };
+}
+
+/** The parameter that says in which direction a list is sorted. */
+export function directorOf({ parameters }: { readonly parameters: Fact<Named<Parameter>> }): Parameter | undefined {
+  return entriesOf(parameters).find(([, { directs }]) => directs !== undefined)?.[1];
+}
+
+/** Whether what was sent for the direction turns the order: it begins with `desc`, whatever its case. */
+export function isTurning(sent: unknown): boolean {
+  return typeof sent === 'string' && /^desc/i.test(sent);
 }

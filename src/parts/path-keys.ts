@@ -1,7 +1,6 @@
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint, PathRow } from './endpoints.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import { uniquesOf } from './inner-values.ts';
-import type { PathRow } from './path-rows.ts';
 import type { Resource } from './resources.ts';
 import type { Spec } from './spec.ts';
 

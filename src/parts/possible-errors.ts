@@ -1,13 +1,12 @@
 /** The conditions that can arise in a document, and which code and rule speaks of one. */
 
-import { acceptedSets } from './accepted.ts';
-import { kindOfScheme, type Permission } from './authentication.ts';
+import { acceptedSets, kindOfScheme, type Permission } from './authentication.ts';
 import { conditions, type ErrorCondition, generalCondition, partsOf } from './conditions.ts';
+import type { Following } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { ErrorCode, ErrorRule, Errors } from './errors.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
 import { actsAfter, comingOf } from './followed.ts';
-import type { Following } from './following.ts';
 import { isCut } from './limits.ts';
 import { callableOperations, namesOperation, type Operation } from './operations.ts';
 import { boundByPath, pathParameters, requestShape } from './payload.ts';

@@ -1,10 +1,9 @@
 /** Values of a row, or of rows around it, as a path names them, and the shape of a parameter that asks for one. */
 
-import type { Choosing } from './choosing.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entryOf, statedValue } from './fact.ts';
 import { resourceOfEffect } from './operations.ts';
-import type { Parameter } from './parameters.ts';
+import type { Choosing, Parameter } from './parameters.ts';
 import { identifierType } from './schemas.ts';
 import type { Shape } from './shape.ts';
 import { resolvedShape } from './shape-level.ts';

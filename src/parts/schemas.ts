@@ -5,7 +5,7 @@ import { isAlwaysShown, isSuppliedByService, isWritable, sentShape, takesChildre
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import { resolvedShape, valueShape } from './shape-level.ts';
-import { mapInner } from './shapes/inner.ts';
+import { mapInner } from './shapes/branches.ts';
 import { isPlainMap } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOn } from './states.ts';

@@ -7,8 +7,7 @@ import { isMap } from '../document/values.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
-import { branchesOf } from './shapes/branches.ts';
-import { eachInside } from './shapes/inner.ts';
+import { branchesOf, eachInside } from './shapes/branches.ts';
 import type { Spec } from './spec.ts';
 
 /** A member that a shape states of its values. */

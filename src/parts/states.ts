@@ -1,8 +1,9 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/measures.ts';
+import { type Following, readFollowing } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
 import { type Expression, entriesOf, entryOf, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
-import { type Following, readFollowing } from './following.ts';
+import type { Resource } from './resources.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 3: the machines of each resource. */
@@ -217,4 +218,10 @@ function readArrow(source: Source): Pick<Transition, 'from' | 'to'> {
     from: left === '*' ? '*' : from,
     to: right === '' ? [] : [{ at: source.at, state: right }],
   };
+}
+
+/** The state that a deleted row is in for the transition that brings it back: the one that this leaves. No other row is ever in it. */
+export function stateOfDeleted({ states }: { readonly states: States }, { name, kept }: Resource): string | undefined {
+  const transition = kept?.restore === undefined ? undefined : transitionNamed(states, name, kept.restore);
+  return transition && transition.from !== '*' && transition.from.length === 1 ? transition.from[0] : undefined;
 }

@@ -1,7 +1,6 @@
 import type { Json, Pointer } from '../document/document.ts';
 import { type Expression, entriesOf, type Fact, type Named, type Unstated } from './fact.ts';
-import { expand } from './read-shape.ts';
-import type { Shape } from './shape.ts';
+import { expand, type Shape } from './shape.ts';
 import { isPlainMap, named, type Source } from './source.ts';
 
 /** Part 9: which versions there are, how one is chosen, and what changed between them. */

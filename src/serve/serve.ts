@@ -1,4 +1,4 @@
-import type { OrderWord } from '../parts/refusal-order.ts';
+import type { OrderWord } from '../parts/errors.ts';
 import type { Reader, Transaction } from '../store/store.ts';
 import type { Identified } from './callers/presented.ts';
 import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';

@@ -1,4 +1,4 @@
-import type { OrderWord } from '../parts/refusal-order.ts';
+import type { OrderWord } from '../parts/errors.ts';
 import { after, type PromiseOrValue } from './exchange/after.ts';
 import { type Exchange, type OperationRun, type Plan, type Refusal, refusalReply } from './exchange/exchange.ts';
 import type { Reply } from './http/call.ts';

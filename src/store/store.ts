@@ -1,5 +1,4 @@
-import type { Erased, Erasure } from './erasure.ts';
-import type { Migration, StoredTable } from './migrated.ts';
+import type { Erased, Erasure, Migration, StoredTable } from './maintenance.ts';
 import type { Outbox, OutboxReader } from './outbox.ts';
 import type { SharedStore, SharedWork } from './sharing.ts';
 

@@ -1,7 +1,6 @@
 import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import type { LedgerFact } from '../parts/facts/ledger.ts';
-import { promisedOf } from '../parts/promised.ts';
-import type { Spec } from '../parts/spec.ts';
+import { promisedOf, type Spec } from '../parts/spec.ts';
 import { checkAsked, untriedOf } from './asked.ts';
 import { isInward } from './evidence/looks-at-errors.ts';
 import { type Budget, Spent, startBudget } from './exchange/budget.ts';

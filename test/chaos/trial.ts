@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { StoreNames } from '../../src/store/postgres/names.ts';
+import { StoreNames } from '../../src/store/postgres/dialect.ts';
 import type { Chance } from '../crash/chance.ts';
 import { createSender } from '../crash/clients.ts';
 import { History } from '../crash/history.ts';

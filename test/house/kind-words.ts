@@ -75,6 +75,6 @@ export const otherMeanings: readonly OtherMeaning[] = [
   { word: 'page', where: 'src/serve/service/unrouted.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
   { word: 'page', where: 'src/parts/children.ts', reason: 'how many children are shown' },
-  { word: 'page', where: 'src/parts/read-shape.ts', reason: 'how many children are shown' },
+  { word: 'page', where: 'src/parts/shape.ts', reason: 'how many children are shown' },
   { word: 'page', where: 'src/check/resources/children.ts', reason: 'how many children are shown' },
 ];

@@ -120,10 +120,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 export const filePowers: Readonly<Record<string, readonly Power[]>> = {
   'src/document/read/read.ts': ['machine', 'streams'],
   'src/serve/http/clock.ts': ['clock'],
-  // Makes the files of a store for their owner alone, and puts whole ones in their place, which the driver cannot.
+  // Makes the files of a store for their owner alone, puts whole ones in their place, and flushes its log beside the event loop, which the driver cannot.
   'src/store/sqlite/files.ts': ['machine'],
-  // Flushes the log of a store beside the event loop, which the driver cannot.
-  'src/store/sqlite/log-flush.ts': ['machine'],
   // Nothing but `node:http`, loaded without what an import of it brings along.
   'src/serve/http/node-http.ts': ['machine'],
 };

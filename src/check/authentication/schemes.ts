@@ -5,9 +5,9 @@ import { valueAt } from '../../document/source.ts';
 import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { isToken } from '../../kinds/http-token.ts';
-import { acceptedNames } from '../../parts/accepted.ts';
 import {
   type Authentication,
+  acceptedNames,
   kindOfScheme,
   placed,
   type Scheme,

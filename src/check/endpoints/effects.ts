@@ -1,6 +1,7 @@
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
+import { sentAs, type Taking } from '../../parts/answers.ts';
 import { type Effect, readEffect, resourceVerbs } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
@@ -10,7 +11,6 @@ import type { Shape } from '../../parts/shape.ts';
 import { isComposed } from '../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { machinesOf } from '../../parts/states.ts';
-import { sentAs, type Taking } from '../../parts/taking.ts';
 import { fieldOf, fieldVocabulary, knownTransitions, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 

@@ -1,8 +1,7 @@
 import { below } from '../../document/pointer.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
+import { type Endpoint, isBelow, type PathRow, rowsAlong } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { lookupOf, ownRow, parentRows, pathWays, referringField } from '../../parts/path-keys.ts';
-import { isBelow, type PathRow, rowsAlong } from '../../parts/path-rows.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';

@@ -7,7 +7,7 @@ import { brokerKind, brokerKinds } from '../../kinds/deliveries/all-brokers.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
 import { type Broker, type Push, pullOf } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { shapeAlong } from '../../parts/uses/following.ts';
+import { shapeAlong } from '../../parts/uses/states.ts';
 import { notADuration } from '../subject/data.ts';
 import { onlyType } from '../subject/json-types.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';

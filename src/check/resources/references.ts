@@ -1,10 +1,8 @@
 import { below } from '../../document/pointer.ts';
-import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
-import type { Kept } from '../../parts/kept.ts';
-import type { Resource } from '../../parts/resources.ts';
-import { machineWith } from '../../parts/states.ts';
+import type { Kept, Resource } from '../../parts/resources.ts';
+import { machineWith, stateOfDeleted } from '../../parts/states.ts';
 import { knownTransitions, listed } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 import { eachField } from './fields.ts';

@@ -1,12 +1,12 @@
 import { below } from '../../document/pointer.ts';
+import { type Following, type FollowingEffect, followingBounds } from '../../parts/effects.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { type Followed, followedOf, followingName, isFollowedBy, referringRows, transitionOf } from '../../parts/followed.ts';
-import { type Following, type FollowingEffect, followingBounds } from '../../parts/following.ts';
 import { verbOf } from '../../parts/operations.ts';
 import { isSuppliedByService, isWritable, takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { machineOn, machineWith } from '../../parts/states.ts';
-import { followingScopes, shapeAlong } from '../../parts/uses/following.ts';
+import { followingScopes, shapeAlong } from '../../parts/uses/states.ts';
 import { fieldOf, fieldVocabulary, knownTransitions, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 

@@ -1,8 +1,7 @@
 import { below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
-import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { type Machine, machinesOf, machineWith, type Target, type Transition } from '../../parts/states.ts';
+import { type Machine, machinesOf, machineWith, stateOfDeleted, type Target, type Transition } from '../../parts/states.ts';
 import { stateVocabulary, unstated } from '../subject/names.ts';
 import { isMeant, itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';

@@ -5,7 +5,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { valueShape } from '../../parts/shape-level.ts';
-import { mapInner, someInside } from '../../parts/shapes/inner.ts';
+import { mapInner, someInside } from '../../parts/shapes/branches.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
 import type { Spec } from '../../parts/spec.ts';
 

@@ -4,11 +4,9 @@ import { valueAt } from '../../document/source.ts';
 import { isMap, isStanding } from '../../document/values.ts';
 import type { Answer } from '../../parts/answers.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import { expand } from '../../parts/read-shape.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import type { Shape } from '../../parts/shape.ts';
-import { besideNull } from '../../parts/shapes/branches.ts';
-import { innerOf } from '../../parts/shapes/inner.ts';
+import { expand, type Shape } from '../../parts/shape.ts';
+import { besideNull, innerOf } from '../../parts/shapes/branches.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** A shape that the document states, and where. */

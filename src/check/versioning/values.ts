@@ -1,8 +1,11 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { trialsMost, trialValues } from '../../parts/samples/trials.ts';
+import { type Chance, chanceOf } from '../../parts/samples/chance.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isPlainMap } from '../../parts/source.ts';
 import { machineOn } from '../../parts/states.ts';
 import type { Change } from '../../parts/versioning.ts';
 import { CannotCarry, ChangeValues, shapeAfter, type ValueChange, versioningUses } from '../../parts/versions/change-values.ts';
@@ -131,4 +134,128 @@ function changesOf({ spec }: Subject): [string, Change][] {
   return entriesOf(spec.versioning.changes).flatMap(([version, changes]) =>
     (statedValue(changes) ?? []).map((change): [string, Change] => [version, change]),
   );
+}
+
+/** How many values a field is tried with, besides its bounds. */
+const trialsMost = 1000;
+
+/**
+ * Values to try a shape with: its bounds and what lies beside them, its allowed values, then others by chance that is none:
+ * the same text gives the same values. Not all of them fit; that is for the shape's schema to say.
+ */
+function trialValues(shape: Shape, text: string): Json[] {
+  const chance = chanceOf(text);
+  const bounds = boundsOf(shape);
+  const drawn = Array.from({ length: trialsMost }, (_, index) => draw(shape, chance, index, 0));
+  return [...bounds, ...drawn.filter((value) => value !== undefined)];
+}
+
+function boundsOf(shape: JsonMap): Json[] {
+  const listed = [...(Array.isArray(shape.enum) ? shape.enum : []), ...(shape.const === undefined ? [] : [shape.const])];
+  const types = typesIn(shape);
+  const step = numberAt(shape, 'multipleOf') ?? (has(types, 'number') ? 0.01 : 1);
+  const edges = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].flatMap((word) => numberAt(shape, word) ?? []);
+  const numbers = isNumeric(shape) ? [...edges.flatMap((edge) => [edge, edge - step, edge + step]), 0, step, -step] : [];
+  const lengths = ['minLength', 'maxLength'].flatMap((word) => numberAt(shape, word) ?? []);
+  const texts = has(types, 'string')
+    ? ['', ...lengths.filter((length) => length <= textMost).map((length) => 'x'.repeat(length))]
+    : [];
+  return [...listed, ...numbers, ...texts, ...(has(types, 'boolean') ? [true, false] : [])];
+}
+
+const depthMost = 4;
+const textMost = 10_000;
+
+function draw(shape: JsonMap, chance: Chance, index: number, depth: number): Json | undefined {
+  if (Array.isArray(shape.enum)) return one(shape.enum as readonly Json[], chance);
+  if (shape.const !== undefined) return shape.const;
+  const types = typesIn(shape).filter((type) => type !== 'null');
+  const type = types.length === 0 ? undefined : one(types, chance);
+  if (type === 'integer' || type === 'number') return drawNumber(shape, type === 'integer', chance, index);
+  if (type === 'boolean') return chance.below(2) === 0;
+  if (type === 'string') return drawText(shape, chance);
+  if (depth > depthMost) return undefined;
+  if (type === 'array') return drawList(shape, chance, index, depth);
+  return type === 'object' ? drawMembers(shape, chance, index, depth) : undefined;
+}
+
+/** Spread over the whole range, and as often over its small numbers. */
+function drawNumber(shape: JsonMap, isWhole: boolean, chance: Chance, index: number): number {
+  const wide = 2 ** 53 - 1;
+  const least = numberAt(shape, 'minimum') ?? numberAt(shape, 'exclusiveMinimum') ?? -wide;
+  const most = numberAt(shape, 'maximum') ?? numberAt(shape, 'exclusiveMaximum') ?? wide;
+  const step = numberAt(shape, 'multipleOf') ?? (isWhole ? 1 : undefined);
+  const small = Math.min(most, Math.max(least, 0)) + (partOf(chance) - (least < 0 ? 0.5 : 0)) * 10 ** (index % 12);
+  const drawn = index % 2 === 0 ? least + partOf(chance) * (most - least) : Math.min(most, Math.max(least, small));
+  return step === undefined ? Number(drawn.toPrecision(1 + (index % 15))) : Math.round(drawn / step) * step;
+}
+
+const letters = [...'abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 -_.,:;/äßø漢字🚚'];
+
+function drawText(shape: JsonMap, chance: Chance): string {
+  const format = typeof shape.format === 'string' ? shape.format : undefined;
+  const made = format === undefined ? undefined : ofFormat(format, chance);
+  if (made !== undefined) return made;
+  const least = numberAt(shape, 'minLength') ?? 0;
+  const most = Math.min(numberAt(shape, 'maxLength') ?? least + 40, least + 200);
+  const length = least + chance.below(most - least + 1);
+  return Array.from({ length: Math.min(length, textMost) }, () => one(letters, chance)).join('');
+}
+
+function ofFormat(format: string, chance: Chance): string | undefined {
+  const ms = Math.floor((partOf(chance) * 2 - 0.5) * 2 ** 41);
+  const digits = (most: number) => String(chance.below(most));
+  const own = formatNamed(format);
+  if (own?.time && own.type === 'string') return String(own.time.write(ms));
+  if (format === 'date') return new Date(ms).toISOString().slice(0, 10);
+  if (format === 'time') return new Date(ms).toISOString().slice(11);
+  if (own?.standsFor === 'digits') return `${digits(1e9)}.${digits(1e4)}`;
+  if (own?.standsFor === 'wide integer') return digits(2 ** 53);
+  return typeof own?.example === 'string' ? own.example : undefined;
+}
+
+function drawList(shape: JsonMap, chance: Chance, index: number, depth: number): Json {
+  const length = (numberAt(shape, 'minItems') ?? 0) + chance.below(4);
+  const { items } = shape;
+  if (!isPlainMap(items)) return [];
+  return Array.from({ length }, () => draw(items, chance, index, depth + 1)).filter((item) => item !== undefined);
+}
+
+function drawMembers(shape: JsonMap, chance: Chance, index: number, depth: number): Json {
+  const required = new Set(Array.isArray(shape.required) ? shape.required : []);
+  const members = Object.entries(isPlainMap(shape.properties) ? shape.properties : {}).flatMap(([name, inner]) => {
+    const isThere = required.has(name) || chance.below(2) === 0;
+    const value = isThere && isPlainMap(inner) ? draw(inner, chance, index, depth + 1) : undefined;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+/** The JSON types that a shape states. */
+function typesIn({ type }: JsonMap): string[] {
+  return (Array.isArray(type) ? type : [type]).filter((word: Json | undefined) => typeof word === 'string');
+}
+
+function isNumeric(shape: JsonMap): boolean {
+  const types = typesIn(shape);
+  return has(types, 'integer') || has(types, 'number');
+}
+
+function has(types: Iterable<string>, type: string): boolean {
+  return [...types].includes(type);
+}
+
+function numberAt(shape: JsonMap, word: string): number | undefined {
+  const value = shape[word];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A part of one, from nothing up to all of it. */
+function partOf(chance: Chance): number {
+  return chance.below(2 ** 32) / 2 ** 32;
+}
+
+function one<T>(list: readonly T[], chance: Chance): T {
+  // No list that comes here is empty but an empty enum, which allows nothing.
+  return list[chance.below(list.length)] as T;
 }

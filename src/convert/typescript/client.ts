@@ -1,7 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { newMap } from '../../document/values.ts';
-import { acceptedSets } from '../../parts/accepted.ts';
-import { kindOfScheme, placed, type Scheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedSets, kindOfScheme, placed, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import { placeMadeBy } from '../../parts/field-path.ts';

@@ -1,11 +1,10 @@
 import { standsFor } from '../../kinds/formats/all.ts';
 import { pageStyle } from '../../kinds/pages/all.ts';
-import type { Answer } from '../../parts/answers.ts';
+import { type Answer, isOfChosen } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isEverShown, replacesChildren, requestShape } from '../../parts/payload.ts';
-import { isOfChosen } from '../../parts/selecting.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { literal, type TypeNames, unsettledLine } from '../spec/words.ts';
 import { filledParameters, filledProperties, listPagination, parameterMembers } from './parameters.ts';

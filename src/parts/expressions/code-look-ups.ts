@@ -1,9 +1,9 @@
 /** The code of what expressions look up: another row, and the address of one. */
 
 import { bounds, charge, Failed, type Raw } from './cel-value.ts';
-import type { Code, Coding, Evaluation, Locals } from './code-path.ts';
+import type { Coding, Locals } from './code-path.ts';
+import { type Code, type Evaluation, outcome } from './json-values.ts';
 import type { NodeOf } from './node.ts';
-import { outcome } from './outcome.ts';
 
 /** The row that is looked up, undefined where there is none. Of a field that must have what is not there, none has it. */
 export function codeFind(coding: Coding, node: NodeOf<'find'>, locals: Locals): Code {

@@ -1,20 +1,9 @@
 import { type CelType, slotHolds, slotsOf } from './cel-type.ts';
 import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
 import { codeFind, codeLink } from './code-look-ups.ts';
-import {
-  type Code,
-  type Coding,
-  codeField,
-  codeHas,
-  codeIndex,
-  codeLoop,
-  codeName,
-  crossed,
-  type Evaluation,
-  type Locals,
-} from './code-path.ts';
+import { type Coding, codeField, codeHas, codeIndex, codeLoop, codeName, type Locals } from './code-path.ts';
 import type { Inferred } from './infer.ts';
-import { isSameForm, rawInteger } from './json-values.ts';
+import { type Code, crossed, type Evaluation, isSameForm, rawInteger } from './json-values.ts';
 import type { BinaryOperator, Node, NodeOf } from './node.ts';
 import { operators } from './operators.ts';
 import type { Scope } from './scope.ts';

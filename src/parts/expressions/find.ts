@@ -8,9 +8,8 @@ import { linkBase, type PathPiece, pathPieces, readersOf } from '../row-address.
 import type { Spec } from '../spec.ts';
 import { type CelType, dyn, fitsType, type ObjectType, string, typeName } from './cel-type.ts';
 import { bounds } from './cel-value.ts';
-import { type Around, keysAround, known, nearestRemedy, type Typed, type TypeWalk } from './member.ts';
+import { type Around, keysAround, known, nearestRemedy, pathKey, type Typed, type TypeWalk } from './member.ts';
 import type { FindKey, Node, NodeOf } from './node.ts';
-import { pathKey } from './presence.ts';
 import type { Scope } from './scope.ts';
 import { maybeAbsent, typeOfShape } from './shape-type.ts';
 

@@ -16,10 +16,21 @@ import {
   unify,
 } from './cel-type.ts';
 import { type Link, type Lookup, typeOfFind, typeOfLink } from './find.ts';
-import { type Around, bind, keysAround, known, nearestRemedy, type Typed, type TypeWalk, typedMemberOf } from './member.ts';
+import {
+  type Around,
+  bind,
+  both,
+  keysAround,
+  known,
+  nearestRemedy,
+  nothingKnown,
+  pathKey,
+  type Typed,
+  type TypeWalk,
+  typedMemberOf,
+} from './member.ts';
 import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
 import { typeOfBinary, typeOfChoice, typeOfLogic, typeOfMinus } from './operators.ts';
-import { both, nothingKnown, pathKey } from './presence.ts';
 import { type Scope, typeOfVariable } from './scope.ts';
 
 /** What is known of an expression in one scope: the type of each of its nodes, and what is wrong with it. */

@@ -1,3 +1,5 @@
+/** How values cross from JSON into expressions, and what came out goes back. */
+
 import type { CelType, ObjectType } from './cel-type.ts';
 import { charge, chargeItems, checkTimestamp, Duration, Failed, type Frame, type Raw, type Value } from './cel-value.ts';
 import { instantOf } from './time-functions.ts';
@@ -6,7 +8,7 @@ import { instantOf } from './time-functions.ts';
 export type FromJson = (raw: Raw, frame: Frame) => Value;
 
 /** How values of a type cross. Null is a value inside lists alone; an absent field of an object stays absent. */
-export function crossingOf(type: CelType): FromJson {
+function crossingOf(type: CelType): FromJson {
   switch (type.is) {
     case 'bool':
       return (raw) => (typeof raw === 'boolean' ? raw : misfit('a boolean'));
@@ -126,7 +128,7 @@ export interface ResultType {
 type Return = (value: Value) => Raw;
 
 /** How values go back to JSON. Computed times are UTC with milliseconds, or whole seconds where a `unix-time` is wanted. */
-export function returnOf({ type, optional }: ResultType): Return {
+function returnOf({ type, optional }: ResultType): Return {
   const inner = returnAs(type);
   return (value) => {
     if (value !== null) return inner(value);
@@ -242,4 +244,35 @@ export function isSameForm(actual: CelType, wanted: CelType): boolean {
   if (wanted.is === 'list') return actual.is === 'list' && isSameForm(actual.of, wanted.of);
   if (wanted.is === 'map' || wanted.is === 'object') return actual.is === 'map' || actual.is === 'object';
   return false;
+}
+
+/** A piece of an expression ready to run. @throws {Failed} */
+export type Evaluation<T> = (frame: Frame) => T;
+
+/** What a node was turned into: one that gives JSON as it came in and has not crossed yet, or one that gives a value. */
+export type Code =
+  | { readonly raw: true; readonly run: Evaluation<Raw>; readonly type: CelType }
+  | { readonly raw: false; readonly run: Evaluation<Value>; readonly type: CelType };
+
+/** A node's value, crossed. */
+export function crossed(code: Code): Evaluation<Value> {
+  if (!code.raw) return code.run;
+  const { run } = code;
+  const cross: FromJson = crossingOf(code.type);
+  return (frame) => cross(run(frame), frame);
+}
+
+/** What goes through untouched stays as it was sent; what was reckoned takes the form that is wanted. */
+export function outcome(code: Code, wanted: ResultType): Evaluation<Raw> {
+  if (code.raw && isSameForm(code.type, wanted.type)) {
+    const { run } = code;
+    return (frame) => {
+      const raw = run(frame);
+      if ((raw === null || raw === undefined) && !wanted.optional) throw new Failed('absent', 'nothing where a value is wanted');
+      return raw ?? null;
+    };
+  }
+  const run = crossed(code);
+  const give = returnOf(wanted);
+  return (frame) => give(run(frame));
 }

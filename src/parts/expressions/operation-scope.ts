@@ -1,12 +1,11 @@
 /** What an expression can read in an operation, and what is told of rows by an event. */
 
 import type { Json } from '../../document/document.ts';
-import type { Endpoint } from '../endpoints.ts';
+import type { Endpoint, PathRow } from '../endpoints.ts';
 import type { EventKind } from '../events.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation, type Operation, operationsOf, resourceOfEffect } from '../operations.ts';
 import type { Parameter } from '../parameters.ts';
-import type { PathRow } from '../path-rows.ts';
 import { identifierParameter, pathParameters, requestShape } from '../payload.ts';
 import { choosingShape } from '../reach.ts';
 import type { Shape } from '../shape.ts';

@@ -26,9 +26,20 @@ import {
   type Frame,
   type Value,
 } from './cel-value.ts';
-import { type Around, keysAround, known, type Typed, type TypeWalk } from './member.ts';
+import {
+  type Around,
+  both,
+  type Consequences,
+  keysAround,
+  known,
+  noConsequences,
+  nothingKnown,
+  pathKey,
+  shared,
+  type Typed,
+  type TypeWalk,
+} from './member.ts';
 import type { BinaryOperator, Node, NodeOf } from './node.ts';
-import { both, type Consequences, noConsequences, nothingKnown, pathKey, shared } from './presence.ts';
 
 const ordered = new Set(['bool', 'int', 'double', 'string', 'ref', 'timestamp', 'duration']);
 

@@ -4,14 +4,34 @@ import { AuthenticationForm, SchemeForm } from './authentication.ts';
 import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
 import { BrokerForm, EnvelopeForm, EventsForm, PullForm, PushForm } from './events.ts';
-import { FollowingForm } from './following.ts';
 import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
-import { PurposeForm } from './purpose.ts';
 import { ResourcesForm } from './resources.ts';
 import { DeprecationForm, ShapeForm } from './shape.ts';
-import { AnyForm, keys, MadeForm, NoneForm, OpenForm, OthersForm, Words } from './standing.ts';
+import {
+  AnyForm,
+  FollowingForm,
+  fact,
+  keys,
+  MadeForm,
+  NoneForm,
+  namedForm,
+  OpenForm,
+  OthersForm,
+  value,
+  Words,
+} from './standing.ts';
 import { StatesForm } from './states.ts';
 import { VersioningForm } from './versioning.ts';
+
+const PurposeForm = fact(
+  keys({
+    purpose: value(Type.String(), 'What the service is for, in a sentence.'),
+    base_url: fact(Words, 'The absolute base URL, or a list; its path is the prefix under which the endpoints are served.'),
+    users: fact(Type.Union([namedForm(Type.String()), Words]), 'Who uses the service, each with what it is.'),
+    functions: fact(namedForm(fact(Words)), 'What a user can do, and the operations that do it.'),
+  }),
+  'Part 1: what the service does.',
+);
 
 const EvidenceForm = Type.Array(
   keys({

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { separators } from '../choosing.ts';
+import { separators } from '../parameters.ts';
 import { AcceptForm } from './authentication.ts';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { conditions, type ErrorCondition } from '../conditions.ts';
-import { violationPaths } from '../message-template.ts';
-import { orderWords } from '../refusal-order.ts';
+import { orderWords, violationPaths } from '../errors.ts';
 import { shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 

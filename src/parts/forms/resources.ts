@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { followedForm, thenForm } from './following.ts';
 import { fieldWordForms, schemaWords } from './shape.ts';
-import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
+import { cel, fact, followedForm, keys, listing, namedForm, thenForm, value, Words } from './standing.ts';
 
 const FieldForm = value(
   Type.Union([

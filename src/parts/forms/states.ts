@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { thenForm } from './following.ts';
-import { cel, fact, keys, listing, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, thenForm, value, Words } from './standing.ts';
 
 const TargetsForm = Type.Union([
   Type.String(),

@@ -1,6 +1,10 @@
+/** Values of a format, and texts in which a pattern is found. */
+
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Format } from '../../kinds/formats/kind.ts';
 import { secondsOf, standardFormatNamed } from '../../kinds/formats/standard.ts';
+import { compilePattern, programOfShape } from '../patterns/pattern.ts';
+import type { Instruction } from '../patterns/steps.ts';
 import type { Chance } from './chance.ts';
 
 /** A format as samples need it: a test, and values of it. */
@@ -26,3 +30,139 @@ function makerOf({ time, covers, example }: Format): SampledFormat['make'] {
   const covered = standardFormatNamed(covers);
   return covered ? (chance) => covered.make(chance) : () => example;
 }
+
+/** A shortest text in which a pattern is found, made of plain characters; undefined where there is none, or none so simple. */
+export function sampleOfPattern(pattern: string): string | undefined {
+  const program = programOfShape(pattern);
+  const text = program && shortestWay(program.steps);
+  return text !== undefined && compilePattern(pattern)?.test(text) ? text : undefined;
+}
+
+/** Makes texts in which a pattern is found, each by a way of its own through it; undefined where the pattern is beyond these means. */
+export function compilePatternSamples(pattern: string): ((chance: Chance, least: number) => string | undefined) | undefined {
+  const program = programOfShape(pattern);
+  const isFound = compilePattern(pattern)?.test;
+  if (!program || !isFound) return undefined;
+  const { steps } = program;
+  const toEnd = distances(steps);
+  if (!Number.isFinite(toEnd[0] ?? Number.POSITIVE_INFINITY)) return undefined;
+  const choices = steps.map((step) => (step.op === 'point' ? charactersFor(step) : []));
+  return (chance, least) => {
+    for (let tries = 0; tries < triesMost; tries++) {
+      const text = wander(steps, toEnd, choices, chance, least);
+      if (text !== undefined && text.length >= least && isFound(text)) return text;
+    }
+    return undefined;
+  };
+}
+
+const triesMost = 8;
+const stepsMost = 4000;
+/** So many characters are gone through at random before the shortest way to the end is taken. */
+const usualLength = 16;
+
+/** Goes through the steps, at each fork a way by chance, until the text is long enough; then by the shortest way. */
+function wander(
+  steps: readonly Instruction[],
+  toEnd: readonly number[],
+  choices: readonly (readonly string[])[],
+  chance: Chance,
+  least: number,
+): string | undefined {
+  const wished = Math.max(least, usualLength);
+  let text = '';
+  let at = 0;
+  for (let round = 0; round < stepsMost; round++) {
+    const step = steps[at];
+    if (step === undefined || step.op === 'end') return text;
+    if (step.op === 'where' || step.op === 'look') at += 1;
+    else if (step.op === 'point') {
+      const taken = choices[at] ?? [];
+      text += taken[chance.below(taken.length)] ?? '';
+      at += 1;
+    } else {
+      const ways = step.to.filter((to) => Number.isFinite(toEnd[to] ?? Number.POSITIVE_INFINITY));
+      const shortest = Math.min(...ways.map((to) => toEnd[to] ?? Number.POSITIVE_INFINITY));
+      const isShort = text.length < wished;
+      // The way into a loop is its first: taking it as long as the text is short makes texts of one length.
+      if (isShort && isLoop(steps, step.to)) at = step.to[0] ?? steps.length;
+      else {
+        const open = isShort ? ways : ways.filter((to) => toEnd[to] === shortest);
+        at = open[chance.below(open.length)] ?? steps.length;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether a fork repeats what stands before it as often as one likes: its first way comes back to it. */
+function isLoop(steps: readonly Instruction[], to: readonly number[]): boolean {
+  const [into, out] = to;
+  if (into === undefined || out === undefined || to.length !== 2) return false;
+  const back = steps[out - 1];
+  return back?.op === 'fork' && back.to.length === 1 && back.to[0] === into - 1;
+}
+
+/** The least number of characters from each step to the end. */
+function distances(steps: readonly Instruction[]): number[] {
+  const found = steps.map(({ op }) => (op === 'end' ? 0 : Number.POSITIVE_INFINITY));
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (let at = steps.length - 1; at >= 0; at--) {
+      const step = steps[at];
+      if (step === undefined || step.op === 'end') continue;
+      const after = found[at + 1] ?? 0;
+      const next =
+        step.op === 'fork'
+          ? Math.min(...step.to.map((to) => found[to] ?? 0))
+          : step.op === 'where' || step.op === 'look'
+            ? after
+            : plainCharacters.some(takenBy(step))
+              ? after + 1
+              : Number.POSITIVE_INFINITY;
+      if (next < (found[at] ?? 0)) {
+        found[at] = next;
+        changed = true;
+      }
+    }
+  }
+  return found;
+}
+
+/** Letters and digits where a step takes any, else whatever of ASCII it takes. */
+function charactersFor(step: Extract<Instruction, { op: 'point' }>): readonly string[] {
+  const taken = plainCharacters.filter(takenBy(step));
+  const usual = taken.filter((character) => /[A-Za-z0-9]/.test(character));
+  return usual.length > 0 ? usual : taken;
+}
+
+function takenBy({ takes }: Extract<Instruction, { op: 'point' }>): (character: string) => boolean {
+  return (character) => takes(character.codePointAt(0) ?? 0);
+}
+
+/** Goes through the steps of a pattern in rounds, a character a round, until one way has come to the end. */
+function shortestWay(steps: readonly Instruction[]): string | undefined {
+  const reached = new Set<number>();
+  let texts = new Map<number, string>([[0, '']]);
+  while (texts.size > 0) {
+    const next = new Map<number, string>();
+    // Entries that are added while the map is gone through are gone through as well.
+    for (const [index, text] of texts) {
+      if (reached.has(index)) continue;
+      reached.add(index);
+      const step = steps[index];
+      if (step === undefined || step.op === 'end') return text;
+      if (step.op === 'fork') for (const to of step.to) texts.set(to, texts.get(to) ?? text);
+      else if (step.op === 'where' || step.op === 'look') texts.set(index + 1, texts.get(index + 1) ?? text);
+      else {
+        const character = plainCharacters.find(takenBy(step));
+        if (character !== undefined && !next.has(index + 1)) next.set(index + 1, text + character);
+      }
+    }
+    texts = next;
+  }
+  return undefined;
+}
+
+/** The printable characters of ASCII, the most usual ones first. */
+const plainCharacters = [...'aA0', ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(126 - index))];

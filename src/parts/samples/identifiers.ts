@@ -3,8 +3,7 @@ import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import type { Fits } from './fit.ts';
-import { formatOf } from './formats.ts';
-import { compilePatternSamples } from './pattern.ts';
+import { compilePatternSamples, formatOf } from './formats.ts';
 
 /** Makes an identifier of a resource that nothing says how to make; undefined where none fits. */
 export type MakeIdentifier = (chance: Chance, sequence: number) => string | number | undefined;

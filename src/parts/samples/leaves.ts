@@ -7,8 +7,7 @@ import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import { describedAlways, describedWords } from './described-words.ts';
 import type { Fits } from './fit.ts';
-import { formatOf } from './formats.ts';
-import { compilePatternSamples, sampleOfPattern } from './pattern.ts';
+import { compilePatternSamples, formatOf, sampleOfPattern } from './formats.ts';
 import { nothing } from './sampler.ts';
 
 /** Makes what has no members: a constant, a listed value, a default or an example that fits, a text or a number of the shape. */

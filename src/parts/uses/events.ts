@@ -22,7 +22,7 @@ import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { headerUses, valueUses } from './endpoints.ts';
-import { aList, itemShape } from './following.ts';
+import { aList, itemShape } from './states.ts';
 
 /** The expressions of part 6: when an event is emitted, what it says, who receives it, and how it is wrapped. */
 export function eventUses(spec: Spec): ExpressionUse[] {

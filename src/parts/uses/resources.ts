@@ -18,7 +18,7 @@ import type { Field, Resource } from '../resources.ts';
 import type { Spec } from '../spec.ts';
 import { transitionNamed } from '../states.ts';
 import { deletedUses } from './endpoints.ts';
-import { followingUses } from './following.ts';
+import { followingUses } from './states.ts';
 
 /** The expressions of part 2: what sets fields, and for which rows a value is unique. */
 export function resourceUses(spec: Spec): ExpressionUse[] {

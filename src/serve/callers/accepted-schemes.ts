@@ -1,6 +1,5 @@
 import type { SchemeKind } from '../../kinds/schemes/kind.ts';
-import { acceptedNames, acceptedSets } from '../../parts/accepted.ts';
-import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedNames, acceptedSets, kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';

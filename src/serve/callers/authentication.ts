@@ -1,5 +1,4 @@
-import { acceptedSets } from '../../parts/accepted.ts';
-import type { SchemeSet } from '../../parts/authentication.ts';
+import { acceptedSets, type SchemeSet } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isCallerKnown } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';

@@ -1,8 +1,7 @@
 import { compileDays } from '../../kinds/limits/calendar.ts';
-import type { Choosing } from '../../parts/choosing.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Operator, Parameter } from '../../parts/parameters.ts';
+import type { Choosing, Operator, Parameter } from '../../parts/parameters.ts';
 import { type Reach, type ReachStep, reachOf } from '../../parts/reach.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Condition, Operand, RowLink, Scalar } from '../../store/store.ts';

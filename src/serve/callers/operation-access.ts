@@ -1,7 +1,6 @@
 /** What one user may do: in one operation, and which rows of a resource it may read there. */
 
-import { acceptedSets } from '../../parts/accepted.ts';
-import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedSets, kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
 import { type ErrorCondition, narrowerOf } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';

@@ -2,10 +2,10 @@
 
 import { meansKind, toldAs } from '../../parts/event-names.ts';
 import type { EventKind, Push } from '../../parts/events.ts';
+import { soughtIn } from '../../parts/expressions/compile.ts';
 import { childNodes, type Node } from '../../parts/expressions/node.ts';
 import { toldShape } from '../../parts/expressions/operation-scope.ts';
 import { parseExpression } from '../../parts/expressions/parse.ts';
-import { soughtIn } from '../../parts/expressions/reads.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';

@@ -3,8 +3,7 @@
 import type { JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { type EvaluationContext, Failed as FailedValue } from '../../parts/expressions/cel-value.ts';
-import { compileExpression } from '../../parts/expressions/compile.ts';
-import type { Read } from '../../parts/expressions/reads.ts';
+import { compileExpression, type Read } from '../../parts/expressions/compile.ts';
 import type { ExpressionUse, Scope } from '../../parts/expressions/scope.ts';
 import { type Expression, entriesOf, entryOf } from '../../parts/fact.ts';
 import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';

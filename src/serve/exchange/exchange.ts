@@ -1,8 +1,8 @@
 import type { JsonMap } from '../../document/document.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { OrderWord } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { OrderWord } from '../../parts/refusal-order.ts';
 import type { BodyRead, Broken, Call, Reply } from '../http/call.ts';
 import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';

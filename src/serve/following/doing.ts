@@ -1,6 +1,6 @@
+import type { FollowingEffect } from '../../parts/effects.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { followingName } from '../../parts/followed.ts';
-import type { FollowingEffect } from '../../parts/following.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
 import { freePass, freeReading } from '../callers/operation-access.ts';

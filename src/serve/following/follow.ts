@@ -1,9 +1,9 @@
 /** What follows from changes of rows, for the row itself and its children. */
 
 import { below } from '../../document/pointer.ts';
+import { type Following, followingBounds } from '../../parts/effects.ts';
 import type { Expression } from '../../parts/fact.ts';
 import { type Followed, followedOf, referringRows } from '../../parts/followed.ts';
-import { type Following, followingBounds } from '../../parts/following.ts';
 import type { Scalar } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { type Evaluate, getOrMake, isFailed, type PreparedExpression, unfit } from '../exchange/compilation.ts';

@@ -3,8 +3,7 @@
 import { fragmentStepOf } from '../../document/pointer.ts';
 import { jsonTypeOf } from '../../document/values.ts';
 import { formats, standsFor } from '../../kinds/formats/all.ts';
-import { alternativesOf, conjunctsOf } from '../../parts/shapes/branches.ts';
-import { inForce, mapInner } from '../../parts/shapes/inner.ts';
+import { alternativesOf, conjunctsOf, inForce, mapInner } from '../../parts/shapes/branches.ts';
 import { keywordsThatMean } from '../../parts/shapes/keywords.ts';
 
 /** A JSON Schema as an object; booleans stand for themselves where a schema may be one. Words it does not know are ignored. */

@@ -1,6 +1,6 @@
 /** Documents of XML: what a schema says of its elements, and how a value is written in them. */
 
-import { inForce } from '../../parts/shapes/inner.ts';
+import { inForce } from '../../parts/shapes/branches.ts';
 import { compileCoercion } from './form.ts';
 import { isSchema, itemOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 

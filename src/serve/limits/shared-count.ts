@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DecidedRate, SharedRates, TakenRate } from '../../store/shared-rates.ts';
+import type { DecidedRate, SharedRates, TakenRate } from '../../store/sharing.ts';
 import type { RateUse } from '../exchange/counted.ts';
 import type { Refusal } from '../exchange/exchange.ts';
 import { retryAfter } from './rate-headers.ts';

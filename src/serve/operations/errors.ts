@@ -2,10 +2,9 @@
 
 import { pathOf } from '../../document/pointer.ts';
 import { type ErrorCondition, generalCondition, narrowerOf, ownAnswer } from '../../parts/conditions.ts';
-import type { ErrorCode, ErrorRule, Errors } from '../../parts/errors.ts';
+import { compileMessage, type ErrorCode, type ErrorRule, type Errors, tellsViolation, writtenPath } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
-import { compileMessage, tellsViolation, writtenPath } from '../../parts/message-template.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import { ruleFor } from '../../parts/possible-errors.ts';

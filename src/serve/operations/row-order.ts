@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { orderWords, rowWords, wholeOrder } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
-import { orderWords, rowWords, wholeOrder } from '../../parts/refusal-order.ts';
 import type { Plan, View } from '../exchange/exchange.ts';
 import { type Act, readFor, workFor } from '../resources/act.ts';
 import { compileLocator, type Locator } from '../resources/locate.ts';

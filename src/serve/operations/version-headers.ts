@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { sortKeyOf } from '../../parts/parameters.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { resourcesIn } from '../../parts/shape-level.ts';
-import { sortKeyOf } from '../../parts/sorting.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Deprecation, endOf, type Selection, type Version, versionedPath } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';

@@ -1,7 +1,7 @@
 /** What all acts on rows share: their steps, the work of one change, and how its expressions reach other rows. */
 
 import type { Draw } from '../../kinds/generators/kind.ts';
-import type { OrderWord } from '../../parts/refusal-order.ts';
+import type { OrderWord } from '../../parts/errors.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';

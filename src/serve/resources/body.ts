@@ -1,9 +1,9 @@
 import { below } from '../../document/pointer.ts';
+import { takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { takenOf } from '../../parts/taking.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { warn } from '../exchange/warn.ts';

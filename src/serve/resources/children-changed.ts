@@ -1,9 +1,9 @@
+import { takenOf } from '../../parts/answers.ts';
+import { followingBounds } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { followingBounds } from '../../parts/following.ts';
 import { childrenTakerOf, requestShape, sentShape, takesChildren } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { takenOf } from '../../parts/taking.ts';
 import { freePass } from '../callers/operation-access.ts';
 import type { Exchange, Refusal, Value } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';

@@ -2,6 +2,7 @@
 
 import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
+import { takenOf } from '../../parts/answers.ts';
 import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
@@ -9,7 +10,6 @@ import { type Operation, operationsOf } from '../../parts/operations.ts';
 import { childShapes, requestShape, sentShape, takesChildren } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { named } from '../../parts/source.ts';
-import { takenOf } from '../../parts/taking.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';

@@ -1,8 +1,7 @@
 /** Rows and their paths: the rows that a path names, where a row is, and why it is not found there. */
 
-import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Endpoint, PathRow } from '../../parts/endpoints.ts';
 import { type BadKey, type KeyField, lookupOf, type PathLookup, referringField } from '../../parts/path-keys.ts';
-import type { PathRow } from '../../parts/path-rows.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { pathPieces, readersOf } from '../../parts/row-address.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -2,7 +2,7 @@ import type { JsonMap } from '../../document/document.ts';
 import { stepOf } from '../../document/pointer.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { constantsOf, fitsBranch, type Level, levelOf, reaching, resourcesIn, shapesOf } from '../../parts/shape-level.ts';
-import { someInside } from '../../parts/shapes/inner.ts';
+import { someInside } from '../../parts/shapes/branches.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Value } from '../exchange/exchange.ts';
 

@@ -1,6 +1,6 @@
+import { takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { takenOf } from '../../parts/taking.ts';
 import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import { withoutPrototype } from '../http/json.ts';

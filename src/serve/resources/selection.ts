@@ -2,6 +2,7 @@
 
 import type { JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { selectBounds, selectedPaths } from '../../parts/answers.ts';
 import type { Children } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -9,7 +10,6 @@ import { neverShownTo } from '../../parts/left-out.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isEverShown } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import { selectBounds, selectedPaths } from '../../parts/selecting.ts';
 import { levelOf, resolvedShape } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Exchange, type Fields, type OperationRun, refusalReply, type Value } from '../exchange/exchange.ts';

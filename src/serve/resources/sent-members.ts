@@ -2,6 +2,7 @@
 
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
+import { fieldOfMember } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { childrenTakerOf, takesChildren } from '../../parts/payload.ts';
@@ -9,7 +10,6 @@ import type { Shape } from '../../parts/shape.ts';
 import { constantsOf, fitsBranch, type Level, levelOf } from '../../parts/shape-level.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { fieldOfMember } from '../../parts/taking.ts';
 import { isMembers } from '../../parts/versions/carry.ts';
 import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
 import { copy } from '../http/json.ts';

@@ -1,10 +1,10 @@
 /** Transitions of a row: one that a caller fires, and those that an update is. */
 
 import { isSame } from '../../document/values.ts';
-import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { isStateSent } from '../../parts/payload.ts';
+import { stateOfDeleted } from '../../parts/states.ts';
 import type { Row } from '../../store/store.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';

@@ -1,8 +1,8 @@
 import { isSame } from '../../document/values.ts';
+import { takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/carry.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';

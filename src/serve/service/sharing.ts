@@ -2,8 +2,7 @@
 
 import { isRateWord, rateKind, rateKinds } from '../../kinds/limits/all.ts';
 import { openRedisRates, readRedisAddress } from '../../store/redis/rates.ts';
-import type { SharedRates } from '../../store/shared-rates.ts';
-import type { SharedStore, SharedWork } from '../../store/sharing.ts';
+import type { SharedRates, SharedStore, SharedWork } from '../../store/sharing.ts';
 import type { Store } from '../../store/store.ts';
 import { systemClock } from '../http/clock.ts';
 import type { CountingTogether } from '../limits/shared-count.ts';

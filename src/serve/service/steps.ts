@@ -1,5 +1,5 @@
+import { type OrderWord, wholeOrder } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
 import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
 import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { compileAuthentication } from '../callers/authentication.ts';

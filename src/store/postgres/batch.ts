@@ -1,7 +1,7 @@
 import { bareSql, type Connection, type FoundValues, type Sql } from './connection.ts';
+import type { StoreNames } from './dialect.ts';
 import { pointQueries, type Wanted } from './facts.ts';
 import { flushSql } from './flush.ts';
-import type { StoreNames } from './names.ts';
 import type { State, WrittenFacts } from './state.ts';
 
 /** What came of a body. */

@@ -1,6 +1,5 @@
 import type { ColumnSpec, Condition, Operand, Scalar } from '../store.ts';
-import type { TableShape } from './shapes.ts';
-import { arrayText, sqlTypes, valueText, written } from './texts.ts';
+import { arrayText, sqlTypes, type TableShape, valueText, written } from './dialect.ts';
 
 /** Gives what stands for one `$n` when the parameters of a question come. */
 export type GivenBinding = (params: readonly Scalar[]) => string | null;

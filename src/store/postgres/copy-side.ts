@@ -2,12 +2,11 @@ import { CannotCopy, type CopiedTable, type CopySide } from '../copying.ts';
 import type { Scalar } from '../store.ts';
 import { readAddress } from './address.ts';
 import { bareSql, type Connection } from './connection.ts';
+import { arrayText, quoteName, read, StoreNames, sqlTypes, valueText } from './dialect.ts';
+import { once } from './indexes.ts';
 import { bringTablesUp, tableNames } from './migration.ts';
-import { quoteName, StoreNames } from './names.ts';
 import { bringStoreUp } from './schema.ts';
-import { once } from './schema-change.ts';
 import { pgServer } from './server.ts';
-import { arrayText, read, sqlTypes, valueText } from './texts.ts';
 
 /** A schema as a copy sees it: nobody changes anything meanwhile. @throws {CannotCopy} where processes serve it. */
 export async function postgresSide(address: string): Promise<CopySide> {

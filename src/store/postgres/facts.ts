@@ -1,7 +1,6 @@
 import type { Row, Scalar, StoredRecord } from '../store.ts';
 import type { FoundValues, Sql } from './connection.ts';
-import type { TableShapes } from './shapes.ts';
-import { arrayText, read, readScalar, sqlTypes, valueText, written } from './texts.ts';
+import { arrayText, read, readScalar, sqlTypes, type TableShapes, valueText, written } from './dialect.ts';
 
 /** A row with the values of its unique columns and, where it was written here, all of them. */
 export interface Entry {

@@ -1,11 +1,19 @@
-import type { Migration, StoredTable } from '../migrated.ts';
+import type { Migration, StoredTable } from '../maintenance.ts';
 import type { ColumnSpec, Row, Scalar, TableSpec } from '../store.ts';
 import { bareSql, type Connection, type Sql } from './connection.ts';
-import { createIndexes, dropIndexes, indexesOf } from './indexes.ts';
-import { quoteName, type StoreNames } from './names.ts';
-import { foundBy, once, type SchemaChange } from './schema-change.ts';
-import { shapeOf, type TableShape } from './shapes.ts';
-import { arrayText, read, readScalar, sqlTypes, valueText, written } from './texts.ts';
+import {
+  arrayText,
+  quoteName,
+  read,
+  readScalar,
+  type StoreNames,
+  shapeOf,
+  sqlTypes,
+  type TableShape,
+  valueText,
+  written,
+} from './dialect.ts';
+import { createIndexes, dropIndexes, foundBy, indexesOf, once, type SchemaChange } from './indexes.ts';
 
 const ROWS_AT_ONCE = 500;
 

@@ -1,11 +1,8 @@
 import type { Renewal, Row, TableSpec } from '../store.ts';
 import { bareSql, type Connection } from './connection.ts';
-import { indexesOf, knownIndexes } from './indexes.ts';
+import { quoteName, readScalar, type StoreNames, shapeOf, type TableShape } from './dialect.ts';
+import { foundBy, indexesOf, knownIndexes, once, type PostgresColumnsOf, type ReadyTable } from './indexes.ts';
 import { addColumns, type Changed, knownColumns, staleColumns, updateSql } from './migration.ts';
-import { quoteName, type StoreNames } from './names.ts';
-import { foundBy, once, type PostgresColumnsOf, type ReadyTable } from './schema-change.ts';
-import { shapeOf, type TableShape } from './shapes.ts';
-import { readScalar } from './texts.ts';
 
 /** With fewer rows, others hardly notice that they wait for the whole of it. */
 const rowsLeast = 10_000;

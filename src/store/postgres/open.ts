@@ -1,4 +1,4 @@
-import type { SharedRates } from '../shared-rates.ts';
+import type { SharedRates } from '../sharing.ts';
 import type { Store } from '../store.ts';
 import { readAddress } from './address.ts';
 

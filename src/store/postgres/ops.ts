@@ -1,4 +1,4 @@
-import type { Erasure } from '../erasure.ts';
+import type { Erasure } from '../maintenance.ts';
 import type { Attempt, DeliveryOutcome, NewDelivery, NewEvent } from '../outbox.ts';
 import type { StoredCredential, Timer } from '../store.ts';
 

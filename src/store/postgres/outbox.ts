@@ -12,10 +12,10 @@ import type {
   StoredEvent,
 } from '../outbox.ts';
 import type { FoundValues, Sql } from './connection.ts';
+import { arrayText, read, written } from './dialect.ts';
 import type { StoreAsk } from './facts.ts';
 import type { Op } from './ops.ts';
 import type { State } from './state.ts';
-import { arrayText, read, written } from './texts.ts';
 
 const EVENT_COLUMNS = 'seq, id, kind, at, operation, resource, "row", payload, image, trace';
 const DELIVERY_COLUMNS = 'seq, event, subscriber, tries, due, settled, outcome';

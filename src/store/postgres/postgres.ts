@@ -1,25 +1,23 @@
 import { ReadFailed } from '../failures.ts';
-import type { Migration, StoredTable } from '../migrated.ts';
+import type { Migration, StoredTable } from '../maintenance.ts';
 import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import type { Settings } from './address.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
 import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
+import { quoteName, read, StoreNames, TableShapes, written } from './dialect.ts';
 import { flushSql, purgeSql } from './flush.ts';
+import type { PostgresColumnsOf } from './indexes.ts';
+import { whileAlone } from './leases.ts';
 import { bringTablesUp, tableNames, tablesWithRows } from './migration.ts';
-import { quoteName, StoreNames } from './names.ts';
 import { bringUpOnline } from './online.ts';
+import { dueTimers, nextTimer, timerOf, timersSql } from './outbox-sql.ts';
 import { type Latest, PostgresReader, type Queries } from './reader.ts';
 import { Reads } from './reads.ts';
 import { bringStoreUp } from './schema.ts';
-import type { PostgresColumnsOf } from './schema-change.ts';
-import { TableShapes } from './shapes.ts';
 import { PostgresSharing } from './sharing.ts';
 import { State } from './state.ts';
-import { read, written } from './texts.ts';
-import { dueTimers, nextTimer, timerOf, timersSql } from './timers.ts';
 import { PostgresTransaction } from './transaction.ts';
-import { whileAlone } from './turns.ts';
 
 /** Opens a store in a schema of a database that is reached by some way. */
 export async function openOn(server: Server, { schema, isPlain }: Pick<Settings, 'schema' | 'isPlain'>): Promise<Store> {

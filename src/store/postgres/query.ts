@@ -1,9 +1,7 @@
-import type { Condition, FoundRow, Operand, QuerySpec, Scalar } from '../store.ts';
+import type { Condition, FoundRow, Operand, QuerySpec, RowNumbers, Scalar } from '../store.ts';
 import { type ConditionScope, type GivenBinding, postgresCondition } from './condition.ts';
 import type { FoundValues, Sql } from './connection.ts';
-import { partLength } from './number-parts.ts';
-import type { ShapeColumn, TableShape, TableShapes } from './shapes.ts';
-import { readScalar, sqlTypes, valueText } from './texts.ts';
+import { readScalar, type ShapeColumn, sqlTypes, type TableShape, type TableShapes, valueText } from './dialect.ts';
 
 const ALIAS = 't';
 
@@ -185,4 +183,36 @@ function tablesOf(condition: Condition | undefined): string[] {
   if (condition.op === 'not' || condition.op === 'any') return tablesOf(condition.of);
   if (condition.op === 'some') return [condition.table, ...tablesOf(condition.of)];
   return condition.op === 'absent' ? inside(condition.of) : [];
+}
+
+/** How many numbers one part has; the last may have fewer. */
+const partLength = 1000;
+
+/** Very many numbers as a database told them, a text of some thousand letters for each part, of which none is read before it is wanted. */
+export class NumberParts implements RowNumbers {
+  readonly length: number;
+  readonly #parts: readonly string[];
+  #read: { readonly at: number; readonly numbers: readonly number[] } | undefined;
+
+  /** @param found The parts in their order: how many numbers each has, and the numbers with commas between them. */
+  constructor(found: readonly FoundValues[]) {
+    this.length = found.reduce((sum, [count]) => sum + Number(count), 0);
+    this.#parts = found.map(([, text]) => String(text));
+  }
+
+  slice(from = 0, to = this.length): number[] {
+    const out: number[] = [];
+    for (let at = from; at < Math.min(to, this.length); ) {
+      const part = Math.floor(at / partLength);
+      const some = this.#part(part).slice(at - part * partLength, to - part * partLength);
+      for (const number of some) out.push(number);
+      at += some.length;
+    }
+    return out;
+  }
+
+  #part(at: number): readonly number[] {
+    if (this.#read?.at !== at) this.#read = { at, numbers: (this.#parts[at] ?? '').split(',').map(Number) };
+    return this.#read.numbers;
+  }
 }

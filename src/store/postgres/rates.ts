@@ -1,8 +1,15 @@
 import { CommitFailed } from '../failures.ts';
-import type { AskedRate, AskedRates, DecidedRates, RateRules, SharedRates, TakenRate } from '../shared-rates.ts';
-import { WaitingRates } from '../shared-rates.ts';
+import {
+  type AskedRate,
+  type AskedRates,
+  type DecidedRates,
+  type RateRules,
+  type SharedRates,
+  type TakenRate,
+  WaitingRates,
+} from '../sharing.ts';
 import { bareSql, type Connection, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
-import type { StoreNames } from './names.ts';
+import type { StoreNames } from './dialect.ts';
 
 /** How often what is over is let go of, and how much of it at a time. */
 const purgeMs = 1000;

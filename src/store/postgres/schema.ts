@@ -1,6 +1,6 @@
+import { oldReceipts } from './changes.ts';
 import { bareSql, type Connection, DatabaseError } from './connection.ts';
-import { quoteName, type StoreNames } from './names.ts';
-import { oldReceipts } from './receipts.ts';
+import { quoteName, type StoreNames } from './dialect.ts';
 
 /** What a store's tables are of; a later format than the newest that is known here is not touched. */
 const FORMAT = 1;

@@ -1,10 +1,8 @@
-import type { RateRules, SharedRates } from '../shared-rates.ts';
-import type { Mark, SharedStore, SharedWork } from '../sharing.ts';
+import type { Mark, RateRules, SharedRates, SharedStore, SharedWork } from '../sharing.ts';
 import { bareSql, type Connection, overSessions, type Sql } from './connection.ts';
+import { read, type StoreNames, written } from './dialect.ts';
 import { Leases, type SharingMeans } from './leases.ts';
-import type { StoreNames } from './names.ts';
 import { PostgresRates } from './rates.ts';
-import { read, written } from './texts.ts';
 
 /** A notice that is lost costs so long. */
 const pollMs = 500;

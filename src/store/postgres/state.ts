@@ -1,6 +1,6 @@
+import type { TableShapes } from './dialect.ts';
 import { type FactPoint, type PointValues, pointKey, type StoreAsk, Wanted } from './facts.ts';
 import { marks, type Op } from './ops.ts';
-import type { TableShapes } from './shapes.ts';
 
 /** Stops a body that asked for what is not known yet; it is run again once that is. */
 const unanswered = Object.freeze({ name: 'Unanswered', message: 'what was asked for is not there yet; let this pass' });

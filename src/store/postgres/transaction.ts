@@ -1,9 +1,9 @@
-import type { Erased, Erasure } from '../erasure.ts';
 import { Duplicate } from '../failures.ts';
+import type { Erased, Erasure } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { NewRow, Row, Scalar, StoredCredential, StoredRecord, Timer, Transaction } from '../store.ts';
-import { erasedOf, eraseSql } from './erasing.ts';
 import type { Entry } from './facts.ts';
+import { erasedOf, eraseSql } from './flush.ts';
 import { PostgresOutboxChange } from './outbox.ts';
 import { PostgresReader } from './reader.ts';
 

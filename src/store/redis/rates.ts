@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { CommitFailed } from '../failures.ts';
 import { shownAddress } from '../postgres/address.ts';
-import type { AskedRate, AskedRates, DecidedRates, SharedRates } from '../shared-rates.ts';
-import { WaitingRates } from '../shared-rates.ts';
+import { type AskedRate, type AskedRates, type DecidedRates, type SharedRates, WaitingRates } from '../sharing.ts';
 
 /** What is asked of a client. */
 interface Client {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Erased, type Erasure, needlesOf } from '../erasure.ts';
+import { type Erased, type Erasure, needlesOf } from '../maintenance.ts';
 import { statement } from './statement.ts';
 
 /** Takes out whatever tells of somebody beside rows. It looks through all events, answers and counters, and is carried out inside a change. */

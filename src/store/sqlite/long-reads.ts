@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { ReadTooLong } from '../failures.ts';
 import type { Reader, TableSpec } from '../store.ts';
-import { Asks, runAsking } from './asks.ts';
 import { OutboxReads } from './outbox.ts';
-import { SqliteReader } from './reader.ts';
+import { Asks, runAsking, SqliteReader } from './reader.ts';
 import { CredentialTable, Records } from './records.ts';
 import { Tables } from './tables.ts';
 import type { Slices } from './walk.ts';

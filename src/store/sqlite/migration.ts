@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Duplicates } from '../failures.ts';
-import type { Migration, StoredTable } from '../migrated.ts';
+import type { Migration, StoredTable } from '../maintenance.ts';
 import type { ColumnSpec, IndexColumn, Renewal, Row, Scalar, TableSpec } from '../store.ts';
 import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
 import { encodeName, errorNumber, quote, rowsColumn, rowsTable, statement, UNIQUE_BROKEN } from './statement.ts';

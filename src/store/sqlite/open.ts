@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Damaged, Locked } from '../failures.ts';
-import { headOf, makePrivate, removeFile, sizeOf } from './files.ts';
-import type { Sync } from './log-flush.ts';
+import { headOf, makePrivate, removeFile, type Sync, sizeOf } from './files.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
 import { CREDENTIAL_TABLES } from './records.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, errorNumber, NOT_A_DATABASE, quote, READ_ONLY, statement } from './statement.ts';

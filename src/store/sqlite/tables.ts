@@ -10,10 +10,8 @@ import {
   type OrderColumn,
   type TableScope,
 } from './condition.ts';
-import type { WalkedPath } from './index-walk.ts';
-import { indexPath } from './index-walk.ts';
+import { indexPath, PartScan, type TableSelection, type WalkedPath } from './index-walk.ts';
 import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
-import { PartScan, type TableSelection } from './scan.ts';
 import type { SlicedQuestion } from './slices.ts';
 import { type Statement, statement } from './statement.ts';
 import { bound, STEP } from './walk.ts';

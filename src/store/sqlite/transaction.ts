@@ -1,5 +1,5 @@
-import type { Erased, Erasure } from '../erasure.ts';
 import { Duplicate } from '../failures.ts';
+import type { Erased, Erasure } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type {
   FoundRow,
@@ -14,10 +14,9 @@ import type {
   Timer,
   Transaction,
 } from '../store.ts';
-import { type Delayed, DelayedByBody } from './delayed.ts';
 import { insertEvent, OutboxChange } from './outbox.ts';
 import { type Contents, SqliteReader } from './reader.ts';
-import type { Savepoints } from './savepoints.ts';
+import { type Delayed, DelayedByBody, type Savepoints } from './savepoints.ts';
 
 /** What the bodies of one batch share. */
 export interface SharedByBodies {

@@ -1,10 +1,9 @@
-import { stateOfDeleted } from '../../parts/deleted-state.ts';
+import type { FollowingEffect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
-import type { FollowingEffect } from '../../parts/following.ts';
-import { type Machine, machineAt, type Transition } from '../../parts/states.ts';
+import { type Machine, machineAt, stateOfDeleted, type Transition } from '../../parts/states.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';

@@ -1,6 +1,6 @@
 import type { NearMiss } from '../../kinds/schemes/kind.ts';
 import { beginsAfter, endedBy, readToken, type Token } from '../../kinds/schemes/token.ts';
-import { acceptedNames } from '../../parts/accepted.ts';
+import { acceptedNames } from '../../parts/authentication.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Operation } from '../../parts/operations.ts';

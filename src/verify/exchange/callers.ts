@@ -2,8 +2,15 @@ import type { JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import type { RequestSigning, SigningMiss } from '../../kinds/schemes/signing.ts';
 import { readToken } from '../../kinds/schemes/token.ts';
-import { acceptedNames, acceptedSets } from '../../parts/accepted.ts';
-import { kindOfScheme, placed, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
+import {
+  acceptedNames,
+  acceptedSets,
+  kindOfScheme,
+  placed,
+  type Scheme,
+  type SchemeSet,
+  schemePrefix,
+} from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';

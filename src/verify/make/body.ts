@@ -1,14 +1,13 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { sentAs, takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { hasMeaning } from '../../parts/shapes/branches.ts';
-import { someInside } from '../../parts/shapes/inner.ts';
-import { sentAs, takenOf } from '../../parts/taking.ts';
+import { hasMeaning, someInside } from '../../parts/shapes/branches.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { SampleStyle, TrialRow, WantedRow } from '../exchange/row.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';

@@ -1,5 +1,4 @@
-import { acceptedNames } from '../../parts/accepted.ts';
-import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedNames, kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';

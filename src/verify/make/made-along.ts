@@ -1,7 +1,7 @@
+import type { Following } from '../../parts/effects.ts';
 import { logOf } from '../../parts/event-log.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
-import type { Following } from '../../parts/following.ts';
 import { takesChildren } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { machinesOf } from '../../parts/states.ts';

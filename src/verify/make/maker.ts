@@ -1,12 +1,11 @@
 import { isMap } from '../../document/values.ts';
-import { stateOfDeleted } from '../../parts/deleted-state.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { along, withPlaced } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
-import { machineIn } from '../../parts/states.ts';
+import { machineIn, stateOfDeleted } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { sentAs } from '../../parts/answers.ts';
 import type { Aggregate } from '../../parts/derived/aggregates.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -6,7 +7,6 @@ import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Machine, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
-import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { FieldValues } from '../../parts/expressions/cel-value.ts';
-import type { Read } from '../../parts/expressions/reads.ts';
+import type { Read } from '../../parts/expressions/compile.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';

@@ -1,7 +1,7 @@
+import { sentAs } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
-import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';

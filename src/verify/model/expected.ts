@@ -1,11 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import { takenOf } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundRows } from '../../parts/path-keys.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { type Machine, machineOn, transitionNamed } from '../../parts/states.ts';
-import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/carry.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/at-path.ts';

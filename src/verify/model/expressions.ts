@@ -1,7 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { type EvaluationContext, Failed } from '../../parts/expressions/cel-value.ts';
-import { type CompiledExpression, compileExpression } from '../../parts/expressions/compile.ts';
-import type { Read } from '../../parts/expressions/reads.ts';
+import { type CompiledExpression, compileExpression, type Read } from '../../parts/expressions/compile.ts';
 import type { ExpressionUse } from '../../parts/expressions/scope.ts';
 import type { Expression } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';

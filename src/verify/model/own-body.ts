@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { bytesFormat } from '../../kinds/formats/all.ts';
+import { fieldOfMember, takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import type { Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { fieldOfMember, takenOf } from '../../parts/taking.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/at-path.ts';
 import { isForm } from '../values/forms.ts';

@@ -1,10 +1,9 @@
 import type { Json, Pointer } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { type ErrorCondition, generalCondition, partsOf } from '../../parts/conditions.ts';
-import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
+import { type ErrorCode, type ErrorRule, tellsViolation } from '../../parts/errors.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { followingName } from '../../parts/followed.ts';
-import { tellsViolation } from '../../parts/message-template.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { isNever, refusingActs, ruleFor } from '../../parts/possible-errors.ts';
 import type { Spec } from '../../parts/spec.ts';

@@ -1,7 +1,7 @@
 import type { ErrorCondition } from '../../parts/conditions.ts';
+import { type OrderWord, wholeOrder } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { type OrderWord, wholeOrder } from '../../parts/refusal-order.ts';
 import type { FactName } from '../exchange/claim.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';

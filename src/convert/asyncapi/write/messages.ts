@@ -10,8 +10,7 @@ import { isAlwaysShown } from '../../../parts/payload.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';
 import { nothing } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
-import { conjunctionOf, fitsAll, hasMeaning } from '../../../parts/shapes/branches.ts';
-import { mapInner } from '../../../parts/shapes/inner.ts';
+import { conjunctionOf, fitsAll, hasMeaning, mapInner } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import {
   envelopeExample,

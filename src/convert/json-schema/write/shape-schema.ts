@@ -3,8 +3,16 @@ import { isStanding } from '../../../document/values.ts';
 import { formatNamed } from '../../../kinds/formats/all.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import type { Shape } from '../../../parts/shape.ts';
-import { alternativesOf, fitsAll, fitsAny, isComposed, unionOf, unionsOf, without } from '../../../parts/shapes/branches.ts';
-import { mapInner } from '../../../parts/shapes/inner.ts';
+import {
+  alternativesOf,
+  fitsAll,
+  fitsAny,
+  isComposed,
+  mapInner,
+  unionOf,
+  unionsOf,
+  without,
+} from '../../../parts/shapes/branches.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';

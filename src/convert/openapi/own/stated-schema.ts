@@ -1,8 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { expand, fieldWords } from '../../../parts/read-shape.ts';
-import { unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
-import { mapInner } from '../../../parts/shapes/inner.ts';
+import { expand, fieldWords } from '../../../parts/shape.ts';
+import { mapInner, unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isSame, newMap, type OpenMap } from '../../../document/values.ts';
-import { mapInner } from '../../../parts/shapes/inner.ts';
+import { mapInner } from '../../../parts/shapes/branches.ts';
 
 /** At a schema of 3.0: the words of 3.1 that stood there, and those of 3.0 that stand for them. */
 export const raisedKey = 'x-ninefold-3.1';

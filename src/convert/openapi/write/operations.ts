@@ -1,11 +1,10 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
-import { choosingWords } from '../../../parts/choosing.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { callableOperations, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
-import type { Parameter } from '../../../parts/parameters.ts';
+import { choosingWords, type Parameter } from '../../../parts/parameters.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import { choosingShape } from '../../../parts/reach.ts';
 import type { Shape } from '../../../parts/shape.ts';

@@ -1,10 +1,10 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
+import { compileMessage } from '../../../parts/errors.ts';
 import { Failed } from '../../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../../parts/expressions/compile.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
 import { placeMadeBy } from '../../../parts/field-path.ts';
-import { compileMessage } from '../../../parts/message-template.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { compileWithoutAbsent } from '../../../parts/shape-level.ts';
 import { fitsAll } from '../../../parts/shapes/branches.ts';

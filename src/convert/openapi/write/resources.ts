@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
-import type { Answer } from '../../../parts/answers.ts';
+import { type Answer, isOfChosen } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
@@ -9,7 +9,6 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { isAlwaysShown, isEverShown, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
-import { isOfChosen } from '../../../parts/selecting.ts';
 import { fitsAny, hasMeaning } from '../../../parts/shapes/branches.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 import type { Spec } from '../../../parts/spec.ts';

@@ -1,8 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { asKey } from '../../../kinds/schemes/in-openapi.ts';
-import { acceptedSets } from '../../../parts/accepted.ts';
-import { kindOfScheme, placed, type Scheme } from '../../../parts/authentication.ts';
+import { acceptedSets, kindOfScheme, placed, type Scheme } from '../../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';

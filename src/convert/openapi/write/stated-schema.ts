@@ -1,9 +1,8 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
-import { expand, fieldWords } from '../../../parts/read-shape.ts';
 import { identifierType } from '../../../parts/schemas.ts';
-import { besideNull, orNull } from '../../../parts/shapes/branches.ts';
-import { mapInner } from '../../../parts/shapes/inner.ts';
+import { expand, fieldWords } from '../../../parts/shape.ts';
+import { besideNull, mapInner, orNull } from '../../../parts/shapes/branches.ts';
 import { holdingOf } from '../../../parts/shapes/keywords.ts';
 import type { SchemaView } from '../../json-schema/write/shape-schema.ts';
 import { extensible } from '../../json-schema/write/shape-schema.ts';

@@ -1,7 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { conjunctionOf, fitsAny } from '../../../parts/shapes/branches.ts';
-import { mapInner } from '../../../parts/shapes/inner.ts';
+import { conjunctionOf, fitsAny, mapInner } from '../../../parts/shapes/branches.ts';
 import { alternativesWord, conjunctionWord } from '../../../parts/shapes/keywords.ts';
 import { eachSchema, raisedKey } from '../own/version-3-0.ts';
 

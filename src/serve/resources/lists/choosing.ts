@@ -2,8 +2,7 @@
 
 import { isSame } from '../../../document/values.ts';
 import { leftOutOf } from '../../../parts/left-out.ts';
-import type { Parameter } from '../../../parts/parameters.ts';
-import { isTurning, sortKeyOf } from '../../../parts/sorting.ts';
+import { isTurning, type Parameter, sortKeyOf } from '../../../parts/parameters.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { FoundRow, Reader } from '../../../store/store.ts';
 import { allFilters, type RowFilter } from '../../callers/list-access.ts';

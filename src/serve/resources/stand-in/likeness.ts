@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
+import { fieldOfMember } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
@@ -11,7 +12,6 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { fieldOfMember } from '../../../parts/taking.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';

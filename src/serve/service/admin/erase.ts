@@ -4,7 +4,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Resource } from '../../../parts/resources.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { needlesOf } from '../../../store/erasure.ts';
+import { needlesOf } from '../../../store/maintenance.ts';
 import type { Row, Transaction } from '../../../store/store.ts';
 import { operationsOn } from '../../callers/rules.ts';
 import { type Caller, type Fields, Refused } from '../../exchange/exchange.ts';

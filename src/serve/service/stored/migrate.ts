@@ -8,7 +8,7 @@ import type { Spec } from '../../../parts/spec.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
 import { type History, historyOf } from '../../../parts/versions/history.ts';
 import { Duplicates, StoreUnavailable } from '../../../store/failures.ts';
-import type { Migration } from '../../../store/migrated.ts';
+import type { Migration } from '../../../store/maintenance.ts';
 import type { Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
 import type { Compilation } from '../../exchange/compilation.ts';
 import { systemClock } from '../../http/clock.ts';

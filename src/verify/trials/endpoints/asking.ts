@@ -6,7 +6,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { sortKeyOf } from '../../../parts/sorting.ts';
+import { sortKeyOf } from '../../../parts/parameters.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';

@@ -1,11 +1,10 @@
 import type { Json } from '../../../document/document.ts';
 import { compileDays } from '../../../kinds/limits/calendar.ts';
-import type { Choosing } from '../../../parts/choosing.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { parameterShape } from '../../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import type { Parameter } from '../../../parts/parameters.ts';
+import type { Choosing, Parameter } from '../../../parts/parameters.ts';
 import { type Reach, reachOf } from '../../../parts/reach.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';

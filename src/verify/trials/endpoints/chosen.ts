@@ -1,9 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
-import type { Choosing } from '../../../parts/choosing.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entryOf } from '../../../parts/fact.ts';
-import type { Operator, Parameter } from '../../../parts/parameters.ts';
+import type { Choosing, Operator, Parameter } from '../../../parts/parameters.ts';
 import type { Reach } from '../../../parts/reach.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { moot } from '../../exchange/claim.ts';

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { isCut } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { directorOf } from '../../../parts/sorting.ts';
+import { directorOf } from '../../../parts/parameters.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';

@@ -1,8 +1,8 @@
 import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
+import type { OrderWord } from '../../../parts/errors.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
-import type { OrderWord } from '../../../parts/refusal-order.ts';
 import { crashKind, type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';

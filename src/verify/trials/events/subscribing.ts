@@ -7,7 +7,7 @@ import { askedFor, toldAs } from '../../../parts/event-names.ts';
 import type { EventKind, Push } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf } from '../../../parts/fact.ts';
 import { along, withPlaced } from '../../../parts/field-path.ts';
-import { shapeAlong } from '../../../parts/uses/following.ts';
+import { shapeAlong } from '../../../parts/uses/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';

@@ -1,7 +1,6 @@
-import type { Endpoint } from '../../../parts/endpoints.ts';
+import type { Endpoint, PathRow } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { boundRows, keyParameters, ownRow, parentRows } from '../../../parts/path-keys.ts';
-import type { PathRow } from '../../../parts/path-rows.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';

@@ -1,9 +1,8 @@
 import { isSame } from '../../../document/values.ts';
-import { stateOfDeleted } from '../../../parts/deleted-state.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import type { Resource } from '../../../parts/resources.ts';
-import { machineOn, machineWith } from '../../../parts/states.ts';
+import { machineOn, machineWith, stateOfDeleted } from '../../../parts/states.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';

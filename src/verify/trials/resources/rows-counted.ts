@@ -1,8 +1,7 @@
 import type { Json } from '../../../document/document.ts';
-import { stateOfDeleted } from '../../../parts/deleted-state.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
-import { type Machine, machinesOf } from '../../../parts/states.ts';
+import { type Machine, machinesOf, stateOfDeleted } from '../../../parts/states.ts';
 import { statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 

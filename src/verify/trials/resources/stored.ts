@@ -1,8 +1,8 @@
+import { takenOf } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
-import { takenOf } from '../../../parts/taking.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';

@@ -1,8 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
+import type { Following, FollowingEffect } from '../../../parts/effects.ts';
 import { type Expression, entriesOf } from '../../../parts/fact.ts';
 import { comingOf, type Followed, followingName, transitionOf } from '../../../parts/followed.ts';
-import type { Following, FollowingEffect } from '../../../parts/following.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import { machineWith, type Transition } from '../../../parts/states.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';

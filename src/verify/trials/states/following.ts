@@ -1,7 +1,7 @@
+import type { Following, FollowingEffect } from '../../../parts/effects.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Followed, followedOf, followingName, referringRows, transitionOf } from '../../../parts/followed.ts';
-import type { Following, FollowingEffect } from '../../../parts/following.ts';
 import { type Machine, machineWith, type Transition } from '../../../parts/states.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';

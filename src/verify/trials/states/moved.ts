@@ -1,7 +1,6 @@
-import { stateOfDeleted } from '../../../parts/deleted-state.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
-import { allMachines, type Machine, type Transition } from '../../../parts/states.ts';
+import { allMachines, type Machine, stateOfDeleted, type Transition } from '../../../parts/states.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { factsOfFiring, factsOfMachine, fireable } from '../../make/transitions.ts';

@@ -1,3 +1,22 @@
+/** What is done to a whole store: it is brought up to a document's tables, and erased from. */
+
+/** A table with rows that nobody asked for. */
+export interface StoredTable {
+  readonly name: string;
+  /** How many rows, where there are at most 100,000. */
+  readonly count: number;
+}
+
+/** What bringing a store up to a document's tables did. */
+export interface Migration {
+  /** New tables, as `parcel`, and new columns of tables that were there, as `parcel.weight_g`. */
+  readonly added: readonly string[];
+  /** How many rows had columns filled. */
+  readonly refilled: number;
+  /** How many rows became others. */
+  readonly renewed: number;
+}
+
 /** What is taken out of a store for good, beside rows: all that tells of somebody, by what it is known by. */
 export interface Erasure {
   /** Rows of which nothing is to be told any more. */
