@@ -14,14 +14,13 @@ import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import { openToFire, stateOfAim, stateSent } from '../../make/walk.ts';
-import { targetTaken } from '../../model/access.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { ownRulesAt } from '../../model/own-condition.ts';
-import { followedIn } from '../../model/row-known.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
+import { outcomeFor, targetFor } from './outcome.ts';
 
 /** A transition that is fired in a state. */
 export interface FiredTransition {
@@ -258,44 +257,4 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
     isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
-}
-
-/**
- * What has to come of a transition, by the row, and what it refers to, as they were shown before: a state, `blocked`, or unknown, as where time in between
- * may have changed it; nothing where it was in another state.
- */
-export function outcomeFor(model: Model, firing: Fired, seen: SeenBefore): string | undefined {
-  const target = targetFor(model, firing, seen);
-  return typeof target === 'object' ? target.state : target;
-}
-
-type Fired = Pick<FiredTransition, 'machine' | 'transition'>;
-
-/** The exchange that fires it, and those that showed what it goes by. */
-interface SeenBefore {
-  readonly exchange: TrialExchange;
-  readonly was: TrialExchange;
-  readonly beside?: readonly TrialExchange[];
-}
-
-/** The same as the target itself, since several of one transition may lead to one state. */
-function targetFor(
-  model: Model,
-  { machine, transition }: Fired,
-  { exchange, was, beside = [] }: SeenBefore,
-): Target | 'blocked' | 'unknown' | undefined {
-  const fields = rowWith(model, was, idIn(model, exchange));
-  if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return undefined;
-  const firing = {
-    operation: exchange.endpoint?.operation ?? '',
-    row: fields,
-    caller: exchange.caller,
-    request: exchange.sent.json,
-    unseen: model.unseenBy(machine.resource, model.readerOf(was)),
-    ...(beside.length > 0 && { follow: followedIn(model, beside) }),
-  };
-  const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>
-    targetTaken(model.expressions, transition, { ...firing, nowMs }),
-  );
-  return first === last ? first : 'unknown';
 }
