@@ -3,7 +3,7 @@ import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { type Chance, chanceOf } from '../../parts/samples/chance.ts';
+import { type Chance, chanceOf } from '../../parts/samples/sampler.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { machineOn } from '../../parts/states.ts';

@@ -5,7 +5,7 @@ import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
 import { BrokerForm, EnvelopeForm, EventsForm, PullForm, PushForm } from './events.ts';
 import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
-import { ResourcesForm } from './resources.ts';
+import { ResourcesForm, StatesForm } from './resources.ts';
 import { DeprecationForm, ShapeForm } from './shape.ts';
 import {
   AnyForm,
@@ -20,7 +20,6 @@ import {
   value,
   Words,
 } from './standing.ts';
-import { StatesForm } from './states.ts';
 import { VersioningForm } from './versioning.ts';
 
 const PurposeForm = fact(

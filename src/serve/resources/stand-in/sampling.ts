@@ -1,5 +1,5 @@
 import { entryOf, statedValue } from '../../../parts/fact.ts';
-import { type Chance, chanceOf } from '../../../parts/samples/chance.ts';
+import { type Chance, chanceOf } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { Likeness } from './likeness.ts';
