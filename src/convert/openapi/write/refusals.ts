@@ -9,7 +9,7 @@ import { placeMadeBy } from '../../../parts/reach.ts';
 import { compileWithoutAbsent } from '../../../parts/shape-level.ts';
 import { fitsAll } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
-import { errorScope } from '../../../parts/uses/errors.ts';
+import { errorScope } from '../../../parts/uses/callers.ts';
 import { errorMedia, errorSchema } from '../../json-schema/write/payload-schemas.ts';
 import { type PossibleRefusal, refusalsOf } from '../../spec/refusals.ts';
 import { componentName } from '../../spec/words.ts';
