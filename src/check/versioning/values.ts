@@ -1,3 +1,5 @@
+/** Whether values go between versions as their changes say: which values are tried, and what is found. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';

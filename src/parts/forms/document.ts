@@ -1,3 +1,5 @@
+/** The form of a whole document, which begins with its purpose. */
+
 import { Type } from 'typebox';
 import { withKinds } from '../kind-forms.ts';
 import { AuthenticationForm, SchemeForm } from './authentication.ts';
