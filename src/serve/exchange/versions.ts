@@ -4,7 +4,7 @@ import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Selection } from '../../parts/versioning.ts';
 import { Carries } from '../../parts/versions/carries.ts';
-import { type History, historyOf } from '../../parts/versions/history.ts';
+import { type History, historyOf } from '../../parts/versions/carry.ts';
 import { specInVersion } from '../../parts/versions/spec-in-version.ts';
 import type { Validator } from '../http/ajv.ts';
 import type { Validate } from '../http/validation.ts';

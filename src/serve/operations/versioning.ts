@@ -1,6 +1,6 @@
 import { entryOf } from '../../parts/fact.ts';
 import type { Selection } from '../../parts/versioning.ts';
-import type { History } from '../../parts/versions/history.ts';
+import type { History } from '../../parts/versions/carry.ts';
 import { isServed } from '../../parts/versions/spec-in-version.ts';
 import type { Store } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';

@@ -6,7 +6,7 @@ import { uniquesOf } from '../../../parts/inner-values.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
-import { type History, historyOf } from '../../../parts/versions/history.ts';
+import { type History, historyOf } from '../../../parts/versions/carry.ts';
 import { Duplicates, StoreUnavailable } from '../../../store/failures.ts';
 import type { Migration } from '../../../store/maintenance.ts';
 import type { Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
