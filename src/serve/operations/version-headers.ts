@@ -10,7 +10,7 @@ import type { History } from '../../parts/versions/carry.ts';
 import type { Exchange, Plan } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import type { Call, Reply } from '../http/call.ts';
-import { pathReader } from '../http/route-template.ts';
+import { pathReader } from '../http/target.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -15,9 +15,8 @@ import { systemClock } from '../../http/clock.ts';
 import type { Models } from '../../resources/act.ts';
 import { compileModels, type RowModel } from '../../resources/model.ts';
 import { startViewCompilation } from '../../resources/view-compilation.ts';
-import { MisfitCount, Misfits } from './misfits.ts';
 import { changesAbove, levelOfRows, originOf, type RowsOrigin, readOrigin, renamedOrigin } from './origin.ts';
-import { compileRenewal, requiredDefaults } from './renewing.ts';
+import { compileRenewal, MisfitCount, Misfits, requiredDefaults } from './renewing.ts';
 
 /** How stored rows are brought up to a document. */
 export interface MigrationOptions {
