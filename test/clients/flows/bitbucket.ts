@@ -357,7 +357,8 @@ export const vendor: Vendor<APIClient> = {
         );
       },
       'a name is there once': async () => {
-        const _body = { type: 'deployment_environment', name: 'Stage' };
+        const environment_type = { type: 'deployment_environment_type', name: 'Staging' };
+        const _body = { type: 'deployment_environment', name: 'Stage', environment_type };
         await refused(api.deployments.createEnvironment({ workspace, repo_slug: 'deployed', _body }), 409);
       },
       delete: async () => {

@@ -295,12 +295,13 @@ export const vendor: Vendor<Version3Client> = {
         const made = await api.filters.createFilter({
           name: 'Open bugs',
           description: 'All of them',
-          jql: 'type = Bug',
+          favourite: false,
+          jql: 'summary ~ "bug"',
         } as never);
         s.id = given(made.id, 'id');
         assert.deepEqual(
           [made.name, made.description, made.jql, made.favourite],
-          ['Open bugs', 'All of them', 'type = Bug', false],
+          ['Open bugs', 'All of them', 'summary ~ "bug"', false],
         );
       },
       'it is a favourite': async () => {
@@ -320,9 +321,9 @@ export const vendor: Vendor<Version3Client> = {
         );
       },
       change: async () => {
-        await api.filters.updateFilter({ id: Number(s.id), name: 'Open tasks', jql: 'type = Task' } as never);
+        await api.filters.updateFilter({ id: Number(s.id), name: 'Open tasks', jql: 'summary ~ "task"' } as never);
         const read = await api.filters.getFilter({ id: Number(s.id) });
-        assert.deepEqual([read.id, read.name, read.jql], [s.id, 'Open tasks', 'type = Task']);
+        assert.deepEqual([read.id, read.name, read.jql], [s.id, 'Open tasks', 'summary ~ "task"']);
       },
       'it is no favourite any more': async () => {
         assert.equal((await api.filters.deleteFavouriteForFilter({ id: Number(s.id) })).favourite, false);
