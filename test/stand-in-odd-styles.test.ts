@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sentAs, takenOf } from '../src/parts/answers.ts';
+import { part } from './import/source.ts';
 import { answers, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** Styles of interfaces that most descriptions do not have, each with a document of its own. */
@@ -42,6 +43,36 @@ test('what is asked for below any of the addresses that a description states is 
     assert.equal((await ask('GET', `/v2/vaults/${made.id}`)).status, 404);
   };
   await standIn(paths, { vault }, stood, { servers });
+});
+
+test('a POST on one thing that is called its creation makes it under that name, and no other does', async () => {
+  const repository = object({ slug: string, about: string });
+  const sent = sends(ref('repository'));
+  const at = (summary: string) => ({
+    '/repositories/{owner}': { ...within('owner'), get: answers(object({ values: list(ref('repository')) })) },
+    '/repositories/{owner}/{slug}': {
+      ...within('owner', 'slug'),
+      get: answers(ref('repository')),
+      post: { summary, ...sent, ...answers(ref('repository')) },
+      delete: { responses: { 204: { description: 'Gone.' } } },
+      put: { ...sent, ...answers(ref('repository')) },
+    },
+  });
+  await standIn(at('Create a repository'), { repository }, async (ask) => {
+    assert.equal((await ask('POST', '/repositories/ann/left', { about: 'one' })).json.about, 'one');
+    assert.deepEqual((await ask('GET', '/repositories/ann/left')).json, { slug: 'left', about: 'one' });
+    await ask('DELETE', '/repositories/ann/left');
+    assert.equal((await ask('GET', '/repositories/ann/left')).status, 404);
+  });
+  type Endpoints = Readonly<Record<string, { readonly does?: string }>>;
+  const doesOf = (summary: string) => {
+    // The cast holds: it is what endpoints are written as.
+    const endpoints = part({ paths: at(summary), components: { schemas: { repository } } }, 'endpoints') as Endpoints;
+    return ['POST', 'PUT'].map((method) => endpoints[`${method} /repositories/{owner}/{slug}`]?.does);
+  };
+  assert.deepEqual(doesOf('Create a new repository in a place'), ['upsert repository', 'replace repository']);
+  for (const summary of ['Add watchers to a repository', 'Change a repository', 'Create a fork of a repository'])
+    assert.deepEqual(doesOf(summary), [undefined, 'upsert repository'], summary);
 });
 
 test('what is sent bare stands in the map of the thing that has such members, and is changed there', async () => {

@@ -7,7 +7,7 @@ import type { SourceOperation } from '../read/operation.ts';
 import { madeOrNew, type SourceReader } from '../read/reader.ts';
 import type { SchemaNames } from '../read/schema-names.ts';
 import type { Shapes } from '../read/shapes.ts';
-import { shapeOfPath } from './paths.ts';
+import { pathParts, shapeOfPath } from './paths.ts';
 import type { Written } from './shapes.ts';
 
 /** What rules read and write: the document as far as it is made, and the source that it came from. */
@@ -115,4 +115,21 @@ export function extendAnswer(context: InferenceContext, operation: SourceOperati
   const full = isMap(answer) && Object.hasOwn(answer, 'shape') ? answer : { shape: answer ?? {} };
   responses[status] = { ...full, ...words };
   if (origin !== undefined) context.trail.from(below(at, 'shape'), origin);
+}
+
+/** The collection that a path is, or whose things it is about. */
+export function collectionAt({ collections }: InferenceContext, path: string): Collection | undefined {
+  return collections.get(shapeOfPath(path));
+}
+
+/** The collection of whose things the path of an operation is about one: `/customers/{customer}`. */
+export function collectionOfItem(context: InferenceContext, { path }: SourceOperation): Collection | undefined {
+  const { last, parent } = pathParts(path);
+  return last === undefined ? undefined : collectionAt(context, parent);
+}
+
+/** Whether another operation of a path has a method. */
+export function hasSibling({ byPath }: Pick<InferenceContext, 'byPath'>, operation: SourceOperation, method: string): boolean {
+  const together = byPath.get(shapeOfPath(operation.path)) ?? [];
+  return together.some((other) => other.method === method && other !== operation);
 }

@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { type Collection, endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
-import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { pathParts, shapeOfPath, singular, wholeParameter, wordsOfName } from './paths.ts';
 import { listIn, shownRowOf } from './rows.ts';
 
 /** `/invitations` makes and lists invitations, although no path leads to one of them. */
@@ -34,9 +34,31 @@ function sameThing(context: InferenceContext, operations: readonly SourceOperati
 /** Whether another operation makes the things of a collection; where none does, PUT does under the name that it is sent to. */
 export function isMadeElsewhere({ byPath, endpoints }: InferenceContext, collection: Collection): boolean {
   const above = byPath.get(collection.path) ?? [];
-  const isMade = Object.values(endpoints).some((other) => isMap(other) && other.does === `create ${collection.resource}`);
+  const isMade = Object.entries(endpoints).some(([key, other]) => {
+    const does = isMap(other) ? other.does : undefined;
+    return does === `create ${collection.resource}` || (does === `upsert ${collection.resource}` && key.startsWith('POST '));
+  });
   return isMade || above.some(({ method }) => method === 'POST');
 }
+
+/** `POST /repositories/{workspace}/{slug}`, called `Create a repository`: what is made under the name that it is sent to. */
+export function isCalledCreation({ map, id }: SourceOperation, { path, resource }: Collection): boolean {
+  const { segments } = pathParts(path);
+  const place = segments.findLast((segment) => wholeParameter(segment) === undefined) ?? '';
+  const known = new Set([resource, place].flatMap(wordsOfName).map(singular));
+  return [map.value.summary, id].some((name) => {
+    const words = typeof name === 'string' ? wordsOfName(name) : [];
+    const at = words.findIndex((word) => making.has(word));
+    const said = words.slice(at + 1).filter((word) => !around.has(word));
+    const end = said.findIndex((word) => relating.has(word));
+    const things = end < 0 ? said : said.slice(0, end);
+    return at >= 0 && things.length > 0 && things.every((word) => known.has(singular(word)));
+  });
+}
+
+const making: ReadonlySet<string> = new Set(['create', 'creates', 'add', 'adds', 'insert', 'register', 'make']);
+const around: ReadonlySet<string> = new Set(['a', 'an', 'the', 'new', 'one', 'specified', 'given']);
+const relating: ReadonlySet<string> = new Set(['in', 'to', 'for', 'of', 'on', 'with', 'by', 'under', 'at', 'from', 'using']);
 
 /** `Create or replace a registration`, `Device registrations can be upserted`. */
 export function isCalledUpsert({ map, id }: SourceOperation): boolean {

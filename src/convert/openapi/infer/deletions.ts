@@ -1,6 +1,6 @@
-import type { InferenceRule } from './context.ts';
+import { collectionOfItem, type InferenceRule } from './context.ts';
 import { confidenceOf } from './doubts.ts';
-import { collectionOfItem, infer } from './effects.ts';
+import { infer } from './effects.ts';
 import { isMembership } from './memberships.ts';
 
 /** `DELETE /customers/{customer}`: afterwards it is gone. */

@@ -3,29 +3,21 @@ import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import {
   type Collection,
+  collectionAt,
+  collectionOfItem,
   endpointOf,
+  hasSibling,
   type InferenceContext,
   type InferenceRule,
   placeOfEndpoint,
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
+import { isCalledCreation, isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
 import { confidenceOf, showsManyForOne } from './doubts.ts';
 import { isBoundByPut, isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
-
-/** The collection that a path is, or whose things it is about. */
-export function collectionAt({ collections }: InferenceContext, path: string): Collection | undefined {
-  return collections.get(shapeOfPath(path));
-}
-
-/** The collection of whose things the path of an operation is about one: `/customers/{customer}`. */
-export function collectionOfItem(context: InferenceContext, { path }: SourceOperation): Collection | undefined {
-  const { last, parent } = pathParts(path);
-  return last === undefined ? undefined : collectionAt(context, parent);
-}
 
 /** Says what an endpoint does, unless that is known, or its path names what the resource cannot hold. */
 export function infer(
@@ -100,7 +92,7 @@ function isWord(context: InferenceContext, shape: Parameters<InferenceContext['w
 
 export const postCreates: InferenceRule = {
   name: 'post-creates',
-  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy.',
+  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy. A POST on one thing that is called its creation, beside what reads it and what changes or deletes it, makes it under that name where nothing else makes such things.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'POST') continue;
@@ -114,6 +106,8 @@ export const postCreates: InferenceRule = {
       const { last } = pathParts(operation.path);
       const copied = isCalledCopy(operation) ? collectionOfItem(context, operation) : undefined;
       if (copied) infer(context, operation, 'create', copied.resource, postCreates.name, 0.7);
+      const named = madeUnderName(context, operation);
+      if (named !== undefined) infer(context, operation, 'upsert', named, postCreates.name, 0.7);
       const made = last === undefined ? madeBy(context, operation) : undefined;
       if (made !== undefined && !isActOn(context, operation, made))
         infer(context, operation, 'create', made, postCreates.name, 0.6);
@@ -127,6 +121,15 @@ function isActOn(context: InferenceContext, { path }: SourceOperation, resource:
   if (wholeParameter(segments.at(-2)) === undefined) return false;
   const owner = collectionAt(context, `/${segments.slice(0, -2).join('/')}`);
   return owner?.resource === resource && !isCopying(path) && !isCalledAfter(path, resource);
+}
+
+/** The resource whose thing a POST makes under the name that it is sent to. */
+function madeUnderName(context: InferenceContext, operation: SourceOperation): string | undefined {
+  const collection = collectionOfItem(context, operation);
+  if (!collection || isMadeElsewhere(context, collection) || !makesOne(context, operation, collection.resource)) return undefined;
+  const isOfOne =
+    hasSibling(context, operation, 'GET') && ['PUT', 'PATCH', 'DELETE'].some((one) => hasSibling(context, operation, one));
+  return isOfOne && isCalledCreation(operation, collection) ? collection.resource : undefined;
 }
 
 /** The resource that an operation says was created. */
@@ -270,11 +273,6 @@ function updateByBody(context: InferenceContext, operation: SourceOperation): vo
   const said = `request.${field}`;
   const identity = sent.required.includes(field) ? said : `has(${said}) ? ${said} : ${nothing}`;
   infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.6, identity);
-}
-
-function hasSibling({ byPath }: Pick<InferenceContext, 'byPath'>, operation: SourceOperation, method: string): boolean {
-  const together = byPath.get(shapeOfPath(operation.path)) ?? [];
-  return together.some((other) => other.method === method && other !== operation);
 }
 
 /** A whole replacement asks for what making one asks for; a change asks for nothing, or for what changes. */

@@ -4,8 +4,16 @@ import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
-import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
-import { collectionAt, infer } from './effects.ts';
+import {
+  collectionAt,
+  endpointOf,
+  type InferenceContext,
+  type InferenceRule,
+  placeOfEndpoint,
+  shapeOfAnswer,
+  successOf,
+} from './context.ts';
+import { infer } from './effects.ts';
 import { isAlike } from './memberships.ts';
 import { pathParts } from './paths.ts';
 import { fieldAlike } from './renamed-members.ts';

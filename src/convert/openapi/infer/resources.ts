@@ -7,6 +7,7 @@ import { made } from '../read/reader.ts';
 import { addressedResource, type ShowingOperation, unshownResource } from './addresses.ts';
 import {
   type Collection,
+  collectionAt,
   endpointOf,
   type InferenceContext,
   type InferenceRule,
@@ -14,7 +15,7 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { boundParameters, collectionAt } from './effects.ts';
+import { boundParameters } from './effects.ts';
 import { isCalledAfter } from './memberships.ts';
 import { pathParts, shapeOfPath, singular, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
