@@ -61,6 +61,7 @@ test('of two targets that lead to one state, the one that is taken says what is 
 
 const list = 'response payload shapes:GET /pots';
 servedOtherwise(kiln, [
+  ['what is doubted is answered as if it were not', ', answer: doubted }', ' }', 'transitions:pot', /from wet/],
   [
     'what is not doubted is answered as if it were',
     '{ state: fired }]',

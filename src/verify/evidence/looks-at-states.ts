@@ -93,12 +93,35 @@ function looksAtFiring(model: Model, machine: Machine, transition: Transition): 
           : exchanges.some((one) => isDone(one) && isFiring(one, transition) && wasIn(model, machine, one, exchanges, state)),
     }),
   );
+  fired.push(...looksAtTargets(model, machine, transition));
   if (states.every((state) => transition.from === '*' || transition.from.includes(state))) return fired;
   const elsewhere: Obligation = {
     name: `${transition.name} refused in a wrong state`,
     isMetBy: ({ exchanges }) => exchanges.some((one) => one.status >= 400 && one.status < 500 && isFiring(one, transition)),
   };
   return [...fired, elsewhere];
+}
+
+/** Where it may lead to several, each of them: seen in the row afterwards, or as the error that it is answered with. */
+function looksAtTargets(model: Model, machine: Machine, transition: Transition): Obligation[] {
+  if (transition.to.length < 2) return [];
+  const led = (one: TrialExchange, state: string, seen: readonly TrialExchange[]) => {
+    const id = idIn(model, one);
+    return seen.some((later) => later.fromMs >= one.fromMs && rowWith(model, later, id)?.[machine.field] === state);
+  };
+  const names = new Map<string, Obligation>();
+  for (const { state, answer } of transition.to) {
+    const name = answer === undefined ? `${transition.name} to ${state}` : `${transition.name} answered with ${answer}`;
+    names.set(name, {
+      name,
+      isMetBy: ({ exchanges }) =>
+        exchanges.some((one) => {
+          if (!isFiring(one, transition)) return false;
+          return answer === undefined ? isDone(one) && led(one, state, exchanges) : model.refusals.codeIn(one) === answer;
+        }),
+    });
+  }
+  return [...names.values()];
 }
 
 /** What an update that sends a state is: the transition from each of its states, and refused in one of the others. */

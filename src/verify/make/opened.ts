@@ -12,7 +12,7 @@ import { isDone } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { ifTestable } from '../exchange/untestable.ts';
-import { outcomeOf } from '../model/access.ts';
+import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
 import { mayHold, writesFields } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
@@ -28,20 +28,48 @@ const providedMost = 3;
  * Brings about what a transition asks of a row before it is fired, as far as that is for callers to bring about: rows that refer to it where it
  * reads what is derived of them, and else a change of the row by whoever may write what it reads.
  */
-export async function openTo(session: Session, row: TrialRow, transition: Transition, target?: string): Promise<void> {
+export async function openTo(session: Session, row: TrialRow, transition: Transition, target?: Aim): Promise<void> {
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
   if (!machine || conditionsOf(transition).length === 0) return;
-  const opening: Opening = { row, transition, machine, to: target ?? transition.to[0]?.state ?? '' };
+  const opening: Opening = { row, transition, machine, to: target ?? transition.to[0] ?? '' };
   if (!row.fields) await ifTestable(lookAt(session, row));
   await provide(session, opening);
   await change(session, opening);
+}
+
+/** The fewest members of a new row with which a transition of it leads where it is to, as far as callers may send what its conditions read. */
+export function bodyToward(
+  session: Session,
+  resource: string,
+  transition: Transition,
+  target: Aim,
+): Readonly<Record<string, Json>> | undefined {
+  const { model } = session;
+  const stated = model.resource(resource);
+  const creates = model.endpointsThat('create', resource).filter((endpoint) => writesFields(model, endpoint));
+  const reads = [...readOf(session, transition)];
+  const sent = reads.filter((name) => {
+    const field = entryOf(stated?.fields, name);
+    return (
+      stated &&
+      field &&
+      !field.writable &&
+      isWritable(model.spec, stated, field) &&
+      creates.some((one) => mayHold(model, one, name))
+    );
+  });
+  const row = { resource, caller: undefined };
+  const unknown = reads.filter((name) => !sent.includes(name));
+  const taken = (fields: Readonly<Record<string, Json>>) => leadsFrom(session, { row, transition }, fields, unknown);
+  const bodies = [...imaginedOf(choicesOf(session, resource, transition, sent))].sort(byMembers);
+  return bodies.find((one) => isAimedAt(taken(one), target));
 }
 
 interface Opening {
   readonly row: TrialRow;
   readonly transition: Transition;
   readonly machine: Machine;
-  readonly to: string;
+  readonly to: Aim;
 }
 
 function conditionsOf(transition: Transition): Expression[] {
@@ -54,14 +82,14 @@ export function readOf({ model }: Session, transition: Transition): ReadonlySet<
   return new Set(reads.flatMap(({ root, path }) => (root === 'resource' || root === 'next' ? (path[0] ?? []) : [])));
 }
 
-/** Where the transition would lead, if the row had these fields, and nothing were known of some. */
+/** What the transition would take, if the row had these fields, and nothing were known of some. */
 export function leadsFrom(
   { model, run }: Session,
-  { row, transition }: Pick<Opening, 'row' | 'transition'>,
+  { row, transition }: { readonly row: Pick<TrialRow, 'resource' | 'caller'>; readonly transition: Transition },
   fields: TrialRow['fields'],
   unknown: Iterable<string> = [],
-): string {
-  return outcomeOf(model.expressions, transition, {
+): Taken {
+  return targetTaken(model.expressions, transition, {
     operation: '',
     row: fields ?? {},
     unseen: new Set([...model.unseenBy(row.resource, row.caller), ...unknown]),
@@ -71,7 +99,9 @@ export function leadsFrom(
   });
 }
 
-const isOpen = (outcome: string, to: string) => outcome === to || outcome === 'unknown';
+type Taken = ReturnType<typeof targetTaken>;
+
+const isOpen = (taken: Taken, to: Aim) => taken === 'unknown' || isAimedAt(taken, to);
 
 /** Makes rows that refer to a row where the state that a transition is to lead to depends on what is derived of them. */
 async function provide(session: Session, opening: Opening): Promise<void> {
@@ -122,9 +152,9 @@ async function change(session: Session, opening: Opening): Promise<void> {
     for (const caller of callersFor(session, endpoint, row)) {
       const writable = [...readOf(session, transition)].filter((name) => mayWrite(session, row, endpoint, caller, name));
       const changes = changesOf(session, opening, writable);
-      const leading = (wanted: string) => changes.find((one) => leadsFrom(session, opening, withChanges(row, one)) === wanted);
+      const taken = (one: Readonly<Record<string, Json>>) => leadsFrom(session, opening, withChanges(row, one));
       // What cannot be said before it is tried is more than what is known not to hold.
-      const chosen = leading(to) ?? leading('unknown');
+      const chosen = changes.find((one) => isAimedAt(taken(one), to)) ?? changes.find((one) => taken(one) === 'unknown');
       if (chosen && (await ifTestable(send(session, row, { endpoint, caller, chosen })))) return;
     }
   }
@@ -155,20 +185,30 @@ function changesOf(
   { row, transition }: Opening,
   writable: readonly string[],
 ): readonly Readonly<Record<string, Json>>[] {
+  const fields = session.model.resource(row.resource)?.fields;
+  const choices = choicesOf(session, row.resource, transition, writable).map(([name, values]): Choice => {
+    const stated = entryOf(fields, name);
+    const removed = stated && statedValue(stated.required) !== true ? [null] : [];
+    return [name, [...(stated?.ref === undefined ? values : [undefined, newRow]), ...removed]];
+  });
+  return [...imaginedOf(choices)].filter((one) => Object.keys(one).length > 0).sort(byMembers);
+}
+
+type Choice = readonly [string, readonly (Json | undefined)[]];
+
+/** What fields may be for the conditions of a transition: left out, or a value that may make them hold. */
+function choicesOf(session: Session, resource: string, transition: Transition, names: readonly string[]): readonly Choice[] {
   const source = conditionsOf(transition)
     .map((one) => one.source)
     .join(' ');
-  const fields = session.model.resource(row.resource)?.fields;
-  const choices = writable.map((name): readonly [string, readonly (Json | undefined)[]] => {
-    const stated = entryOf(fields, name);
-    const shape = stated && statedValue(stated.shape);
-    const values = stated?.ref === undefined ? (shape ? valuesThatFit(session, shape, source) : []) : [newRow];
-    const removed = stated && statedValue(stated.required) !== true ? [null] : [];
-    return [name, [undefined, ...values, ...removed]];
+  return names.map((name) => {
+    const stated = entryOf(session.model.resource(resource)?.fields, name);
+    const shape = stated?.ref === undefined ? stated && statedValue(stated.shape) : undefined;
+    return [name, [undefined, ...(shape ? valuesThatFit(session, shape, source) : [])]];
   });
-  const changes = [...imaginedOf(choices)].filter((one) => Object.keys(one).length > 0);
-  return changes.sort((one, other) => Object.keys(one).length - Object.keys(other).length);
 }
+
+const byMembers = (one: object, other: object) => Object.keys(one).length - Object.keys(other).length;
 
 function withChanges({ fields }: TrialRow, changes: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
   return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));

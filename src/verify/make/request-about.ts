@@ -6,7 +6,7 @@ import type { RequestPlan } from '../exchange/plan.ts';
 import type { SampleStyle, TrialRow } from '../exchange/row.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
-import { outcomeOf } from '../model/access.ts';
+import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
@@ -15,9 +15,9 @@ import { keysKnown } from './path-keys.ts';
 
 export interface About {
   readonly caller?: TrialCaller | undefined;
-  /** The transition that is to be fired, and the state that it is to lead to: the body is drawn so that it does. */
+  /** The transition that is to be fired, and what it is to lead to: the body is drawn so that it does. */
   readonly transition?: Transition;
-  readonly target?: string;
+  readonly target?: Aim;
   readonly json?: Symbolic;
   readonly style?: SampleStyle;
   readonly headers?: Readonly<Record<string, Symbolic>>;
@@ -70,7 +70,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   let drawn: Symbolic | undefined;
   for (let draw = 0; draw < draws; draw++) {
     drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });
-    const outcome = outcomeOf(session.model.expressions, transition, {
+    const taken = targetTaken(session.model.expressions, transition, {
       operation: endpoint.operation,
       row: row.fields ?? {},
       unseen: session.model.unseenBy(row.resource, row.caller),
@@ -78,7 +78,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
       caller: about.caller,
       nowMs: session.run.clock.toService(Date.now()),
     });
-    if (outcome === 'unknown' || (outcome !== 'blocked' && (target === undefined || outcome === target))) return drawn;
+    if (taken === 'unknown' || (taken !== 'blocked' && (target === undefined || isAimedAt(taken, target)))) return drawn;
     if (drawn === undefined) return drawn;
   }
   return drawn;

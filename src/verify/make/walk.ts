@@ -8,6 +8,7 @@ import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../exchange/untestable.ts';
+import type { Aim } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
@@ -70,7 +71,7 @@ export async function fireOnRow(
   row: TrialRow,
   endpoint: Endpoint,
   transition: Transition,
-  target?: string,
+  target?: Aim,
   caller?: TrialCaller,
 ): Promise<Done<TrialExchange>> {
   await openToFire(session, row, transition, target);
@@ -82,7 +83,7 @@ export async function fireOnRow(
     headers,
     caller: allowed,
     ...(isUpdate && machine
-      ? { json: stateSent(endpoint, machine, target ?? transition.to[0]?.state ?? '') }
+      ? { json: stateSent(endpoint, machine, stateOfAim(target, transition)) }
       : { transition, ...(target !== undefined && { target }) }),
   });
   const done = await session.send(request);
@@ -96,8 +97,13 @@ export async function fireOnRow(
   return done;
 }
 
+/** The state that a transition is to lead to. */
+export function stateOfAim(aim: Aim | undefined, { to }: Transition): string {
+  return typeof aim === 'string' ? aim : ((aim ?? to[0])?.state ?? '');
+}
+
 /** Brings about what a transition asks of a row before it is fired: states of its other machines, rows that refer to it, and what it has. */
-export async function openToFire(session: Session, row: TrialRow, transition: Transition, target?: string): Promise<void> {
+export async function openToFire(session: Session, row: TrialRow, transition: Transition, target?: Aim): Promise<void> {
   await moveOthers(session, row, transition);
   await openTo(session, row, transition, target);
 }

@@ -126,6 +126,14 @@ export function outcomeOf(expressions: Expressions, transition: Transition, firi
   return typeof target === 'string' ? target : target.state;
 }
 
+/** Where a transition is to lead: to one of its targets, or to a state, by whichever of them. */
+export type Aim = Target | string;
+
+/** Whether what a transition takes is what it is to lead to. */
+export function isAimedAt(taken: Target | 'blocked' | 'unknown', aim: Aim): boolean {
+  return typeof taken === 'object' && (typeof aim === 'string' ? taken.state === aim : taken === aim);
+}
+
 /** The target that a transition takes: several of one transition may lead to one state, and each is answered in its own way. */
 export function targetTaken(
   expressions: Expressions,

@@ -26,7 +26,8 @@ import { isSendable } from '../../model/own-body.ts';
 import { followedIn } from '../../model/row-known.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { isRefusedAs, outcomeFor } from './fired.ts';
+import { isRefusedAs } from './fired.ts';
+import { outcomeFor } from './outcome.ts';
 
 const rowsMax = 4;
 const drawsMax = 16;

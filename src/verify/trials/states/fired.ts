@@ -9,26 +9,26 @@ import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused, claimRefusedAs } from '../../make/claim-refused.ts';
 import { lookAt } from '../../make/look.ts';
+import { bodyToward } from '../../make/opened.ts';
 import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { stateSent } from '../../make/walk.ts';
-import { targetTaken } from '../../model/access.ts';
+import { openToFire, stateOfAim, stateSent } from '../../make/walk.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { ownRulesAt } from '../../model/own-condition.ts';
-import { followedIn } from '../../model/row-known.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
+import { outcomeFor, targetFor } from './outcome.ts';
 
 /** A transition that is fired in a state. */
 export interface FiredTransition {
   readonly machine: Machine;
   readonly transition: Transition;
   readonly state: string;
-  /** The state that it is to lead to, where it may lead to several. */
-  readonly target?: string;
+  /** What it is to lead to, where that may be several. */
+  readonly target?: Target;
   /** The update that is the transition; absent where an endpoint of its own fires it. */
   readonly update?: Endpoint;
 }
@@ -67,7 +67,7 @@ async function firingOf(session: Session, row: TrialRow, firing: FiredTransition
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
-  const to = target ?? transition.to[0]?.state ?? '';
+  const to = stateOfAim(target, transition);
   if (update) return requestAbout(session, row, update, { caller, headers, json: stateSent(update, machine, to) });
   const about = { caller, headers, transition, ...(target !== undefined && { target }) };
   return requestAbout(session, row, endpoint, about);
@@ -79,6 +79,17 @@ async function legal(session: Session, firing: FiredTransition): Promise<Request
   const [state] = transition.from === '*' ? [] : transition.from;
   const row = await session.make(machine.resource, { machine, style: 'full', ...(state !== undefined && { state }) });
   return firingOf(session, row, firing);
+}
+
+/** The same transition of a row with which it leads where it is answered with no error. @throws {Untestable} */
+async function unanswered(session: Session, firing: FiredTransition): Promise<RequestPlan> {
+  const { machine, transition, state } = firing;
+  const target = transition.to.find(({ answer }) => answer === undefined);
+  session.need(target !== undefined, 'it is answered with an error wherever it leads');
+  const body = bodyToward(session, machine.resource, transition, target);
+  const row = await session.make(machine.resource, { machine, state, ...(body && { body }) });
+  await openToFire(session, row, transition, target);
+  return firingOf(session, row, { ...firing, target });
 }
 
 /** A legal transition is not refused for its state; what else stands in its way is another matter. */
@@ -93,6 +104,7 @@ function claimTaken(
     fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} from ${state}`,
     at: transition.at,
+    ...(target?.answer !== undefined && { control: () => unanswered(session, firing) }),
     of: [
       done,
       before,
@@ -110,7 +122,7 @@ function claimTaken(
       const isOpen = transition.if === undefined && transition.to.some((target) => !target.if);
       const outcome = outcomeFor(model, { machine, transition }, { exchange, was: seen, beside });
       // An update says where it wants to go; what leads elsewhere is refused.
-      if (update && outcome !== target) return moot('it leads elsewhere');
+      if (update && outcome !== target?.state) return moot('it leads elsewhere');
       const isMet =
         isOpen || (model.refusals.showsCodes && outcome !== undefined && outcome !== 'unknown' && outcome !== 'blocked');
       const isForState = isMet && isIllegalRefusal(model, exchange, transition);
@@ -137,7 +149,7 @@ function answerOf(
   const taken = targetFor(model, { machine, transition }, seen);
   if (typeof taken !== 'object') return undefined;
   // An update says where it wants to go; what leads elsewhere is refused.
-  return update && taken.state !== target ? undefined : taken.answer;
+  return update && taken.state !== target?.state ? undefined : taken.answer;
 }
 
 /** The error of another target that an exchange is answered with, where the one that is taken has none. */
@@ -245,44 +257,4 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
     isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
-}
-
-/**
- * What has to come of a transition, by the row, and what it refers to, as they were shown before: a state, `blocked`, or unknown, as where time in between
- * may have changed it; nothing where it was in another state.
- */
-export function outcomeFor(model: Model, firing: Fired, seen: SeenBefore): string | undefined {
-  const target = targetFor(model, firing, seen);
-  return typeof target === 'object' ? target.state : target;
-}
-
-type Fired = Pick<FiredTransition, 'machine' | 'transition'>;
-
-/** The exchange that fires it, and those that showed what it goes by. */
-interface SeenBefore {
-  readonly exchange: TrialExchange;
-  readonly was: TrialExchange;
-  readonly beside?: readonly TrialExchange[];
-}
-
-/** The same as the target itself, since several of one transition may lead to one state. */
-function targetFor(
-  model: Model,
-  { machine, transition }: Fired,
-  { exchange, was, beside = [] }: SeenBefore,
-): Target | 'blocked' | 'unknown' | undefined {
-  const fields = rowWith(model, was, idIn(model, exchange));
-  if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return undefined;
-  const firing = {
-    operation: exchange.endpoint?.operation ?? '',
-    row: fields,
-    caller: exchange.caller,
-    request: exchange.sent.json,
-    unseen: model.unseenBy(machine.resource, model.readerOf(was)),
-    ...(beside.length > 0 && { follow: followedIn(model, beside) }),
-  };
-  const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>
-    targetTaken(model.expressions, transition, { ...firing, nowMs }),
-  );
-  return first === last ? first : 'unknown';
 }

@@ -1,14 +1,27 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
-import { allMachines, type Machine, stateOfDeleted, type Transition } from '../../../parts/states.ts';
+import { allMachines, type Machine, stateOfDeleted, type Target, type Transition } from '../../../parts/states.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { bodyToward } from '../../make/opened.ts';
 import { factsOfFiring, factsOfMachine, fireable } from '../../make/transitions.ts';
 import { openToFire, statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { carryOut, refuseFiring } from './fired.ts';
+
+/** Whether another target of a transition leads to the same state. */
+function sharesState({ to }: Transition, target: Target): boolean {
+  return to.some((one) => one !== target && one.state === target.state);
+}
+
+/** The state of a target, and what tells it from others of the same state: its answer, or its condition. */
+function namedTarget(transition: Transition, target: Target): string {
+  if (!sharesState(transition, target)) return target.state;
+  const apart = target.answer ?? (target.if ? `if ${target.if.source}` : 'otherwise');
+  return `${target.state} (${apart})`;
+}
 
 /** An update that sends another state is the transition that leads there, from every state, or is refused. */
 export const movedByUpdate: Trial = {
@@ -24,16 +37,20 @@ export const movedByUpdate: Trial = {
           const facts = factsOfFiring(model, machine, transition);
           for (const state of statesOf(machine)) {
             const isLegal = transition.from === '*' || transition.from.includes(state);
-            for (const { state: target } of transition.to) {
+            for (const target of transition.to) {
               // What is in the state already stays as it is, and another one may lead there.
-              if (target === state || leadingTo(machine, update, state, target) !== transition) continue;
+              if (target.state === state || leadingTo(machine, update, state, target.state) !== transition) continue;
               const firing = { machine: machine, transition, state, target, update };
               yield {
-                name: `${transition.name} ${resource} from ${state} to ${target} by ${update.key}`,
+                name: `${transition.name} ${resource} from ${state} to ${namedTarget(transition, target)} by ${update.key}`,
                 facts,
                 run: async (session) => {
-                  const row = await session.make(resource, { machine, state });
-                  await (isLegal ? carryOut(session, row, firing) : refuseFiring(session, row, firing));
+                  const body =
+                    sharesState(transition, target) && isLegal ? bodyToward(session, resource, transition, target) : undefined;
+                  const row = await session.make(resource, { machine, state, ...(body && { body }) });
+                  if (!isLegal) return refuseFiring(session, row, firing);
+                  if (sharesState(transition, target)) await openToFire(session, row, transition, target);
+                  await carryOut(session, row, firing);
                 },
               };
             }
@@ -58,12 +75,8 @@ function* nowhere(model: Model, machine: Machine): Iterable<Case> {
       if (!any || target === deleted || leadingTo(machine, update, target, target)) continue;
       const { else: _own, if: _condition, following: _then, ...plain } = any;
       // Sent to a row that is there already it changes nothing.
-      const transition: Transition = {
-        ...plain,
-        name: `a move to ${target}`,
-        from: [target],
-        to: [{ state: target, at: any.at }],
-      };
+      const to: Target = { state: target, at: any.at };
+      const transition: Transition = { ...plain, name: `a move to ${target}`, from: [target], to: [to] };
       for (const state of statesOf(machine)) {
         if (state === target || state === deleted) continue;
         yield {
@@ -74,7 +87,7 @@ function* nowhere(model: Model, machine: Machine): Iterable<Case> {
               machine,
               transition,
               state,
-              target,
+              target: to,
               update,
             }),
         };
@@ -131,13 +144,14 @@ export const transitions: Trial = {
           continue;
         }
         // Of several ways on, each is gone.
-        const targets = transition.to.length === 1 ? [undefined] : transition.to.map((target) => target.state);
+        const targets = transition.to.length === 1 ? [undefined] : transition.to;
         for (const target of targets) {
           yield {
-            name: target === undefined ? name : `${name} to ${target}`,
+            name: target === undefined ? name : `${name} to ${namedTarget(transition, target)}`,
             facts,
             async run(session) {
-              const row = await make(session);
+              const body = target && bodyToward(session, machine.resource, transition, target);
+              const row = await (body ? session.make(machine.resource, { machine, state, body }) : make(session));
               await openToFire(session, row, transition, target);
               await carryOut(session, row, { machine, transition, state, ...(target !== undefined && { target }) });
             },

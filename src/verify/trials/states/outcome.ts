@@ -1,0 +1,50 @@
+/** What has to come of a transition that was sent, by what was shown of its row before. */
+import type { Machine, Target, Transition } from '../../../parts/states.ts';
+import type { TrialExchange } from '../../exchange/exchange.ts';
+import { targetTaken } from '../../model/access.ts';
+import type { Model } from '../../model/model.ts';
+import { followedIn } from '../../model/row-known.ts';
+import { idIn, rowWith } from '../../model/row-shown.ts';
+
+/**
+ * What has to come of a transition, by the row, and what it refers to, as they were shown before: a state, `blocked`, or unknown, as where time in between
+ * may have changed it; nothing where it was in another state.
+ */
+export function outcomeFor(model: Model, firing: Fired, seen: SeenBefore): string | undefined {
+  const target = targetFor(model, firing, seen);
+  return typeof target === 'object' ? target.state : target;
+}
+
+interface Fired {
+  readonly machine: Machine;
+  readonly transition: Transition;
+}
+
+/** The exchange that fires it, and those that showed what it goes by. */
+interface SeenBefore {
+  readonly exchange: TrialExchange;
+  readonly was: TrialExchange;
+  readonly beside?: readonly TrialExchange[];
+}
+
+/** The same as the target itself, since several of one transition may lead to one state. */
+export function targetFor(
+  model: Model,
+  { machine, transition }: Fired,
+  { exchange, was, beside = [] }: SeenBefore,
+): Target | 'blocked' | 'unknown' | undefined {
+  const fields = rowWith(model, was, idIn(model, exchange));
+  if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return undefined;
+  const firing = {
+    operation: exchange.endpoint?.operation ?? '',
+    row: fields,
+    caller: exchange.caller,
+    request: exchange.sent.json,
+    unseen: model.unseenBy(machine.resource, model.readerOf(was)),
+    ...(beside.length > 0 && { follow: followedIn(model, beside) }),
+  };
+  const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>
+    targetTaken(model.expressions, transition, { ...firing, nowMs }),
+  );
+  return first === last ? first : 'unknown';
+}
