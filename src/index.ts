@@ -46,7 +46,7 @@ export { Unfit } from './serve/service/admin/command.ts';
 export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/service/coverage.ts';
 export { openStore } from './serve/service/open-store.ts';
 export type { ExchangeEntry, Service } from './serve/service/service.ts';
-export { Misfits } from './serve/service/stored/misfits.ts';
+export { Misfits } from './serve/service/stored/renewing.ts';
 export type { Watched } from './serve/service/watched.ts';
 export { NoScheme, NoUser } from './verify/exchange/callers.ts';
 export type { Progress, VerifyOptions } from './verify/options.ts';

@@ -10,7 +10,7 @@ import { compareRates, rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind, StatedRate } from '../src/kinds/limits/kind.ts';
 import { pageStyles } from '../src/kinds/pages/all.ts';
 import { comparePages } from '../src/kinds/pages/compare.ts';
-import { chanceOf } from '../src/parts/samples/chance.ts';
+import { chanceOf } from '../src/parts/samples/sampler.ts';
 import { standardTest } from '../src/parts/shapes/validators.ts';
 
 const opposite = { same: 'same', tighter: 'looser', looser: 'tighter', other: 'other' } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileCursors, type Position } from '../src/serve/resources/lists/cursor.ts';
+import { compileCursors, type Position } from '../src/serve/resources/lists/query.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.bigInt(), fc.constant(null), fc.constant('a'.repeat(400)));
 const position: fc.Arbitrary<Position> = fc.record(

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compilePattern, programOfShape } from '../src/parts/patterns/pattern.ts';
 import { runnerOf } from '../src/parts/patterns/run.ts';
-import { chanceOf } from '../src/parts/samples/chance.ts';
 import { compilePatternSamples, sampleOfPattern } from '../src/parts/samples/formats.ts';
+import { chanceOf } from '../src/parts/samples/sampler.ts';
 import { createValidator } from '../src/serve/http/ajv.ts';
 import { times } from './long.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAddress, shownAddress } from '../src/store/postgres/address.ts';
+import { readAddress, shownAddress } from '../src/store/postgres/connection.ts';
 
 test('an address is shown without its password, however that is written', () => {
   for (const password of ['secret', 'se@cret', 'se/cret', 'se:cret', 'se?cret', 'se#cret', 'sec%40ret'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'node:net';
 import { after, test } from 'node:test';
 import { BadScenario, type Scenario, type Service, serve } from '../src/index.ts';
-import { openWorkbench } from '../src/serve/service/workbench-door.ts';
+import { openWorkbench } from '../src/serve/service/trial-doors.ts';
 
 /** A shop of tickets, with an error of its own. */
 const shop = {

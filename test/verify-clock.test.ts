@@ -7,7 +7,7 @@ import { after, type TestContext, test } from 'node:test';
 import { main } from '../src/cli.ts';
 import { movableClock, parseDocument, serve } from '../src/index.ts';
 import { settableClock } from '../src/serve/http/clock.ts';
-import { openClock } from '../src/serve/service/clock-door.ts';
+import { openClock } from '../src/serve/service/trial-doors.ts';
 
 const start = Date.parse('2026-06-01T09:00:00Z');
 const hour = 3_600_000;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { verifyMarkdown } from '../src/cli/verify/markdown.ts';
-import { verifyHtml } from '../src/cli/verify/reports.ts';
+import { verifyHtml, verifyMarkdown } from '../src/cli/verify/reports.ts';
 import { verifyText } from '../src/cli/verify/text.ts';
 import { parseDocument } from '../src/index.ts';
 import type { Breach, VerifyReport } from '../src/verify/report.ts';

@@ -6,7 +6,7 @@ import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 import { toJsonSchema } from '../src/parts/schemas.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { compileVersionList } from '../src/serve/exchange/versions.ts';
+import { compileVersionList } from '../src/serve/exchange/compilation.ts';
 import { createValidator } from '../src/serve/http/ajv.ts';
 import { times } from './long.ts';
 import { type GeneratedHistory, generatedHistory, valueIn } from './versioning/generated-history.ts';

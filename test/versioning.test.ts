@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { compileVersionList } from '../src/serve/exchange/compilation.ts';
 import type { Caller } from '../src/serve/exchange/exchange.ts';
-import { compileVersionList } from '../src/serve/exchange/versions.ts';
 import { createValidator } from '../src/serve/http/ajv.ts';
 import { openStore } from '../src/serve/service/open-store.ts';
 import type { ServeOptions } from '../src/serve/service/service.ts';

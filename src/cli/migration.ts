@@ -1,4 +1,4 @@
-import type { Misfits } from '../serve/service/stored/misfits.ts';
+import type { Misfits } from '../serve/service/stored/renewing.ts';
 import { counted, printable } from './terminal.ts';
 
 /** What will be done with stored rows, and where they are as they were. */

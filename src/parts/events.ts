@@ -6,8 +6,7 @@ import { handshakeWord, type StatedHandshake } from '../kinds/handshakes/all.ts'
 import { durationMs } from '../kinds/measures.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
-import { type Envelope, envelopeBy, readEnvelope } from './envelope.ts';
-import { type EventLog, readLog } from './event-log.ts';
+import { type Envelope, type EventLog, envelopeBy, readEnvelope, readLog } from './event-telling.ts';
 import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { readShape, type Shape } from './shape.ts';
 import { named, type Source } from './source.ts';

@@ -1,6 +1,6 @@
 import type { Effect, Following, FollowingEffect, ResourceVerb } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
-import { logOf } from './event-log.ts';
+import { logOf } from './event-telling.ts';
 import { pullOf } from './events.ts';
 import { entriesOf, statedValue } from './fact.ts';
 import { followedOf, followingName, transitionOf } from './followed.ts';

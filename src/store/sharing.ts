@@ -1,7 +1,5 @@
 /** What several processes that have one store know of each other, and the rates that they count together. */
 
-/** What several processes that have one store have to know of each other. */
-
 /** What of a store is remembered in memory by whoever has it. */
 export type Mark = 'events' | 'credentials' | 'subscribers' | 'timers';
 

@@ -35,7 +35,7 @@ export const otherMeanings: readonly OtherMeaning[] = [
     reason: 'a query parameter that services take keys in',
   },
   { word: 'binary', where: 'src/parts/expressions/', reason: 'an operation of CEL that has two sides' },
-  { word: 'binary', where: 'src/serve/resources/lists/cursor.ts', reason: 'an encoding of bytes as text' },
+  { word: 'binary', where: 'src/serve/resources/lists/query.ts', reason: 'an encoding of bytes as text' },
   { word: 'binary', where: 'src/serve/http/body.ts', reason: 'a transfer encoding (RFC 2045)' },
   { word: 'decimal', where: 'src/serve/exchange/column.ts', reason: 'the stored name of how a column is made' },
   { word: 'phone', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },

@@ -16,7 +16,7 @@ import { kindOfScheme } from '../../src/parts/authentication.ts';
 import { entryOf, statedValue } from '../../src/parts/fact.ts';
 import type { Spec } from '../../src/parts/spec.ts';
 import { settableClock } from '../../src/serve/http/clock.ts';
-import { openClock } from '../../src/serve/service/clock-door.ts';
+import { openClock } from '../../src/serve/service/trial-doors.ts';
 import type { GivenCaller } from '../../src/verify/exchange/callers.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';

@@ -5,13 +5,13 @@ import { pullKind } from '../../kinds/deliveries/all.ts';
 import { isToken } from '../../kinds/http-token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { pullOf } from '../../parts/events.ts';
+import { pathPieces } from '../../parts/expressions/find.ts';
 import { inferTypes } from '../../parts/expressions/infer.ts';
-import { parseExpression } from '../../parts/expressions/parse.ts';
+import { parseExpression } from '../../parts/expressions/node.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { callableOperations } from '../../parts/operations.ts';
 import { fieldParameters, identifierParameter, namesRow, pathParameters } from '../../parts/payload.ts';
 import { ruleFor } from '../../parts/possible-errors.ts';
-import { pathPieces } from '../../parts/row-address.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 

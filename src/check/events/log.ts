@@ -1,5 +1,5 @@
 import { below } from '../../document/pointer.ts';
-import { type EventLog, logOf } from '../../parts/event-log.ts';
+import { type EventLog, logOf } from '../../parts/event-telling.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
 import { namesOperation, type Operation, verbOf } from '../../parts/operations.ts';

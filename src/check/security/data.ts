@@ -1,7 +1,7 @@
 import { below } from '../../document/pointer.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { logOf } from '../../parts/event-log.ts';
+import { logOf } from '../../parts/event-telling.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import type { Variable } from '../../parts/expressions/scope.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';

@@ -1,9 +1,11 @@
+/** Whether values go between versions as their changes say: which values are tried, and what is found. */
+
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { type Chance, chanceOf } from '../../parts/samples/chance.ts';
+import { type Chance, chanceOf } from '../../parts/samples/sampler.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { machineOn } from '../../parts/states.ts';

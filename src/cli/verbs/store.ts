@@ -10,7 +10,7 @@ import {
   shownStore,
 } from '../../serve/service/open-store.ts';
 import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/migrate.ts';
-import { Misfits } from '../../serve/service/stored/misfits.ts';
+import { Misfits } from '../../serve/service/stored/renewing.ts';
 import { complainUnsound } from '../check-text.ts';
 import { misfitsText, planText, progressOf } from '../migration.ts';
 import { reportOn } from '../reading.ts';

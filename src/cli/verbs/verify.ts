@@ -14,8 +14,7 @@ import { readSkips } from '../exceptions-file.ts';
 import { reportOn } from '../reading.ts';
 import { counted, printable, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
-import { verifyMarkdown } from '../verify/markdown.ts';
-import { verifyHtml, verifyJunit, verifySarif } from '../verify/reports.ts';
+import { verifyHtml, verifyJunit, verifyMarkdown, verifySarif } from '../verify/reports.ts';
 import { sufficingWords, verifyText } from '../verify/text.ts';
 
 /** `ninefold verify DOC --url URL`. */

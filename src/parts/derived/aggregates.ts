@@ -1,8 +1,7 @@
 import { secondsFormat, timeFormat } from '../../kinds/formats/all.ts';
 import type { CelType } from '../expressions/cel-type.ts';
 import { inferTypes } from '../expressions/infer.ts';
-import { childNodes, type Node, type Span } from '../expressions/node.ts';
-import { parseExpression } from '../expressions/parse.ts';
+import { childNodes, type Node, parseExpression, type Span } from '../expressions/node.ts';
 import { type Scope, scopeOf } from '../expressions/scope.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';

@@ -1,7 +1,7 @@
 import type { Pointer } from '../../document/document.ts';
 import { type Read, readsOf } from '../expressions/compile.ts';
 import { inferTypes } from '../expressions/infer.ts';
-import { parseExpression } from '../expressions/parse.ts';
+import { parseExpression } from '../expressions/node.ts';
 import { type Scope, scopeOf } from '../expressions/scope.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';

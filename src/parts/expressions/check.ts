@@ -5,8 +5,7 @@ import { type CelType, fitsType, typeName } from './cel-type.ts';
 import { compileNode } from './compile.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import { nearestRemedy } from './member.ts';
-import { childNodes, type ExpressionProblem, type Node } from './node.ts';
-import { parseExpression } from './parse.ts';
+import { childNodes, type ExpressionProblem, type Node, parseExpression } from './node.ts';
 import { aBoolean, type Expected, type ExpressionUse, scopeOf } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
 

@@ -6,8 +6,7 @@ import { type EvaluationContext, Failed, type Raw, type Value } from './cel-valu
 import { Coder } from './coder.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import { crossed, type Evaluation, outcome } from './json-values.ts';
-import { childNodes, type Node } from './node.ts';
-import { parseExpression } from './parse.ts';
+import { childNodes, type Node, parseExpression } from './node.ts';
 import type { Expected, Scope } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
 

@@ -3,8 +3,7 @@ import type { CelType } from './cel-type.ts';
 import { compileNode } from './compile.ts';
 import type { DecidedParam, Filter, FilterField, FilterKey, FilterKind, FilterOperand, FilterParam } from './filter-form.ts';
 import { type Inferred, inferTypes } from './infer.ts';
-import { childNodes, type Node, type NodeOf } from './node.ts';
-import { parseExpression } from './parse.ts';
+import { childNodes, type Node, type NodeOf, parseExpression } from './node.ts';
 import type { Scope } from './scope.ts';
 
 interface Decidable {

@@ -1,11 +1,14 @@
 /** How `find` and `link` are read and typed: a row that is looked up, and the address of one. */
 
 import { standsFor } from '../../kinds/formats/all.ts';
+import type { Endpoint } from '../endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import { uniquesOf } from '../inner-values.ts';
+import { pathWays, type WayStep } from '../path-keys.ts';
+import { identifierParameter, namesRow } from '../payload.ts';
 import type { Resource } from '../resources.ts';
-import { linkBase, type PathPiece, pathPieces, readersOf } from '../row-address.ts';
 import type { Spec } from '../spec.ts';
+import { currentVersion, versionedPath } from '../versioning.ts';
 import { type CelType, dyn, fitsType, type ObjectType, string, typeName } from './cel-type.ts';
 import { bounds } from './cel-value.ts';
 import { type Around, keysAround, known, nearestRemedy, pathKey, type Typed, type TypeWalk } from './member.ts';
@@ -223,4 +226,32 @@ function alongWay(
 function isIdentifier({ spec }: Linking, resource: string, field: string): boolean {
   const identifier = entryOf(spec.resources.all, resource)?.identifier;
   return identifier !== undefined && 'value' in identifier && identifier.value.field === field;
+}
+
+/** The endpoints that read a row of a resource by their path, in the order of the document. */
+export function readersOf(spec: Spec, resource: string): Endpoint[] {
+  return entriesOf(spec.endpoints.all).flatMap(([, endpoint]) => {
+    const effect = statedValue(endpoint.does);
+    return effect?.verb === 'read' && effect.resource === resource && namesRow(endpoint) ? [endpoint] : [];
+  });
+}
+
+/** A piece of a path: a text, or the way from the row to the value of a parameter; nothing where none of the row leads to it. */
+export type PathPiece = string | { readonly parameter: string; readonly way: readonly WayStep[] | undefined };
+
+/** The path of an endpoint that is about one row, in pieces. */
+export function pathPieces(spec: Spec, endpoint: Endpoint): PathPiece[] {
+  const ways = pathWays(spec, endpoint, identifierParameter(endpoint));
+  // Texts and the names of parameters in turn: `/books/`, `id`, ``.
+  const pieces = endpoint.path.replace(/[?#].*$/, '').split(/\{([^{}]+)\}/);
+  return pieces.map((piece, index) => (index % 2 === 0 ? piece : { parameter: piece, way: ways.get(piece) }));
+}
+
+/** What stands before the paths of a service, seen from outside: its first base address, with the current version where that is in the path. */
+function linkBase(spec: Spec): string {
+  const [url = ''] = statedValue(spec.purpose.baseUrls) ?? [];
+  const base = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  const select = isStated(spec.versioning.select) ? spec.versioning.select.value : undefined;
+  const current = currentVersion(spec.versioning);
+  return select?.by === 'path' && current !== undefined ? base + versionedPath(select.carrier, current) : base;
 }

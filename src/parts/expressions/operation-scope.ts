@@ -12,8 +12,7 @@ import type { Shape } from '../shape.ts';
 import { fitsAll } from '../shapes/branches.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
-import type { Node } from './node.ts';
-import { parseExpression } from './parse.ts';
+import { type Node, parseExpression } from './node.ts';
 import { callerVariable, everywhere, type Scope, scopeOf, type Variable } from './scope.ts';
 
 const reading = ['read', 'list', 'update', 'replace', 'delete', 'transition'];

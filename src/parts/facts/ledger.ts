@@ -2,16 +2,9 @@ import { type PartName, type Place, type Pointer, type Prose, partNames } from '
 import { placeOf } from '../../document/source.ts';
 import type { Standing } from '../fact.ts';
 import type { Spec } from '../spec.ts';
-import { authenticationFacts } from './authentication.ts';
-import { endpointFacts } from './endpoints.ts';
-import { errorFacts } from './errors.ts';
-import { eventFacts } from './events.ts';
+import { authenticationFacts, errorFacts, eventFacts, limitFacts, versioningFacts } from './conduct.ts';
 import type { FactKind } from './kind.ts';
-import { limitFacts } from './limits.ts';
-import { purposeFacts } from './purpose.ts';
-import { resourceFacts } from './resources.ts';
-import { stateFacts } from './states.ts';
-import { versioningFacts } from './versioning.ts';
+import { endpointFacts, purposeFacts, resourceFacts, stateFacts } from './service.ts';
 
 /** One fact of the ledger. */
 export interface LedgerFact {

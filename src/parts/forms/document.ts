@@ -1,3 +1,5 @@
+/** The form of a whole document, which begins with its purpose. */
+
 import { Type } from 'typebox';
 import { withKinds } from '../kind-forms.ts';
 import { AuthenticationForm, SchemeForm } from './authentication.ts';
@@ -5,7 +7,7 @@ import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
 import { BrokerForm, EnvelopeForm, EventsForm, PullForm, PushForm } from './events.ts';
 import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
-import { ResourcesForm } from './resources.ts';
+import { ResourcesForm, StatesForm } from './resources.ts';
 import { DeprecationForm, ShapeForm } from './shape.ts';
 import {
   AnyForm,
@@ -20,7 +22,6 @@ import {
   value,
   Words,
 } from './standing.ts';
-import { StatesForm } from './states.ts';
 import { VersioningForm } from './versioning.ts';
 
 const PurposeForm = fact(

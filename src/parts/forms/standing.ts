@@ -1,3 +1,5 @@
+/** What the forms of several parts are made of: how a fact stands, and the acts that follow a change. */
+
 import { type Static, type TSchema, Type } from 'typebox';
 
 /** `!open "the question"` in its JSON form. */

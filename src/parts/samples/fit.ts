@@ -9,10 +9,8 @@ import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import { formatOf } from './formats.ts';
+import type { Fits } from './sampler.ts';
 import type { WholeShapes } from './whole-shape.ts';
-
-/** Whether a value surely is of a shape. Where a keyword is beyond these means, none is. */
-export type Fits = (value: unknown) => boolean;
 
 /** Tells what fits a shape, compiled once for each shape, and for each resource when it is first met. */
 export class Fitting {

@@ -4,11 +4,9 @@ import type { Json } from '../../document/document.ts';
 import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
 import { lettersOf, secondsOf, standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
-import type { Chance } from './chance.ts';
 import { describedAlways, describedWords } from './described-words.ts';
-import type { Fits } from './fit.ts';
 import { compilePatternSamples, formatOf, sampleOfPattern } from './formats.ts';
-import { nothing } from './sampler.ts';
+import { type Chance, type Fits, nothing } from './sampler.ts';
 
 /** Makes what has no members: a constant, a listed value, a default or an example that fits, a text or a number of the shape. */
 export function compileLeaf(shape: Shape, type: string | undefined, name: string, fits: Fits): (chance: Chance) => unknown {

@@ -5,12 +5,11 @@ import type { Shape } from '../shape.ts';
 import { alternativesOf, fitsAll, unionOf, without } from '../shapes/branches.ts';
 import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
-import { type Chance, chanceOf } from './chance.ts';
 import { Fitting, type Manner, StepBudget } from './fit.ts';
-import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
+import { compileIdentifiers, type MakeIdentifier } from './formats.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import { compileListSampler, compileObject } from './members.ts';
-import { type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
+import { type Chance, chanceOf, type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
 import { admitsNull, Costs, WholeShapes, withoutNull } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */

@@ -2,11 +2,9 @@ import type { Pointer } from '../../document/document.ts';
 import type { ExpressionUse } from '../expressions/scope.ts';
 import type { Spec } from '../spec.ts';
 import { versioningUses } from '../versions/change-values.ts';
-import { authenticationUses } from './authentication.ts';
+import { authenticationUses, errorUses, limitUses } from './callers.ts';
 import { endpointUses } from './endpoints.ts';
-import { errorUses } from './errors.ts';
 import { eventUses } from './events.ts';
-import { limitUses } from './limits.ts';
 import { resourceUses } from './resources.ts';
 import { stateUses } from './states.ts';
 

@@ -1,8 +1,7 @@
 /** The expressions of part 6: when an event is emitted, what it says, who receives it, and what a log keeps of it. */
 
 import { timeFormat } from '../../kinds/formats/all.ts';
-import { loggedOf, logOf } from '../event-log.ts';
-import { clockOperation } from '../event-names.ts';
+import { clockOperation, loggedOf, logOf } from '../event-telling.ts';
 import type { EventKind, Push } from '../events.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
 import {

@@ -2,12 +2,11 @@ import type { JsonMap } from '../../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
 import type { Spec } from '../spec.ts';
-import { type Carry, isMembers, type ResourceCarry } from './carry.ts';
+import { type Carry, type History, isMembers, type ResourceCarry } from './carry.ts';
 import { carryResource } from './carry-resource.ts';
 import { carryStructure } from './carry-shape.ts';
 import { ChangeValues } from './change-values.ts';
 import { EarlierResources } from './earlier-resources.ts';
-import type { History } from './history.ts';
 
 /**
  * Everything that goes between the newest shapes and those of one older version. What is asked for is compiled once, the

@@ -5,9 +5,8 @@ import type { Shape } from '../shape.ts';
 import { isPlainMap, named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Change } from '../versioning.ts';
-import { withOlderValues } from './carry.ts';
+import { type History, type VersionStep, withOlderValues } from './carry.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
-import type { History, VersionStep } from './history.ts';
 
 /** The resources of a document as they were at each level of its history: the newest with the changes above undone, the last first. */
 export class EarlierResources {

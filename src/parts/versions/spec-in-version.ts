@@ -9,9 +9,8 @@ import { isPlainMap, named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Machine } from '../states.ts';
 import type { Carries } from './carries.ts';
-import { olderValue, type ResourceCarry } from './carry.ts';
+import { type History, olderValue, type ResourceCarry } from './carry.ts';
 import type { FieldChange } from './earlier-resources.ts';
-import type { History } from './history.ts';
 
 /**
  * The document as it was in one of its versions: its resources, the names and states of their machines, its endpoints and

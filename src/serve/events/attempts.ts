@@ -1,7 +1,7 @@
 import { below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
 import { pushKind } from '../../kinds/deliveries/all.ts';
-import { along, withPlaced } from '../../parts/field-path.ts';
+import { along, withPlaced } from '../../parts/reach.ts';
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';

@@ -1,7 +1,7 @@
 import { handshakeOf } from '../../kinds/handshakes/all.ts';
 import type { Handshake } from '../../kinds/handshakes/kind.ts';
 import { handshakeRequest, isConfirmedBy } from '../../kinds/handshakes/requests.ts';
-import { along, withPlaced } from '../../parts/field-path.ts';
+import { along, withPlaced } from '../../parts/reach.ts';
 import type { NewEvent, StoredEvent } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';

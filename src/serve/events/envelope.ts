@@ -1,8 +1,7 @@
 import { pushKind } from '../../kinds/deliveries/all.ts';
 import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
 import type { Signature } from '../../kinds/signatures/kind.ts';
-import type { Envelope } from '../../parts/envelope.ts';
-import { toldAs } from '../../parts/event-names.ts';
+import { type Envelope, toldAs } from '../../parts/event-telling.ts';
 import { envelopeOf } from '../../parts/events.ts';
 import { toldShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';

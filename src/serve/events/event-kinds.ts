@@ -1,11 +1,10 @@
 /** The kinds of event of a document, compiled, and what their expressions read of a row. */
 
-import { meansKind, toldAs } from '../../parts/event-names.ts';
+import { meansKind, toldAs } from '../../parts/event-telling.ts';
 import type { EventKind, Push } from '../../parts/events.ts';
 import { soughtIn } from '../../parts/expressions/compile.ts';
-import { childNodes, type Node } from '../../parts/expressions/node.ts';
+import { childNodes, type Node, parseExpression } from '../../parts/expressions/node.ts';
 import { toldShape } from '../../parts/expressions/operation-scope.ts';
-import { parseExpression } from '../../parts/expressions/parse.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';

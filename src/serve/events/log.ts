@@ -1,7 +1,7 @@
 /** The log of events as rows of a resource: how an event becomes a row, and how rows go that were kept long enough. */
 
 import type { Draw } from '../../kinds/generators/kind.ts';
-import { loggedOf, logOf } from '../../parts/event-log.ts';
+import { loggedOf, logOf } from '../../parts/event-telling.ts';
 import { toldShape } from '../../parts/expressions/operation-scope.ts';
 import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { leftOutOf, showingOperations } from '../../parts/left-out.ts';

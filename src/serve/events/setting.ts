@@ -1,8 +1,8 @@
 import type { Json } from '../../document/document.ts';
 import type { Credentials } from '../callers/credentials.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
+import type { Versions } from '../exchange/compilation.ts';
 import type { Caller, Exchange, Fields, Recorded } from '../exchange/exchange.ts';
-import type { Versions } from '../exchange/versions.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { Surroundings } from '../http/clock.ts';
 import type { Stored, Work } from '../resources/act.ts';

@@ -1,4 +1,4 @@
-import { along } from '../../parts/field-path.ts';
+import { along } from '../../parts/reach.ts';
 import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { describeValue } from '../http/violation.ts';
 import { targetFlaw, type WebhookTargets } from './addresses.ts';

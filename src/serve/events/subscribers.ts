@@ -1,6 +1,6 @@
 import type { Push } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { along } from '../../parts/field-path.ts';
+import { along } from '../../parts/reach.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';

@@ -1,7 +1,14 @@
 import { compileCoercion, compileForm } from './form.ts';
-import { areCommaFree, isNumbered, numberedItems } from './query-lists.ts';
 import { isSchema, itemOf, memberNames, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
-import { cookiePairs, decodeFormText, decodePercent, type TargetQuery } from './target.ts';
+import {
+  areCommaFree,
+  cookiePairs,
+  decodeFormText,
+  decodePercent,
+  isNumbered,
+  numberedItems,
+  type TargetQuery,
+} from './target.ts';
 import type { Violation } from './violation.ts';
 
 /** One parameter as an endpoint states it: an OpenAPI parameter with a shape. `allowReserved` binds clients; any encoding is read. */

@@ -1,6 +1,13 @@
 import { Bare } from './json.ts';
-import { type FixedQuery, readRouteTemplate, type Segment } from './route-template.ts';
-import { decodeFormText, decodePercent, splitQuery, type TargetQuery } from './target.ts';
+import {
+  decodeFormText,
+  decodePercent,
+  type FixedQuery,
+  readRouteTemplate,
+  type Segment,
+  splitQuery,
+  type TargetQuery,
+} from './target.ts';
 
 /** Finds the operation of a method and a raw path, without its query, which comes separately and without `?`. */
 export interface Router<T> {

@@ -3,7 +3,7 @@ import type { AuthenticationSetting } from '../callers/authentication.ts';
 import type { EventsSetting } from '../events/setting.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { CompiledLimits } from '../limits/limits.ts';
-import type { Cursors } from '../resources/lists/cursor.ts';
+import type { Cursors } from '../resources/lists/query.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
 

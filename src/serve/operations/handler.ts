@@ -26,7 +26,7 @@ import { removeRow } from '../resources/delete.ts';
 import { compileBegin } from '../resources/kept-row.ts';
 import { compilePathGuard } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
-import { compileOwnErrors } from '../resources/own-errors.ts';
+import { compileOwnErrors } from '../resources/precondition.ts';
 import { applySetters } from '../resources/setters.ts';
 import { compileFiring } from '../resources/transition.ts';
 import { fire } from '../serve.ts';

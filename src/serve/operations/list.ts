@@ -19,13 +19,13 @@ import {
 import type { CompiledList, RowsUse } from '../resources/lists/list.ts';
 import { boundFields, compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
-import { compileOwnErrors } from '../resources/own-errors.ts';
+import { compileOwnErrors } from '../resources/precondition.ts';
 import { compileRepresentation, type Representation } from '../resources/representation.ts';
 import type { Drawn } from '../resources/setters.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
 import { LongLists, type ShowRows } from './long-list.ts';
-import { unlessFresh } from './read.ts';
+import { unlessFresh } from './row-reply.ts';
 
 /** Compiles the answering of a list. Where nothing hides or expands, the stored texts are joined as they are. */
 export function compileListRun(

@@ -25,9 +25,9 @@ import { compileHandlerRun } from './handler.ts';
 import { compileInput } from './input.ts';
 import { compileListRun } from './list.ts';
 import { compileDoubts, doubtsAbout } from './open-facts.ts';
-import { compileRead } from './read.ts';
 import { compileReplyRun, compileTold } from './reply.ts';
 import { compileEarlierRow, inStatedOrder } from './row-order.ts';
+import { compileRead } from './row-reply.ts';
 import { compileSampledRun } from './sampled-run.ts';
 
 /** The plans of every endpoint of a document. */

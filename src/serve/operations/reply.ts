@@ -12,7 +12,7 @@ import { headerText } from '../http/send.ts';
 import { readFor, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { compilePathGuard } from '../resources/locate.ts';
-import { compileOwnErrors } from '../resources/own-errors.ts';
+import { compileOwnErrors } from '../resources/precondition.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
 

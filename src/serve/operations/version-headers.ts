@@ -6,11 +6,11 @@ import type { Shape } from '../../parts/shape.ts';
 import { resourcesIn } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Deprecation, endOf, type Selection, type Version, versionedPath } from '../../parts/versioning.ts';
-import type { History } from '../../parts/versions/history.ts';
+import type { History } from '../../parts/versions/carry.ts';
 import type { Exchange, Plan } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import type { Call, Reply } from '../http/call.ts';
-import { pathReader } from '../http/route-template.ts';
+import { pathReader } from '../http/target.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,15 +1,15 @@
 import { entryOf } from '../../parts/fact.ts';
 import type { Selection } from '../../parts/versioning.ts';
-import type { History } from '../../parts/versions/history.ts';
+import type { History } from '../../parts/versions/carry.ts';
 import { isServed } from '../../parts/versions/spec-in-version.ts';
 import type { Store } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
+import type { Versions } from '../exchange/compilation.ts';
 import { type Caller, type Exchange, Planned, type Refusal, type Routed } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
-import type { Versions } from '../exchange/versions.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { compileRoutes, type Router } from '../http/route.ts';
-import { pathReader } from '../http/route-template.ts';
+import { pathReader } from '../http/target.ts';
 import { describeValue } from '../http/violation.ts';
 import type { Engine } from './engine.ts';
 import { planInVersion } from './older-plan.ts';

@@ -18,8 +18,8 @@ import {
   type TakingChildren,
   violationOfChild,
 } from './children-sent.ts';
-import { compileChildrenFound, readingOfChildren } from './children-shown.ts';
 import { identifierText, type RowModel } from './model.ts';
+import { compileChildrenFound, readingOfChildren } from './representation.ts';
 import { takenAlong } from './sent-members.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 

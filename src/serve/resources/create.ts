@@ -15,7 +15,7 @@ import { orFound } from './found-instead.ts';
 import { compileBegin, keepEntries, keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel } from './model.ts';
-import { compileOwnErrors } from './own-errors.ts';
+import { compileOwnErrors } from './precondition.ts';
 import { holdRowLimits } from './row-limits.ts';
 import { applySetters, asStored } from './setters.ts';
 import { isMadeUpWhereUnsent, type StandIn } from './stand-in.ts';

@@ -9,8 +9,7 @@ import { bringUpDerived, forgetTallied } from './derive.ts';
 import { forgetEntries, keepDeleted } from './kept-row.ts';
 import { compileLocator } from './locate.ts';
 import { identifierValue, type Referrer, type RowModel } from './model.ts';
-import { compileOwnErrors } from './own-errors.ts';
-import { compileAllowed, compilePrecondition } from './precondition.ts';
+import { compileAllowed, compileOwnErrors, compilePrecondition } from './precondition.ts';
 import { applySetters } from './setters.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 

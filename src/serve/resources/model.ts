@@ -1,6 +1,6 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import { logOf } from '../../parts/event-log.ts';
+import { logOf } from '../../parts/event-telling.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { generatedOf, uniquesOf } from '../../parts/inner-values.ts';
 import { isWritable } from '../../parts/payload.ts';

@@ -7,9 +7,8 @@ import { childrenTakerOf, isStateSent, isWritable, requestShape, takesChildren }
 import type { Spec } from '../../parts/spec.ts';
 import { type Carry, isMembers, mergeJson } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
-import type { Compilation } from '../exchange/compilation.ts';
+import type { Compilation, OlderVersion } from '../exchange/compilation.ts';
 import type { Exchange, Fields, OlderRequest, Value } from '../exchange/exchange.ts';
-import type { OlderVersion } from '../exchange/versions.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { changedField, unknownField } from './body.ts';
 import type { RowModel } from './model.ts';

@@ -1,9 +1,9 @@
 /** Rows and their paths: the rows that a path names, where a row is, and why it is not found there. */
 
 import type { Endpoint, PathRow } from '../../parts/endpoints.ts';
+import { pathPieces, readersOf } from '../../parts/expressions/find.ts';
 import { type BadKey, type KeyField, lookupOf, type PathLookup, referringField } from '../../parts/path-keys.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { pathPieces, readersOf } from '../../parts/row-address.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
 import { credentialQueries } from '../callers/accepted-schemes.ts';

@@ -3,7 +3,7 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { isSaidByType } from '../../parts/expressions/shape-type.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
-import { along } from '../../parts/field-path.ts';
+import { along } from '../../parts/reach.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Compilation, type Evaluate, EvaluationFailure, unfit } from '../exchange/compilation.ts';

@@ -1,4 +1,4 @@
-import { clockOperation } from '../../parts/event-names.ts';
+import { clockOperation } from '../../parts/event-telling.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Row, Timer, Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';

@@ -2,7 +2,7 @@
 
 import { type Copied, type CopySide, copyStore } from '../../store/copying.ts';
 import { Locked, StoreUnavailable } from '../../store/failures.ts';
-import { shownAddress } from '../../store/postgres/address.ts';
+import { shownAddress } from '../../store/postgres/connection.ts';
 import { openPostgres } from '../../store/postgres/open.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';

@@ -6,7 +6,7 @@ import { ownWork, type Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
 import { drawOnce } from '../resources/setters.ts';
-import { misfitOf } from './stored/misfits.ts';
+import { misfitOf } from './stored/renewing.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */
 export class BadRows extends Error {}

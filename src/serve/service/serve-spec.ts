@@ -20,19 +20,16 @@ import type { Workbench } from '../scenarios/workbench.ts';
 import type { AnswerCall } from '../serve.ts';
 import { compileAdmin, openAdmin } from './admin/administer.ts';
 import { brokerNotes, givenWebhooks, webhookTargets } from './broker.ts';
-import { settledSoon } from './clock-door.ts';
 import { CoverageCount } from './coverage.ts';
-import { type NewestDocument, newestOf, tellingNewest } from './newest.ts';
-import { compileNote, noteAll, quietly } from './note-exchange.ts';
-import { notesOf } from './notes.ts';
+import { compileNote, noteAll, notesOf, quietly } from './notes.ts';
 import { seedRows, seedStated } from './seed.ts';
 import { type DoorsServed, type Lasting, provingOf, type Served, startServed } from './served.ts';
 import type { ServeOptions, Service } from './service.ts';
-import { type SharedService, startCounting, startSharing } from './sharing.ts';
+import { type NewestDocument, newestOf, type SharedService, startCounting, startSharing, tellingNewest } from './sharing.ts';
 import { lastingOf } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
+import { settledSoon, stageOf, startWorkbench } from './trial-doors.ts';
 import { type OperatorWatch, startOperatorWatch } from './watched.ts';
-import { stageOf, startWorkbench } from './workbench-door.ts';
 
 /**
  * Runs the service that a sound document describes.

@@ -1,3 +1,5 @@
+/** The queue of changes: batches one after the other, each with a receipt by which it is known whether it was committed. */
+
 import { CommitFailed, CommitUnknown, Superseded } from '../failures.ts';
 import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, runBodies, takeWanted } from './batch.ts';
 import { bareSql, type Connection, DatabaseError, isOfMachine, overSessions, type Sql } from './connection.ts';

@@ -1,7 +1,6 @@
 import { CannotCopy, type CopiedTable, type CopySide } from '../copying.ts';
 import type { Scalar } from '../store.ts';
-import { readAddress } from './address.ts';
-import { bareSql, type Connection } from './connection.ts';
+import { bareSql, type Connection, readAddress } from './connection.ts';
 import { arrayText, quoteName, read, StoreNames, sqlTypes, valueText } from './dialect.ts';
 import { once } from './indexes.ts';
 import { bringTablesUp, tableNames } from './migration.ts';

@@ -1,7 +1,9 @@
+/** The statements that bring into the database what bodies wrote, what is too old, and what is erased. */
+
 import { type Erased, type Erasure, needlesOf } from '../maintenance.ts';
 import type { StoredRecord } from '../store.ts';
 import { bareSql, type FoundValues, type Sql } from './connection.ts';
-import { arrayText, type StoreNames, sqlTypes, type TableShape, valueText, written, written as writtenText } from './dialect.ts';
+import { arrayText, type StoreNames, sqlTypes, type TableShape, valueText, written as writtenText } from './dialect.ts';
 import type { Counter, Entry, FactPoint } from './facts.ts';
 import { groupsOf, type OpGroup } from './ops.ts';
 import { outboxSql, timerSql } from './outbox-sql.ts';
@@ -230,16 +232,16 @@ export function purgeSql(
  */
 export function eraseSql(names: StoreNames, erasure: Erasure): Sql[] {
   const { rows } = erasure;
-  const needles = arrayText(needlesOf(erasure).map(written));
+  const needles = arrayText(needlesOf(erasure).map(writtenText));
   const tells = (column: string, place = 1) =>
     `EXISTS (SELECT 1 FROM unnest($${place}::text[]) AS needle WHERE strpos(${column}, needle) > 0)`;
-  const ids = arrayText(rows.map(({ id }) => written(id)));
+  const ids = arrayText(rows.map(({ id }) => writtenText(id)));
   const counting = (sql: string) => `WITH gone AS (${sql}) SELECT count(*) FROM gone`;
   const [events, deliveries, attempts] = ['events', 'deliveries', 'attempts'].map((name) => names.own(name));
   const isGone = `(e.resource, e."row") IN (SELECT * FROM unnest($2::text[], $3::text[])) OR ${tells('e.payload')} OR ${tells("coalesce(e.image, '')")}`;
   const goneEvents = `SELECT e.seq FROM ${events} AS e WHERE ${isGone}`;
   const goneDeliveries = `SELECT d.seq FROM ${deliveries} AS d WHERE d.event IN (${goneEvents}) OR d.subscriber = ANY($3::text[])`;
-  const about = [needles, arrayText(rows.map(({ resource }) => written(resource))), ids];
+  const about = [needles, arrayText(rows.map(({ resource }) => writtenText(resource))), ids];
   const once = (text: string, values: readonly string[]): Sql => ({ text, values, isOnce: true });
   return [
     once(`DELETE FROM ${attempts} WHERE delivery IN (${goneDeliveries})`, about),

@@ -1,3 +1,5 @@
+/** What changing tables needs, and the indexes of a table. */
+
 import { Duplicates } from '../failures.ts';
 import type { Renewal, Row, Scalar, TableSpec } from '../store.ts';
 import { bareSql, type Connection, DatabaseError, type FoundValues, type Sql } from './connection.ts';

@@ -1,6 +1,6 @@
 import type { SharedRates } from '../sharing.ts';
 import type { Store } from '../store.ts';
-import { readAddress } from './address.ts';
+import { readAddress } from './connection.ts';
 
 /**
  * A store in a schema of a PostgreSQL database, made where it is not there: `postgres://user@host:port/database?schema=ninefold`. Any number

@@ -1,3 +1,5 @@
+/** What is to be sent or done later, as statements: events with their deliveries, and timers. */
+
 import type { Timer, TimerSearch } from '../store.ts';
 import type { FoundValues, Sql } from './connection.ts';
 import { arrayText, read, type StoreNames, written } from './dialect.ts';

@@ -1,7 +1,6 @@
 import { ReadFailed } from '../failures.ts';
 import type { Migration, StoredTable } from '../maintenance.ts';
 import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
-import type { Settings } from './address.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
 import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
@@ -20,7 +19,10 @@ import { State } from './state.ts';
 import { PostgresTransaction } from './transaction.ts';
 
 /** Opens a store in a schema of a database that is reached by some way. */
-export async function openOn(server: Server, { schema, isPlain }: Pick<Settings, 'schema' | 'isPlain'>): Promise<Store> {
+export async function openOn(
+  server: Server,
+  { schema, isPlain }: { readonly schema: string; readonly isPlain: boolean },
+): Promise<Store> {
   const names = new StoreNames(schema, isPlain);
   try {
     return await overSessions(async () => {

@@ -1,3 +1,5 @@
+/** A question over one table as statements, and the rows and numbers that it finds. */
+
 import type { Condition, FoundRow, Operand, QuerySpec, RowNumbers, Scalar } from '../store.ts';
 import { type ConditionScope, type GivenBinding, postgresCondition } from './condition.ts';
 import type { FoundValues, Sql } from './connection.ts';

@@ -1,3 +1,5 @@
+/** What a body reads: rows, records, counters, timers, credentials and events, of what is known or is to be asked. */
+
 import type { OutboxReader } from '../outbox.ts';
 import type { SharedWork } from '../sharing.ts';
 import type {

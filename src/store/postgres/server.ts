@@ -1,11 +1,11 @@
 import type { Client, ClientConfig } from 'pg';
-import type { Settings } from './address.ts';
 import {
   type Connection,
   DatabaseError,
   type FoundValues,
   overSessions,
   type Server,
+  type Settings,
   type Sql,
   Unreachable,
 } from './connection.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { CommitFailed } from '../failures.ts';
-import { shownAddress } from '../postgres/address.ts';
+import { shownAddress } from '../postgres/connection.ts';
 import { type AskedRate, type AskedRates, type DecidedRates, type SharedRates, WaitingRates } from '../sharing.ts';
 
 /** What is asked of a client. */

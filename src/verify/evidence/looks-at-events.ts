@@ -1,4 +1,4 @@
-import { logOf } from '../../parts/event-log.ts';
+import { logOf } from '../../parts/event-telling.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';

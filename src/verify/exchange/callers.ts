@@ -17,7 +17,7 @@ import { compileExpression } from '../../parts/expressions/compile.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { claimsScope } from '../../parts/uses/authentication.ts';
+import { claimsScope } from '../../parts/uses/callers.ts';
 
 /** A credential as it is given: for `--as`, in a file, or by code. */
 export interface GivenCaller {

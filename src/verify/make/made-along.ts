@@ -1,5 +1,5 @@
 import type { Following } from '../../parts/effects.ts';
-import { logOf } from '../../parts/event-log.ts';
+import { logOf } from '../../parts/event-telling.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { followedOf } from '../../parts/followed.ts';
 import { takesChildren } from '../../parts/payload.ts';

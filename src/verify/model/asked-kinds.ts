@@ -1,9 +1,9 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { askedFor, meansKind } from '../../parts/event-names.ts';
+import { askedFor, meansKind } from '../../parts/event-telling.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
-import { along } from '../../parts/field-path.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { along } from '../../parts/reach.ts';
 import type { Model } from './model.ts';
 
 /** The kinds as a subscriber may ask for them: every one by `*` where its field's shape takes that, else those of them that it takes; nothing where it takes none. */

@@ -8,7 +8,7 @@ import { handshakeOf } from '../../../kinds/handshakes/all.ts';
 import type { Handshake } from '../../../kinds/handshakes/kind.ts';
 import { differsByAddress } from '../../../kinds/handshakes/requests.ts';
 import { streamKind } from '../../../kinds/streams/all.ts';
-import { toldAs } from '../../../parts/event-names.ts';
+import { toldAs } from '../../../parts/event-telling.ts';
 import { type Broker, pullOf } from '../../../parts/events.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { fitsAny } from '../../../parts/shapes/branches.ts';

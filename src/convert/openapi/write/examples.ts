@@ -6,8 +6,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.t
 import { generatedOf } from '../../../parts/inner-values.ts';
 import { isEverShown, isWritable, sentShape, takesChildren } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
-import { chanceOf } from '../../../parts/samples/chance.ts';
-import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
+import { chanceOf, type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { type Union, unionOf } from '../../../parts/shapes/branches.ts';

@@ -6,8 +6,7 @@ import type { RowFilter } from '../../callers/list-access.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
 import type { PageTold } from '../stand-in.ts';
-import type { Position } from './cursor.ts';
-import { type Question, type Test, valuesOf } from './query.ts';
+import { type Position, type Question, type Test, valuesOf } from './query.ts';
 
 /** Whether the answers of a list say where the page before it is. */
 export function tellsPrevious(pagination: Pagination | undefined): boolean {

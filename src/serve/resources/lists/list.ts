@@ -16,7 +16,6 @@ import type { RowModel } from '../model.ts';
 import { boundValue } from '../path-rows.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import { compileChosen, findNarrowed, hiddenFields, orderOf, type Sorting, unseenFilter } from './choosing.ts';
-import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
 import {
   atOnceMost,
@@ -29,7 +28,7 @@ import {
   unpagedMost,
   wholeMost,
 } from './paging.ts';
-import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
+import { type Cursors, type Position, Questions, type SortKey, type Test, valuesOf } from './query.ts';
 
 /**
  * What becomes of the rows of a list: their texts are passed on as they are, they are shown one by one, or something is made of all

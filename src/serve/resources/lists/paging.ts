@@ -6,7 +6,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, type Fact, statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination, pageRowsMost } from '../../../parts/limits.ts';
 import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
-import type { Cursors, Position } from './cursor.ts';
+import type { Cursors, Position } from './query.ts';
 
 /** Which page is asked for. */
 export interface PageAsked {

@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
-import type { Chance } from '../../../parts/samples/chance.ts';
+import type { Chance } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Fields } from '../../exchange/exchange.ts';

@@ -1,6 +1,6 @@
 import { pathOf } from '../../../document/pointer.ts';
 import { entryOf, statedValue } from '../../../parts/fact.ts';
-import { type Chance, chanceOf } from '../../../parts/samples/chance.ts';
+import { type Chance, chanceOf } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Reader, Transaction } from '../../../store/store.ts';

@@ -10,10 +10,9 @@ import type { Entropy } from '../../http/clock.ts';
 import { doorReply } from '../../http/send.ts';
 import { listen } from '../../http/socket.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
-import { deliveryCommands } from './deliveries.ts';
 import { eraseCommands } from './erase.ts';
+import { deliveryCommands, timerCommands } from './jobs.ts';
 import { keyCommands } from './keys.ts';
-import { timerCommands } from './timers.ts';
 import { workbenchCommands } from './workbench.ts';
 
 /** Carries out a command by its name. @throws {Unfit} */

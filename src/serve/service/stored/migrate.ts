@@ -6,7 +6,7 @@ import { uniquesOf } from '../../../parts/inner-values.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
-import { type History, historyOf } from '../../../parts/versions/history.ts';
+import { type History, historyOf } from '../../../parts/versions/carry.ts';
 import { Duplicates, StoreUnavailable } from '../../../store/failures.ts';
 import type { Migration } from '../../../store/maintenance.ts';
 import type { Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
@@ -15,9 +15,8 @@ import { systemClock } from '../../http/clock.ts';
 import type { Models } from '../../resources/act.ts';
 import { compileModels, type RowModel } from '../../resources/model.ts';
 import { startViewCompilation } from '../../resources/view-compilation.ts';
-import { MisfitCount, Misfits } from './misfits.ts';
 import { changesAbove, levelOfRows, originOf, type RowsOrigin, readOrigin, renamedOrigin } from './origin.ts';
-import { compileRenewal, requiredDefaults } from './renewing.ts';
+import { compileRenewal, MisfitCount, Misfits, requiredDefaults } from './renewing.ts';
 
 /** How stored rows are brought up to a document. */
 export interface MigrationOptions {

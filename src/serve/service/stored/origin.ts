@@ -1,7 +1,7 @@
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Change } from '../../../parts/versioning.ts';
+import type { History } from '../../../parts/versions/carry.ts';
 import type { EarlierResources } from '../../../parts/versions/earlier-resources.ts';
-import type { History } from '../../../parts/versions/history.ts';
 import type { Models } from '../../resources/act.ts';
 
 /** Which document the stored rows are of: kept in the store with the rows, so that the next document knows how to carry them. */

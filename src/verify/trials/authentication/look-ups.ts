@@ -1,7 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { childNodes, type Node, type NodeOf } from '../../../parts/expressions/node.ts';
-import { parseExpression } from '../../../parts/expressions/parse.ts';
+import { childNodes, type Node, type NodeOf, parseExpression } from '../../../parts/expressions/node.ts';
 import { type Expression, entriesOf, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../../document/document.ts';
-import { along, withPlaced } from '../../../parts/field-path.ts';
+import { along, withPlaced } from '../../../parts/reach.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
 import { envelopedFlaw, readEnveloped, type Told } from '../../../kinds/envelopes/reading.ts';
-import { toldAs } from '../../../parts/event-names.ts';
+import { toldAs } from '../../../parts/event-telling.ts';
 import { type Delivery, type EventKind, envelopeOf } from '../../../parts/events.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
-import { toldAs } from '../../../parts/event-names.ts';
+import { toldAs } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { altersInSight } from '../../../parts/left-out.ts';

@@ -1,5 +1,5 @@
 import { isSame } from '../../../document/values.ts';
-import { askedFor, meansKind } from '../../../parts/event-names.ts';
+import { askedFor, meansKind } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entryOf } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';

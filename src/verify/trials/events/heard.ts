@@ -1,6 +1,6 @@
 import { isSame } from '../../../document/values.ts';
 import type { Told } from '../../../kinds/envelopes/reading.ts';
-import { hasActions } from '../../../parts/event-names.ts';
+import { hasActions } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { actsAfter, comingOf, followingName } from '../../../parts/followed.ts';

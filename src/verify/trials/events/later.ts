@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatNamed } from '../../../kinds/formats/all.ts';
-import { clockOperation } from '../../../parts/event-names.ts';
+import { clockOperation } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Operation, operationsOf } from '../../../parts/operations.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
-import { type EventLog, loggedOf } from '../../../parts/event-log.ts';
+import { type EventLog, loggedOf } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';

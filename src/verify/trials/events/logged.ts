@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { type EventLog, logOf } from '../../../parts/event-log.ts';
+import { type EventLog, logOf } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';

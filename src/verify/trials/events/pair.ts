@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { askedFor } from '../../../parts/event-names.ts';
+import { askedFor } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
