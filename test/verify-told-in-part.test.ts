@@ -88,3 +88,32 @@ test('what a row has below it is told in no version', async () => {
   const [first = ''] = await broken(renamed, 'versioning/events');
   assert.match(first, /version identifiers:service sign in 1/);
 });
+
+test('a payload is held once another value of each member that is reckoned would have been noticed', async () => {
+  const told = crates
+    .replace('      fish: {', '      total: { type: integer, derive: "sum(fish.crate, item.grams)" }\n      fish: {')
+    .replace(
+      '  POST /hooks:',
+      '  POST /crates/{crate}/fish: { does: create fish }\n  GET /fish/{id}: { does: read fish }\n  POST /hooks:',
+    )
+    .replace('[create crate, read crate]', '[create crate, read crate, create fish, read fish]')
+    .replace(
+      '    crate.packed:',
+      () => `    fish.added:
+      on: [create fish]
+      payload: { type: object, properties: { fish: string, total: integer }, required: [fish, total] }
+      data: { fish: next.id, total: "has(next.crate.total) ? next.crate.total : 0" }
+    crate.packed:`,
+    );
+  const stand = await openStand(told, { serve: { allowPrivateWebhooks: true } });
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['payload shapes:fish.added'] });
+    assert.deepEqual(breaches, []);
+    const fact = facts.find(({ kind, subject }) => kind === 'payload shapes' && subject === 'fish.added');
+    const met = (fact?.evidence?.looks ?? []).filter(({ isMet }) => isMet).map(({ name }) => name);
+    assert.equal(fact?.verdict, 'partly', fact?.why);
+    assert.deepEqual(met, ['an event of it', 'fish, as it is reckoned']);
+  } finally {
+    await stand.close();
+  }
+});
