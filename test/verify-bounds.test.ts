@@ -180,6 +180,19 @@ test('cases come by what they show that nothing before them shows, parts in turn
     inOrderOfWorth(cases).map(({ testCase }) => testCase.name),
     ['x, y and z', 'v', 'x', 'v and w', 'x again'],
   );
+  // A part that has shown all of its own once does not look a second time while others still have a first look to take.
+  const other = trial('errors/c', 'errors');
+  const many = [
+    one(shape, 'p', 'p'),
+    one(shape, 'q', 'q'),
+    one(shape, 'r', 'r'),
+    one(code, 'v', 'v'),
+    one(other, 'v otherwise', 'v'),
+  ];
+  assert.deepEqual(
+    inOrderOfWorth(many).map(({ testCase }) => testCase.name),
+    ['p', 'v', 'q', 'r', 'v otherwise'],
+  );
 });
 
 test('a service that nobody listens at any more is told of by a clock that cannot be reached', async () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EventStreamReader } from '../src/kinds/streams/sse.ts';
+import type { Client } from '../src/verify/exchange/client.ts';
+import { quietFor } from '../src/verify/trials/events/ear.ts';
 
 const cases: readonly (readonly [string, string, readonly (readonly [string, string, string])[]])[] = [
   ['an event', 'id: 1\nevent: a\ndata: x\n\n', [['1', 'a', 'x']]],
@@ -52,4 +54,15 @@ test('comments are counted, as signs that the service is still there', () => {
   const reader = new EventStreamReader();
   reader.push(': one\n\n:two\ndata: x\n\n');
   assert.equal(reader.comments, 2);
+});
+
+test('who listens behind others waits no second time, but where the others may be left out', () => {
+  const waiting = { isEnough: () => true, ms: 0, quietMs: 120, isAfterOthers: true };
+  // The cast holds: it is only looked up by what it is.
+  const client = {} as Client;
+  assert.deepEqual(
+    [{ client }, { client, errand: 'trial' } as const, { client, errand: 'again' } as const].map((run) => quietFor(run, waiting)),
+    [0, 0, 120],
+  );
+  assert.equal(quietFor({ client }, { ...waiting, isAfterOthers: false }), 120);
 });

@@ -68,8 +68,8 @@ function isAbout({ trial, testCase }: PlannedCase, word: string): boolean {
 }
 
 /**
- * Cases in the order of their worth, so that a run that ends early has looked at as much as it could: first one case for each fact of
- * each trial, those first that show the most that nothing before them shows; then a second one for each, and so on. Parts take turns.
+ * Cases in the order of their worth, so that a run that ends early has looked at as much as it could: first what shows something that
+ * nothing before it shows, the most first; then one case for each fact of each trial, then a second one for each, and so on. Parts take turns.
  */
 export function inOrderOfWorth(cases: readonly PlannedCase[]): PlannedCase[] {
   const known = new Set<string>();
@@ -81,7 +81,7 @@ export function inOrderOfWorth(cases: readonly PlannedCase[]): PlannedCase[] {
     const seen = keys.map((key) => `${planned.trial.name}\n${key}`);
     const wave = Math.min(...seen.map((key) => times.get(key) ?? 0));
     for (const key of seen) times.set(key, (times.get(key) ?? 0) + 1);
-    return { planned, fresh, wave: Number.isFinite(wave) ? wave : 0 };
+    return { planned, fresh, wave: fresh > 0 ? -1 : Number.isFinite(wave) ? wave : 0 };
   });
   const waves = [...Map.groupBy(ranked, ({ wave }) => wave)].sort(([one], [other]) => one - other);
   return waves.flatMap(([, wave]) => {

@@ -200,7 +200,8 @@ function asAnother(delivery: ReceivedDelivery): ReceivedDelivery {
   return body === undefined ? { ...named, text: `${named.text} ` } : asTold(named, body);
 }
 
-function asTold(delivery: ReceivedDelivery, body: Json): ReceivedDelivery {
+/** A delivery with another body. */
+export function asTold(delivery: ReceivedDelivery, body: Json): ReceivedDelivery {
   return { ...delivery, body, text: JSON.stringify(body) };
 }
 

@@ -1,16 +1,22 @@
+import type { Json } from '../../document/document.ts';
 import { logOf } from '../../parts/event-telling.ts';
+import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
+import { isFlaw } from '../exchange/claim.ts';
 import { isDone } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { confirmingReasons } from '../trials/events/confirming.ts';
 import { cascadesOf, goneWith } from '../trials/events/emitting.ts';
+import { toldIn } from '../trials/events/envelope.ts';
 import { asksForFamilies, familyAsked, foreignLooks } from '../trials/events/families.ts';
 import { eventsIn } from '../trials/events/heard.ts';
 import { loggedReasons } from '../trials/events/logged.ts';
+import type { ReceivedDelivery } from '../trials/events/receiver.ts';
 import { triedToTheEnd, waitsOf } from '../trials/events/tries.ts';
-import { isHeard } from './alterations.ts';
+import { asTold, isHeard } from './alterations.ts';
+import { withAltered } from './altered-json.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -24,8 +30,47 @@ export function looksAtKinds(model: Model): Obligation[] {
 /** An event of the kind, received. */
 export function looksAtPayload(model: Model, { subject }: LedgerFact): Obligation[] {
   if (isLoggedAlone(model)) return [looksFor('a row of it in the log', loggedReasons.rows)];
-  return [received(model, subject, 'an event of it')];
+  const kind = entryOf(model.spec.events.kinds, subject);
+  return [received(model, subject, 'an event of it'), ...(kind ? reckonedIn(model, kind) : [])];
 }
+
+/** Each member that `data` reckons, where another value of it would have been noticed: what reads rows that nobody saw says nothing of it. */
+function reckonedIn(model: Model, { name: kind, data, payload }: EventKind): Obligation[] {
+  if (!data || 'source' in data) return [];
+  const shape = statedValue(payload);
+  const fits = shape && model.schemas.of(shape, 'shown');
+  const names = Object.entries(data).flatMap(([name, { source }]) => (isWholeRow(source) ? [] : [name]));
+  return names.map((name) => ({
+    name: `${name}, as it is reckoned`,
+    isMetBy: ({ claim: { of, judge } }) =>
+      of.some(({ step, value }) => {
+        if (!isHeard(value)) return false;
+        const isOf = (one: ReceivedDelivery) => toldIn(model.spec, one).kind === kind;
+        const told = (alter: (was: Json) => Json) => ({
+          ...value,
+          deliveries: value.deliveries.map((one) =>
+            isOf(one) && one.body !== undefined ? asTold(one, withAltered(one.body, name, alter, 0)) : one,
+          ),
+        });
+        const isFit = (heard: typeof value) =>
+          heard.deliveries.filter(isOf).length === value.deliveries.filter(isOf).length &&
+          heard.deliveries.every((one) => !isOf(one) || !fits || fits(toldIn(model.spec, one).payload ?? null).length === 0);
+        const altered = otherValues.map(told).filter(isFit);
+        const isNoticed = (heard: typeof value) => isFlaw(judge(...of.map((one) => (one.step === step ? heard : one.value))));
+        return value.deliveries.some(isOf) && altered.every(isNoticed);
+      }),
+  }));
+}
+
+function isWholeRow(source: string): boolean {
+  return ['next', 'resource'].includes(source.trim());
+}
+
+/** Another value of the same type, so that it is not the shape alone that notices it. */
+const otherValues: readonly ((was: Json) => Json)[] = [
+  (was) => (typeof was === 'number' ? was + 1 : typeof was === 'boolean' ? !was : typeof was === 'string' ? `${was}x` : 1),
+  (was) => (typeof was === 'number' ? was - 1 : typeof was === 'string' ? `x${was.slice(1)}` : was === null ? 'x' : null),
+];
 
 /** An event of each operation that emits it, of what is deleted with something else, and none without a cause. */
 export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligation[] {

@@ -30,6 +30,8 @@ export interface Waiting {
   readonly quietMs: number;
   /** Whether nothing that has to come shows by when what must not come would have: then it is listened for longer. */
   readonly isUnfenced?: boolean;
+  /** Whether others have just listened for as long, and what was to come to them has come: who listens then need not wait as well. */
+  readonly isAfterOthers?: boolean;
 }
 
 /** How long is waited for what does not come: many times what the slowest took to come; when it is looked at again, which is often, four times. */
@@ -44,7 +46,12 @@ const fenced = { times: 2, mostMs: 500 };
 const unfenced = { times: 6, mostMs: 2_000 };
 
 /** How long is listened for what must not come: longer where what comes takes its time. */
-export function quietFor({ client }: Pick<ScriptRun, 'client'>, { quietMs, isUnfenced }: Waiting): number {
+export function quietFor(
+  { client, errand }: Pick<ScriptRun, 'client' | 'errand'>,
+  { quietMs, isUnfenced, isAfterOthers }: Waiting,
+): number {
+  // What is looked at again may be looked at without the others.
+  if (isAfterOthers && errand !== 'again') return 0;
   const { times, mostMs } = isUnfenced ? unfenced : fenced;
   return Math.max(quietMs, Math.min(mostMs, times * (slowest.get(client) ?? 0)));
 }

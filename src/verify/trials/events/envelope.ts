@@ -7,7 +7,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Flaw } from '../../exchange/claim.ts';
-import { isHiddenFrom } from '../../model/fields.ts';
+import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { oneLine } from '../../values/difference.ts';
 import { isPlainField, knownOf, type ObservedChange } from './expected.ts';
@@ -140,7 +140,9 @@ function referenceFlaw(model: Model, resource: Json, payload: Json, { before, af
 function hiddenIn(model: Model, resource: string, payload: Json, maker: TrialCaller | undefined): string | undefined {
   const stated = model.resource(resource);
   if (!stated || !isMap(payload)) return undefined;
-  return entriesOf(stated.fields).find(([name, field]) => Object.hasOwn(payload, name) && isHiddenFrom(field, maker))?.[0];
+  return entriesOf(stated.fields).find(
+    ([name, field]) => Object.hasOwn(payload, name) && isNeverShown(model.spec, field, maker),
+  )?.[0];
 }
 
 /** A payload that is the resource itself shows the row as it is, or as it was before its deletion. */
@@ -155,9 +157,11 @@ function rowFlaw(
   const row = change.after ?? (effect?.verb === 'delete' ? change.before : undefined);
   const stated = model.resource(resource);
   if (!row || !stated || !isMap(payload)) return undefined;
+  // What a rule leaves out for whoever subscribed may be there, or not.
+  const unseen = new Set([...change.unseen, ...model.unseenBy(resource, maker)]);
   for (const [name, field] of entriesOf(stated.fields)) {
     // Children are in answers alone.
-    if (field.children || change.unseen.has(name) || isHiddenFrom(field, maker) || !isPlainField(model, resource, name)) continue;
+    if (field.children || unseen.has(name) || !isPlainField(model, resource, name)) continue;
     if (!isSame(row[name], payload[name]))
       return { promised: `${name} as it is in the row: ${oneLine(row[name])}`, seen: oneLine(payload[name]) };
   }

@@ -94,7 +94,7 @@ function foreignCase(model: Model, { family, operation, kind }: Foreign): Case {
       session.need(isDone(acted.value), `${operation.name} was answered ${acted.value.status}`);
       const isTold = (deliveries: Listening['deliveries']) =>
         deliveries.some((one) => toldIn(model.spec, one).kind === kind.name);
-      const loud = await hear(session, all, [acted], { isEnough: isTold, ms: eventMs, quietMs });
+      const loud = await hear(session, all, [acted], { isEnough: isTold, ms: eventMs, quietMs: 0 });
       const own = await session.do(some.hearing([loud], { isEnough: () => true, ms: 0, quietMs }));
       session.claim({
         shrinkingRuns: 2,

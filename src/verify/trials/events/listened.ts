@@ -53,7 +53,7 @@ export async function listenTo(session: Session, { operation, kinds, shown, acte
   const isFenced = told.some(({ one, heard }) => one.waiting.isEnough(heard.value.deliveries));
   const untold = await hear(
     listenings.filter(({ waiting }) => waiting.ms === 0),
-    { isUnfenced: !isFenced },
+    isFenced ? { isAfterOthers: true } : { isUnfenced: true },
   );
   const isSilence = told.length > 0 ? isFenced : hasArrived(session.run);
   for (const { one, heard } of told) judgeAll(session, one, heard, true);

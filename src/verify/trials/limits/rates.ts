@@ -1,7 +1,9 @@
 import { rateKind } from '../../../kinds/limits/all.ts';
+import { wholeOrder } from '../../../parts/errors.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { perName, type Rate } from '../../../parts/limits.ts';
-import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import { namesOperation, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import { rowLimitsOf } from '../../../parts/row-limits.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { retryAfterMs } from '../../exchange/lanes.ts';
@@ -71,7 +73,7 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
   const { clock } = session.run;
   const forgetMs = memoryOf(rate) + 250;
   const isRested = clock.advance !== undefined || forgetMs <= waitMsMost;
-  const plan = await countedRequest(session, counted);
+  const plan = await burstRequest(session, rate, counted);
   const { code, status = 429 } = refusalFor(model, 'limit.rate', operation) ?? {};
   const rested = isRested ? await session.wait(Math.ceil(forgetMs)) : undefined;
   const shots = await session.do(burst(plan, most, status, rested ? [rested] : []));
@@ -96,10 +98,34 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
   session.need(isRested, `whether it refuses too early is seen after a rest of ${Math.ceil(forgetMs / 1000)} s`);
 }
 
+/**
+ * What is sent until a rate refuses it: a request that is done; where fewer may be done than the rate lets through, and what is refused
+ * later counts in it too, one whose body is refused. @throws {Untestable}
+ */
+async function burstRequest(session: Session, rate: Rate, counted: CountedOperation): Promise<RequestPlan> {
+  const { model } = session;
+  const plan = await countedRequest(session, counted);
+  const order = statedValue(model.spec.errors.order);
+  const steps = order && wholeOrder(order);
+  const isCounted = steps !== undefined && steps.indexOf('rates') < Math.min(steps.indexOf('body'), steps.indexOf('request'));
+  if (!plan.body || !isCounted || (rate.uncounted ?? []).length > 0 || !isScarce(model, counted.operation)) return plan;
+  // A list is no row, whatever its fields.
+  const refused: RequestPlan = { ...plan, body: { type: 'application/json', value: [] } };
+  const { status } = (await session.send(refused)).value;
+  const ofRate = refusalFor(model, 'limit.rate', counted.operation)?.status ?? 429;
+  return status >= 400 && status < 500 && status !== ofRate ? refused : plan;
+}
+
+/** Whether a quota counts an operation, or only so many rows may be made by it: both are refused under one condition. */
+function isScarce({ spec }: Model, operation: Operation): boolean {
+  const isQuota = (statedValue(spec.limits.quota) ?? []).some(({ on }) => on === undefined || namesOperation(on, operation));
+  const does = operation.endpoint && statedValue(operation.endpoint.does);
+  return isQuota || rowLimitsOf(spec, resourceOfEffect(does) ?? '').length > 0;
+}
+
 /** Whether a refusal is, or may be, that of a quota. */
 function isOfQuota(model: Model, operation: Operation, shot: Shot | undefined): boolean {
-  const quotas = statedValue(model.spec.limits.quota) ?? [];
-  if (!shot || shot.status < 400 || !quotas.some(({ on }) => on === undefined || namesOperation(on, operation))) return false;
+  if (!shot || shot.status < 400 || !isScarce(model, operation)) return false;
   const code = model.refusals.codeIn({ body: parseBody(shot.text, shot.headers['content-type']) });
   const [quota, rate] = (['limit.quota', 'limit.rate'] as const).map((when) => refusalFor(model, when, operation)?.code);
   return code === quota && code !== rate;

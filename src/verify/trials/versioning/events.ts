@@ -1,7 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
 import type { EventKind } from '../../../parts/events.ts';
-import { statedValue } from '../../../parts/fact.ts';
+import { entryOf, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import type { Carries } from '../../../parts/versions/carries.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
@@ -91,7 +91,7 @@ function caseOf(model: Model, told: Creation, version: string, carries: Carries,
             .find((come) => come.kind === kind.name && isAbout(model, told.resource, one, come.payload));
           const row = isDone(one) ? rowIn(one) : undefined;
           if (!isDone(opened) || !row || !event) return moot('nobody listened, or nothing came');
-          return downJudgement(model, told.resource, carries, row, event.payload, version);
+          return downJudgement(model, told.resource, carries, { row, maker: ear.maker, payload: event.payload, version });
         },
       });
     },
@@ -129,22 +129,26 @@ function isAbout(model: Model, resource: string, made: TrialExchange, payload: J
   return id !== undefined && JSON.stringify(payload ?? null).includes(JSON.stringify(id));
 }
 
-function downJudgement(
-  model: Model,
-  resource: string,
-  carries: Carries,
-  row: Readonly<Record<string, Json>>,
-  payload: Json | undefined,
-  version: string,
-): Judgement {
+/** A row as its maker was shown it, and what a subscriber was told of it in a version. */
+interface ToldDown {
+  readonly row: Readonly<Record<string, Json>>;
+  readonly maker: TrialCaller | undefined;
+  readonly payload: Json | undefined;
+  readonly version: string;
+}
+
+function downJudgement(model: Model, resource: string, carries: Carries, { row, maker, payload, version }: ToldDown): Judgement {
   const carry = carries.resource(resource);
   const given = payload === undefined ? undefined : bodyFields({ body: payload });
   if (!carry || !given) return moot('there is no payload');
   const wanted = carried(() => carry.down(row));
   if (!wanted) return moot('it has no form in that version');
+  const unseen = model.unseenBy(resource, maker);
   for (const { older, newer, isMapped } of carry.lines) {
     const name = older ?? newer;
-    if (name === undefined || (older === newer && !isMapped) || model.unseenBy(resource, undefined).has(newer ?? '')) continue;
+    if (name === undefined || (older === newer && !isMapped) || unseen.has(newer ?? '')) continue;
+    // Children are in answers alone.
+    if (entryOf(model.resource(resource)?.fields, newer ?? '')?.children) continue;
     if (older === undefined && Object.hasOwn(given, name) && !Object.hasOwn(wanted, name))
       return { promised: `there is no ${name} in ${version}`, seen: oneLine(given[name]) };
     if (older !== undefined && Object.hasOwn(wanted, older) && !isSame(wanted[older], given[older]))
