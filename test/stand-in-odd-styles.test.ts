@@ -27,6 +27,23 @@ test('things of the path `/` are made, listed, read and deleted there', async ()
   });
 });
 
+test('what is asked for below any of the addresses that a description states is found', async () => {
+  const vault = object({ id: string, name: string });
+  const paths = {
+    '/vaults': { get: answers(list(ref('vault'))), post: { ...sends(object({ name: string })), ...answers(ref('vault')) } },
+    '/vaults/{id}': { ...within('id'), get: answers(ref('vault')) },
+  };
+  const servers = [{ url: 'http://vaults.example' }, { url: 'http://localhost:8080/v1' }];
+  const stood = async (ask: Parameters<Parameters<typeof standIn>[2]>[0]) => {
+    const { json: made } = await ask('POST', '/v1/vaults', { name: 'Left' });
+    assert.equal(made.name, 'Left');
+    assert.equal((await ask('GET', `/v1/vaults/${made.id}`)).json.name, 'Left');
+    assert.equal((await ask('GET', `/vaults/${made.id}`)).json.name, 'Left');
+    assert.equal((await ask('GET', `/v2/vaults/${made.id}`)).status, 404);
+  };
+  await standIn(paths, { vault }, stood, { servers });
+});
+
 test('what is sent bare stands in the map of the thing that has such members, and is changed there', async () => {
   const user = object({ id: string, type: string, attributes: object({ nick: string, role: string, type: string }) });
   const sent = object({ nick: string, type: string });

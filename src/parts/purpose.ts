@@ -36,10 +36,15 @@ export function readPurpose(source: Source): Purpose {
 
 /** The prefix of every endpoint's path: the first base URL's path without a trailing slash. */
 export function basePath(purpose: Purpose): string {
-  const url =
-    purpose.baseUrls.standing === 'stated' || purpose.baseUrls.standing === 'inferred' ? purpose.baseUrls.value[0] : undefined;
-  if (!url) return '';
-  // `//host/path` names a host too, and leaves the scheme to whoever reads it (RFC 3986 section 4.2).
-  const path = url.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '');
-  return path.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  return basePaths(purpose)[0] ?? '';
+}
+
+/** The paths of all base URLs, in their order, without a trailing slash. */
+export function basePaths({ baseUrls }: Purpose): readonly string[] {
+  const urls = baseUrls.standing === 'stated' || baseUrls.standing === 'inferred' ? baseUrls.value : [];
+  return urls.map((url) => {
+    // `//host/path` names a host too, and leaves the scheme to whoever reads it (RFC 3986 section 4.2).
+    const path = url.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '');
+    return path.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  });
 }

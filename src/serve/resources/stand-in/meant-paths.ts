@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import { basePath } from '../../../parts/purpose.ts';
+import { basePaths } from '../../../parts/purpose.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Call } from '../../http/call.ts';
 import { compileRoutes } from '../../http/route.ts';
@@ -11,11 +11,13 @@ import type { AsRouted, RowToldBy } from '../stand-in.ts';
 
 /**
  * Compiles the reading of paths that no endpoint has: clients write a slash at the end, two in the middle, or another letter case, where their
- * vendors' servers take no notice of it, and none behind a base path. Found is the path that the document has instead.
+ * vendors' servers take no notice of it, and none behind a base path; and of paths below another of the addresses that a document states. Found
+ * is the path that the document has instead.
  */
 export function compileAsRouted(spec: Spec): AsRouted {
   const written = entriesOf(spec.endpoints.all).map(([, { method, path }]) => ({ method, path: plainPath(path), value: path }));
-  const base = basePath(spec.purpose);
+  const [base = '', ...others] = basePaths(spec.purpose);
+  const otherBases = new Set(others.filter((one) => one !== base).map((one) => one.toLowerCase()));
   let router: ReturnType<typeof compileRoutes<string>> | undefined;
   return (call) => {
     const sent = call.path.split('/').filter((segment) => segment !== '');
@@ -27,7 +29,11 @@ export function compileAsRouted(spec: Spec): AsRouted {
       const asked = `/${sent.slice(from).join('/')}`;
       const found = router.find(call.method, asked.toLowerCase(), call.query);
       if (found.kind !== 'found') continue;
-      const path = `/${[...sent.slice(0, from), ...inCaseOf(found.value, sent.slice(from))].join('/')}`;
+      const below = sent.slice(0, from).map((segment) => `/${segment}`);
+      const meant = `/${inCaseOf(found.value, sent.slice(from)).join('/')}`;
+      // The addresses that are stated are those of one service.
+      if (from > 0 && otherBases.has(below.join('').toLowerCase())) return { ...withBody(call), path: `${base}${meant}` };
+      const path = `${below.join('')}${meant}`;
       // As it came it is none, behind the base path another one may be meant; and nothing is found beside the base path.
       if (path === call.path || !path.startsWith(`${base}/`)) continue;
       return { ...withBody(call), path, warnings: [...(call.warnings ?? []), `path ${call.path} is not stated`] };
