@@ -22,5 +22,6 @@ versioning: { versions: none }
 
 servedOtherwise(document, [
   ['pages are smaller by themselves', 'default: 3', 'default: 2', 'pagination bounds:GET /lamps', /default/],
+  ['pages are larger than the most', 'max: 6', 'max: 9', 'pagination bounds:GET /lamps', /above the most/],
   ['pages are smaller than asked for', 'max: 6', 'max: 5', 'pagination bounds:GET /lamps', /at the most/],
 ]);

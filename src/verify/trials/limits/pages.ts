@@ -104,7 +104,13 @@ function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination,
   if (seen.status === 429) return moot('a rate or a quota refused it');
   const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
   const told = `it was answered ${seen.status}`;
-  if (asked > max && overMax === undefined) return moot('it is not stated what comes of more');
+  if (asked > max && overMax === undefined) {
+    const { length = 0 } = isDone(seen) ? (pageIn(pagination, endpoint, seen)?.items ?? []) : [];
+    // Whether it is cut down or refused is open; more than the most are on no page.
+    return length > max
+      ? { promised: `${max} on a page at the most`, seen: `${length}` }
+      : moot('it is not stated what comes of more');
+  }
   if (asked > max && overMax === 'refuse') {
     if (!isRefused(model, seen)) return { promised: `a page of ${asked} is refused: ${max} is the most`, seen: told };
     return refusal?.status === undefined || refusal.status === seen.status
