@@ -233,7 +233,7 @@ authentication:
     key: { type: api_key, header: X-Key }
 `;
 
-test('with --relax auth any credential is taken that stands where one is declared, whatever scheme it names, and nothing else', async () => {
+test('with --relax auth any credential is taken that stands where one is declared or is called so, whatever scheme it names, and nothing else', async () => {
   await served(
     { relax: 'auth' },
     async ({ send }) => {
@@ -247,6 +247,8 @@ test('with --relax auth any credential is taken that stands where one is declare
       assert.equal((basic.json as Row).owner, 'sk_test_x');
       assert.notEqual((bearer.json as Row).owner, (key.json as Row).owner);
       assert.equal((await post({ authorization: 'Digest x' })).status, 201);
+      // The document names another header than the client sends.
+      assert.deepEqual([(await post({ 'private-token': 'a' })).status, (await post({ 'x-api-key': 'b' })).status], [201, 201]);
       for (const headers of [{}, { authorization: 'Basic ???' }, { authorization: '' }, { 'x-key': '' }, { 'x-other': 'x' }]) {
         const refused = await post(headers as Record<string, string>);
         assert.equal(refused.status, 401, JSON.stringify(headers));

@@ -28,6 +28,7 @@ type ReadCredentials = (call: Call) => readonly Presented[];
 
 const nothing: readonly Presented[] = Object.freeze([]);
 
+/** @param takesAny Whether any credential is taken, also in a header that no scheme names, where none is shown in a declared place. */
 export function compileCarriers(accepted: readonly Accepted[], takesAny = false, takesWords = false): ReadCredentials {
   const carriers = new Map<string, Accepted[]>();
   for (const scheme of accepted) {
@@ -43,6 +44,7 @@ export function compileCarriers(accepted: readonly Accepted[], takesAny = false,
         ? (call: Call) => textsInQuery(call, name)
         : (call: Call) => textsInCookie(call, name);
   });
+  const nameless = accepted.filter(({ kind }) => kind.proof?.by !== 'password');
   const assignments = [...carriers.values()].map((schemes) => compileAssignment(schemes, takesAny, takesWords));
   return (call) => {
     let presented: Presented[] | undefined;
@@ -52,9 +54,22 @@ export function compileCarriers(accepted: readonly Accepted[], takesAny = false,
       presented ??= [];
       for (const text of texts) presented.push(assignments[at]!(text));
     }
-    return presented ?? nothing;
+    return presented ?? (takesAny ? elsewhere(call, nameless) : nothing);
   };
 }
+
+/** What stands in a header that is called as credentials are, whatever its description calls it: some descriptions name another one than their clients send. */
+function elsewhere({ headers }: Call, schemes: readonly Accepted[]): readonly Presented[] {
+  if (schemes.length === 0) return nothing;
+  for (const name in headers) {
+    const text = headers[name];
+    if (typeof text === 'string' && text.trim() !== '' && credentialName.test(name) && name !== 'idempotency-key')
+      return [{ text, schemes, around: schemes }];
+  }
+  return nothing;
+}
+
+const credentialName = /^(?:[\w-]+[-_])?(?:authorization|auth|(?:api|access|secret)?[-_]?(?:token|key)|secret)$/;
 
 function textsInHeader(call: Call, name: string): readonly string[] | undefined {
   const value = call.headers[name];

@@ -60,7 +60,7 @@ export interface ServeOptions {
   readonly sample?: boolean;
   /** What is made up follows from this text; another one gives other values. */
   readonly seedValue?: string;
-  /** `auth`: take any credential that stands where one is declared. */
+  /** `auth`: take any credential, where one is declared or in a header that is called so. */
   readonly relax?: 'auth';
   /** Of a stand-in: refuse what the document refuses, also where the vendor's own client is known to break its document in that way. */
   readonly strict?: boolean;
