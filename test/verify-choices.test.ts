@@ -43,6 +43,14 @@ events: none
 
 servedOtherwise(document, [
   ['a change leaves neither', '    one_of: [[berth, buoy]]\n', '', 'required flags:boat.berth', /none is left/],
+  [
+    'the longest of one of them is not looked at',
+    'maxLength: 20',
+    'maxLength: 900',
+    'allowed values:boat.berth',
+    /invalid refused/,
+  ],
+  ['the most of the other is not looked at', 'maximum: 90', 'maximum: 900', 'allowed values:boat.buoy', /invalid refused/],
   ['what does not count is added', ', item.open)', ')', 'allowed values:boat.owed', /derived/],
 ]);
 

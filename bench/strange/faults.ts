@@ -216,10 +216,12 @@ function answerFaults(route: string, stated: JsonMap): Change[] {
 }
 
 function permissionFaults(document: JsonMap): Change[] {
-  const { permissions } = mapAt(document, 'authentication');
+  const { permissions, public: open } = mapAt(document, 'authentication');
   if (!Array.isArray(permissions)) return [];
+  const isOpen = (name: Json): boolean => Array.isArray(open) && open.includes(name);
   return permissions.flatMap((rule, index): Change[] => {
-    if (!isMap(rule)) return [];
+    // Of what is open to anyone no rule says who may.
+    if (!isMap(rule) || (Array.isArray(rule.allow) && rule.allow.every(isOpen))) return [];
     const at = ['authentication', 'permissions', String(index)];
     const what = `rule ${index + 1}`;
     return [

@@ -5,6 +5,7 @@ import { check, parseDocument } from '../../src/index.ts';
 import { strangeOf } from '../../test/strange/document.ts';
 import { alarmsOf, holdStrange, textOf } from '../../test/strange/hold.ts';
 import { faultsIn, type StrangeFault } from './faults.ts';
+import { feltOf } from './felt.ts';
 
 /** Which document, and whether faults are switched on in it. */
 export interface Work {
@@ -38,7 +39,9 @@ async function done({ seed, number, faults, part }: Work): Promise<Done> {
   const calm = { ...nothing, counts: report.total, alarms, seconds: report.ms / 1000, requests: report.requests };
   if (faults === 0 || alarms.length > 0) return calm;
   const met: Done['faults'][number][] = [];
-  const drawn = faultsIn(document, seed * 1000 + number).filter((fault) => part === undefined || fault.part === part);
+  const drawn = feltOf(document, faultsIn(document, seed * 1000 + number)).filter(
+    (fault) => part === undefined || fault.part === part,
+  );
   const all = drawn.filter(({ served }) => isSound(served));
   for (const fault of all.slice(0, faults)) met.push(await hunted(document, fault));
   return { ...calm, faults: met };

@@ -37,7 +37,8 @@ interface Issuer {
   readonly privateKey: Parameters<InstanceType<typeof import('jose')['SignJWT']>['sign']>[0];
 }
 
-const tokenMs = 12 * 3_600_000;
+/** Longer than a month, so that the window of a quota goes by on a clock that is moved; the keys are gone with the process all the same. */
+const tokenMs = 40 * 24 * 3_600_000;
 const preferred: readonly string[] = ['ES256', 'EdDSA', 'Ed25519', 'HS256', 'HS384', 'HS512', 'ES384', 'ES512', 'RS256', 'PS256'];
 
 /** One credential for each user, for as long as this process runs: keys in memory, tokens of an issuer of its own. None is ever stored. */

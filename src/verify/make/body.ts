@@ -15,7 +15,7 @@ import { Untestable } from '../exchange/untestable.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import { changeKeepsRules, hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
 import { withoutNulls } from '../model/fields.ts';
-import { holdsAny, isSendable } from '../model/own-body.ts';
+import { holdsAny, isSendable, mayHold } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { NoValue } from '../values/scalars.ts';
@@ -143,6 +143,12 @@ function withWanted(
       const isAbsentOptional = out[field] === undefined;
       if (!isAbsentOptional && !(out[field] instanceof Reference))
         out[field] = model.freshValue(name, field) ?? out[field] ?? null;
+      // What is left out has its default, and so would the next.
+      const isDefaulted = isNew(effect.verb) && entryOf(model.resource(name)?.fields, field)?.default !== undefined;
+      if (!isAbsentOptional || !isDefaulted || bound.has(field) || others.has(field) || !mayHold(model, endpoint, field))
+        continue;
+      const fresh = model.freshValue(name, field);
+      if (fresh !== undefined) out[field] = fresh;
     }
   }
   if (effect?.verb === 'update') {

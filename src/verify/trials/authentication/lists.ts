@@ -189,7 +189,7 @@ export function largestPage(model: Model, endpoint: Endpoint): Record<string, Js
 
 function pageOf(model: Model, endpoint: Endpoint, seen: TrialExchange) {
   const pagination = statedPaginationOf(model.spec, endpoint);
-  return pagination && isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined;
+  return pagination && isDone(seen) ? pageIn(pagination, endpoint, seen) : undefined;
 }
 
 function leakJudgement(model: Model, endpoint: Endpoint, resource: string, caller: TrialCaller, seen: TrialExchange): Judgement {
@@ -221,21 +221,9 @@ function asStored(model: Model, resource: string, item: Readonly<Record<string, 
 /** Where all rows stand on one page, their number is the total. */
 function countJudgement(model: Model, endpoint: Endpoint, seen: TrialExchange): Judgement {
   const page = pageOf(model, endpoint, seen);
-  if (page?.total === undefined || hasMore(model, endpoint, seen, page) !== false)
-    return moot('it does not tell how many there are, or there are more');
+  if (page?.total === undefined || page.hasMore !== false) return moot('it does not tell how many there are, or there are more');
   if (page.total === page.items.length) return undefined;
   return { promised: `a total counts what is shown: ${page.items.length}`, seen: `it is ${page.total}` };
-}
-
-/** Whether there are more pages; nothing where it is not told. */
-function hasMore(
-  model: Model,
-  endpoint: Endpoint,
-  { headers }: TrialExchange,
-  page: { readonly hasMore?: boolean | undefined },
-): boolean | undefined {
-  const isTold = statedPaginationOf(model.spec, endpoint)?.isToldInLink === true;
-  return page.hasMore ?? (isTold ? /rel="?next/.test(headers.link ?? '') : undefined);
 }
 
 /** A row that a rule allows stands on the page, where the page has all rows. */
@@ -254,8 +242,7 @@ export function listedJudgement(
   const pagination = statedPaginationOf(model.spec, endpoint);
   // Others may stand before it on a page that is full.
   const isWhole =
-    hasMore(model, endpoint, seen, page) === false ||
-    (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);
+    page.hasMore === false || (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);
   if (!isWhole) return moot('there are more pages');
   return {
     promised: `a list shows its reader every row that a rule allows, ${String(id)} among them`,

@@ -17,7 +17,7 @@ import { plainValue } from '../../model/needed.ts';
 import { bodyMedia } from '../../model/own-body.ts';
 import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
-import { hasWayTo, withMember } from '../../values/at-path.ts';
+import { hasWayTo, withMember, withoutMember } from '../../values/at-path.ts';
 import { saidInForms } from '../../values/forms.ts';
 import { breaksOf, edgesOf, type Variant } from '../../values/variants.ts';
 
@@ -39,12 +39,32 @@ export async function* membersBegun(
       continue;
     }
     const isThere = (begun: Begun) => hasWayTo(inBranch(session, begun.json, member), member.path);
-    if (isThere(plain)) yield { begun: plain, member };
+    if (isThere(plain)) yield { begun: await chosenAlone(session, endpoint, plain, member), member };
     else {
       whole ??= await beginBody(session, endpoint, 'whole');
-      if (isThere(whole)) yield { begun: whole, member };
+      if (isThere(whole)) yield { begun: await chosenAlone(session, endpoint, whole, member), member };
     }
   }
+}
+
+/**
+ * Where one of several fields may be there alone, a body in which it is this one: beside another it would be refused for that. It is begun anew, since
+ * what is valid of it and of the body with the other cannot both be taken where values are unique.
+ */
+async function chosenAlone(session: Session, endpoint: Endpoint, given: Begun, member: SentMember): Promise<Begun> {
+  const { spec } = session.model;
+  const [name = '', ...deeper] = member.path;
+  const resource = session.model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const choice = isStated(endpoint.request) ? undefined : resource?.choices.find(({ fields }) => fields.includes(name));
+  const value = choice && deeper.length === 0 ? plainValue(spec, member.shape) : undefined;
+  if (!choice || value === undefined) return given;
+  // A patch merges with what is there.
+  const isPatch = statedValue(endpoint.does)?.verb === 'update';
+  const others = choice.fields.filter((other) => other !== name);
+  const without = (json: Symbolic, other: string) => (isPatch ? withMember(json, [other], null) : withoutMember(json, [other]));
+  const begun = await given.again();
+  const json = others.reduce(without, withMember(begun.json, [name], value));
+  return { ...begun, json, valid: begun.request(json), again: () => chosenAlone(session, endpoint, given, member) };
 }
 
 /** A patch merges with what is there: one of an alternative is of a row that has it. Nothing where none can be made. */

@@ -58,7 +58,7 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: 
       );
       if (wanted > 0) await fill(session, resource, request, wanted);
       const plain = await session.send(request);
-      const readerOf = (seen: TrialExchange) => (isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined);
+      const readerOf = (seen: TrialExchange) => (isDone(seen) ? pageIn(pagination, endpoint, seen) : undefined);
       if (usual !== undefined) {
         session.claim({
           fact,
@@ -104,7 +104,13 @@ function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination,
   if (seen.status === 429) return moot('a rate or a quota refused it');
   const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
   const told = `it was answered ${seen.status}`;
-  if (asked > max && overMax === undefined) return moot('it is not stated what comes of more');
+  if (asked > max && overMax === undefined) {
+    const { length = 0 } = isDone(seen) ? (pageIn(pagination, endpoint, seen)?.items ?? []) : [];
+    // Whether it is cut down or refused is open; more than the most are on no page.
+    return length > max
+      ? { promised: `${max} on a page at the most`, seen: `${length}` }
+      : moot('it is not stated what comes of more');
+  }
   if (asked > max && overMax === 'refuse') {
     if (!isRefused(model, seen)) return { promised: `a page of ${asked} is refused: ${max} is the most`, seen: told };
     return refusal?.status === undefined || refusal.status === seen.status
@@ -113,7 +119,7 @@ function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination,
   }
   if (!isDone(seen))
     return { promised: asked > max ? `a page of ${asked} is cut down to ${max}` : `a page of ${asked} is allowed`, seen: told };
-  const page = pageIn(pagination, endpoint, seen.body);
+  const page = pageIn(pagination, endpoint, seen);
   if (!page) return moot('it is no page');
   if (page.items.length > max) return { promised: `${max} on a page at the most`, seen: `${page.items.length}` };
   const isShort = page.items.length < Math.min(asked, max) && page.hasMore === true;
@@ -211,11 +217,16 @@ export function statedPaginationOf(spec: Spec, endpoint: Endpoint): Pagination |
   return statedValue(endpoint.pagination ?? spec.limits.pagination);
 }
 
-/** Reads a page by its stated envelope; nothing where the answer has another shape, or one that its endpoint states by itself. */
-export function pageIn(pagination: Pagination, endpoint: Endpoint, body: Json | undefined): ShownPage | undefined {
+/** Reads a page by its stated envelope and its links; nothing where the answer has another shape, or one that its endpoint states by itself. */
+export function pageIn(
+  pagination: Pagination,
+  endpoint: Endpoint,
+  { body, headers }: Pick<TrialExchange, 'body' | 'headers'>,
+): ShownPage | undefined {
   if (endpoint.response.standing !== 'open') return undefined;
+  const linked = pagination.isToldInLink ? /rel="?next/.test(headers.link ?? '') : undefined;
   const { items: name } = pagination;
-  if (name === undefined) return Array.isArray(body) ? { items: body, hasMore: undefined, total: undefined } : undefined;
+  if (name === undefined) return Array.isArray(body) ? { items: body, hasMore: linked, total: undefined } : undefined;
   if (body === undefined || !isMap(body)) return undefined;
   const items = body[name];
   if (!Array.isArray(items)) return undefined;
@@ -225,7 +236,7 @@ export function pageIn(pagination: Pagination, endpoint: Endpoint, body: Json | 
   const count = total === undefined ? undefined : body[total];
   return {
     items,
-    hasMore: typeof more === 'boolean' ? more : next === undefined ? undefined : following !== null && following !== undefined,
+    hasMore: typeof more === 'boolean' ? more : next === undefined ? linked : following !== null && following !== undefined,
     total: typeof count === 'number' ? count : undefined,
   };
 }

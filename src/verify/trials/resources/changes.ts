@@ -3,7 +3,7 @@ import { isMap, isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { boundByPath, isWritable } from '../../../parts/payload.ts';
+import { boundByPath, childrenTakerOf, isWritable, takesChildren } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { toJsonSchema } from '../../../parts/schemas.ts';
 import { hasMeaning, someInside } from '../../../parts/shapes/branches.ts';
@@ -67,8 +67,12 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
   );
   // What is derived of other rows too is looked at where those change.
   const elsewhere = derivedElsewhere(model.spec, resource.name);
+  const effect = statedValue(endpoint.does);
+  const taker = effect && childrenTakerOf(effect);
+  // Children that a change takes are held to their form, though nothing is written to the field itself.
+  const isTaken = (field: Field) => taker !== undefined && takesChildren(field, taker);
   const foreign = shown.filter(
-    ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name),
+    ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name) && !isTaken(field),
   );
   const ignored = endpoint.readOnlySent || taken ? [] : readOnly(foreign, alone);
   return [
