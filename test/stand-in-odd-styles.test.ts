@@ -46,9 +46,16 @@ test('what is asked for below any of the addresses that a description states is 
 });
 
 test('a POST on one thing that is called its creation makes it under that name, and no other does', async () => {
-  const repository = object({ slug: string, about: string });
+  const repository = object({ uuid: string, about: string });
+  const issue = object({ id: string, title: string });
   const sent = sends(ref('repository'));
   const at = (summary: string) => ({
+    '/repositories': { get: answers(object({ values: list(ref('repository')) })) },
+    '/repositories/{owner}/{slug}/issues': {
+      ...within('owner', 'slug'),
+      get: answers(list(ref('issue'))),
+      post: { ...sends(object({ title: string })), ...answers(ref('issue')) },
+    },
     '/repositories/{owner}': { ...within('owner'), get: answers(object({ values: list(ref('repository')) })) },
     '/repositories/{owner}/{slug}': {
       ...within('owner', 'slug'),
@@ -58,16 +65,17 @@ test('a POST on one thing that is called its creation makes it under that name, 
       put: { ...sent, ...answers(ref('repository')) },
     },
   });
-  await standIn(at('Create a repository'), { repository }, async (ask) => {
+  await standIn(at('Create a repository'), { repository, issue }, async (ask) => {
     assert.equal((await ask('POST', '/repositories/ann/left', { about: 'one' })).json.about, 'one');
-    assert.deepEqual((await ask('GET', '/repositories/ann/left')).json, { slug: 'left', about: 'one' });
+    assert.deepEqual((await ask('GET', '/repositories/ann/left')).json, { uuid: 'left', about: 'one' });
+    assert.equal((await ask('POST', '/repositories/ann/left/issues', { title: 'Broken' })).json.title, 'Broken');
     await ask('DELETE', '/repositories/ann/left');
     assert.equal((await ask('GET', '/repositories/ann/left')).status, 404);
   });
   type Endpoints = Readonly<Record<string, { readonly does?: string }>>;
   const doesOf = (summary: string) => {
     // The cast holds: it is what endpoints are written as.
-    const endpoints = part({ paths: at(summary), components: { schemas: { repository } } }, 'endpoints') as Endpoints;
+    const endpoints = part({ paths: at(summary), components: { schemas: { repository, issue } } }, 'endpoints') as Endpoints;
     return ['POST', 'PUT'].map((method) => endpoints[`${method} /repositories/{owner}/{slug}`]?.does);
   };
   assert.deepEqual(doesOf('Create a new repository in a place'), ['upsert repository', 'replace repository']);

@@ -13,7 +13,7 @@ export function isMembership(context: InferenceContext, collection: Collection, 
   const { collections, byPath } = context;
   if (isBoundByPut(context, collection)) return true;
   const others = [...collections.values()].filter(
-    ({ resource, path }) => resource === collection.resource && path !== collection.path,
+    ({ resource, path }) => resource === collection.resource && path !== collection.path && !isScopeOf(path, collection.path),
   );
   const isNamed = (path: string) => isCalledAfter(path, collection.resource);
   const home = others.find(({ path }) => depthOf(path) < depthOf(collection.path) && !collection.path.startsWith(`${path}/`));
@@ -23,6 +23,11 @@ export function isMembership(context: InferenceContext, collection: Collection, 
   const isMadeThere = (byPath.get(owner.path) ?? []).some(({ method }) => method === 'POST');
   if (better === undefined && !isMadeThere) return false;
   return by === undefined ? !makesHere(context, collection) : namesOne(context, by, collection);
+}
+
+/** `/repositories` lists those of every workspace, and `/repositories/{workspace}` those of one. */
+function isScopeOf(path: string, inner: string): boolean {
+  return inner.startsWith(`${path}/`) && /^(?:\/\{\})+$/.test(inner.slice(path.length));
 }
 
 /** `PUT /albums/{album}/videos/{video}`, which sends nothing, beside DELETE there and `/videos/{video}`, where the thing itself is: it is put there and taken out. */

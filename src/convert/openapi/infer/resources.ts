@@ -146,6 +146,11 @@ function parentOf(context: InferenceContext, { path, parameters }: SourceOperati
   const collection = index < 1 ? undefined : collectionAt(context, `/${segments.slice(0, index).join('/')}`);
   const resource = collection && context.resources[collection.resource];
   if (!collection || !isMap(resource) || !isMap(resource.identifier)) return undefined;
+  // `/repositories/{workspace}/{slug}`: what is listed below a workspace, and told by what follows it, is what `/repositories` lists.
+  const isScope =
+    wholeParameter(segments[index + 1]) !== undefined &&
+    collectionAt(context, `/${segments.slice(0, index + 1).join('/')}`)?.resource === collection.resource;
+  if (isScope) return undefined;
   // What is asked for as a text is no reference to a thing that is told by its number, unless it says that it is its identifier.
   const field = String(resource.identifier.field);
   const isNumber = context.written.typeOf(documentFields(context.resources, collection.resource)[field]) === 'integer';
