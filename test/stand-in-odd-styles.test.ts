@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sentAs, takenOf } from '../src/parts/answers.ts';
 import { part } from './import/source.ts';
-import { answers, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** Styles of interfaces that most descriptions do not have, each with a document of its own. */
 
@@ -81,6 +81,28 @@ test('a POST on one thing that is called its creation makes it under that name, 
   assert.deepEqual(doesOf('Create a new repository in a place'), ['upsert repository', 'replace repository']);
   for (const summary of ['Add watchers to a repository', 'Change a repository', 'Create a fork of a repository'])
     assert.deepEqual(doesOf(summary), [undefined, 'upsert repository'], summary);
+});
+
+test('a member that is called like the thing holds it, also where another answer shows more of it, and no other does', async () => {
+  const listed = object({ id: string, name: string, color: string, slug: string, position: integer, about: string });
+  const shown = object({ id: string, name: string, color: string, text: string, email: string, slug: string });
+  const sent = sends(object({ name: string, color: string }));
+  const paths = (member: string) => ({
+    '/categories': {
+      get: answers(object({ category_list: object({ categories: list(listed) }) })),
+      post: { ...sent, ...answers(object({ [member]: shown })) },
+    },
+    '/categories/{id}': { ...within('id'), get: answers(listed), put: { ...sent, ...answers(object({ [member]: shown })) } },
+  });
+  await standIn(paths('category'), {}, async (ask) => {
+    const { json: made } = await ask('POST', '/categories', { name: 'Left', color: 'red' });
+    assert.deepEqual([made.category.name, made.category.color], ['Left', 'red']);
+    assert.equal((await ask('GET', `/categories/${made.category.id}`)).json.name, 'Left');
+  });
+  const { data } = (
+    part({ paths: paths('parent') }, 'endpoints') as Record<string, { response: Record<string, { data?: unknown }> }>
+  )['POST /categories']!.response['200']!;
+  assert.equal(data, undefined);
 });
 
 test('what is sent bare stands in the map of the thing that has such members, and is changed there', async () => {

@@ -26,9 +26,9 @@ import {
   pageWordsOf,
   shownWord,
 } from './list-data.ts';
-import { isAlike } from './memberships.ts';
+import { isAlike, namedAlikeLeast } from './memberships.ts';
 import { pageStyleLinked, pageStyleOf } from './page-parameters.ts';
-import { pathParts } from './paths.ts';
+import { pathParts, singular, wordsOfName } from './paths.ts';
 import { documentFields, isAnyMap, type ListOf, listIn, plainName } from './rows.ts';
 
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
@@ -109,7 +109,7 @@ function saidOf(style: OpenMap, { parameters, tells }: PageStyle, list: ListOf, 
 /** `{ ok: true, channel: … }` around the thing that was made, `{ id, deleted: true }` where it is gone. */
 export const rowEnvelope: InferenceRule = {
   name: 'row-envelope',
-  says: 'An answer about one thing that is no such resource holds it in a property, or tells its identifier and constants.',
+  says: 'An answer about one thing that is no such resource holds it in a property, or tells its identifier and constants; a property that is called like the resource holds it also where it shows half of its fields.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -187,6 +187,8 @@ function rowExpression(
   const row = isGone ? 'resource' : 'result';
   if (!isGone && isAnyMap(written, shape) && (isOfAnyMembers(context, resource) || enveloping.test(name))) return 'result';
   if (isThing(context, shape, resource)) return row;
+  // `{ category: {…} }` shows the category, also where it shows more or less of it than another answer.
+  if (isNamedAfter(name, resource) && isAlike(context, shape, resource, namedAlikeLeast)) return row;
   const list = written.itemsOf(shape);
   if (!isGone && list !== undefined && isThing(context, list, resource)) return '[result]';
   if (!isGone && /^total_?(?:count)?$/i.test(name) && written.typeOf(shape) === 'integer') return '1';
@@ -199,6 +201,12 @@ function rowExpression(
   // A thing always has its identifier, whether or not the source says that answers do.
   if (!isMap(entry.identifier) || entry.identifier.field !== name) return undefined;
   return `has(${row}.${name}) ? ${row}.${name} : ${written.typeOf(shape) === 'string' ? "''" : '0'}`;
+}
+
+/** Whether a member is called as a resource is. */
+function isNamedAfter(name: string, resource: string): boolean {
+  const letters = (one: string) => wordsOfName(one).map(singular).join('');
+  return letters(name) !== '' && letters(name) === letters(resource);
 }
 
 /** Members that hold the thing where nothing is said of them but that they are maps. */

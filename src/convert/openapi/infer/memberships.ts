@@ -126,7 +126,12 @@ function makesThoseOf(context: InferenceContext, operations: readonly SourceOper
 }
 
 /** Whether a shape has the identifier of a resource and nearly all of its fields, or they nearly all of its. */
-export function isAlike(context: InferenceContext, shape: Parameters<typeof shownRowOf>[1], resource: string): boolean {
+export function isAlike(
+  context: InferenceContext,
+  shape: Parameters<typeof shownRowOf>[1],
+  resource: string,
+  least = alikeLeast,
+): boolean {
   const { written, resources } = context;
   if (written.resourceOf(shape) === resource) return true;
   const entry = resources[resource];
@@ -134,10 +139,13 @@ export function isAlike(context: InferenceContext, shape: Parameters<typeof show
   if (!isMap(entry) || !isMap(entry.identifier) || !Object.hasOwn(others, String(entry.identifier.field))) return false;
   const shared = Object.keys(others).filter((name) => isSameType(context, fields[name], others[name])).length;
   const fewer = Math.min(Object.keys(fields).length, Object.keys(others).length);
-  return (shared >= 3 && shared >= alikeLeast * fewer) || (shared === 2 && fewer === 2);
+  return (shared >= 3 && shared >= least * fewer) || (shared === 2 && fewer === 2);
 }
 
 const alikeLeast = 0.8;
+
+/** How much of them two shapes of one thing share at least where a name says that they are of it. */
+export const namedAlikeLeast = 0.5;
 
 function isSameType({ written }: InferenceContext, one: Parameters<typeof shownRowOf>[1], other: typeof one): boolean {
   return one !== undefined && other !== undefined && written.typeOf(one) === written.typeOf(other);
