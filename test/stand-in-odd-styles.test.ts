@@ -83,6 +83,28 @@ test('a POST on one thing that is called its creation makes it under that name, 
     assert.deepEqual(doesOf(summary), [undefined, 'upsert repository'], summary);
 });
 
+test('things of two paths that end in one word are the same where they are written out alike, and others are not', async () => {
+  const group = object({ id: integer, name: string, title: string, open: string, size: string });
+  const other = object({ id: integer, owner: string, colour: string, weight: string, height: string });
+  const paths = (shown: typeof group) => ({
+    '/admin/groups': {
+      post: { ...sends(object({ name: string, title: string })), ...answers(group) },
+      get: answers(list(group)),
+    },
+    '/admin/groups/{id}': { ...within('id'), get: answers(group), delete: { responses: { 204: { description: 'Gone.' } } } },
+    '/groups': { get: answers(list(shown)) },
+    '/groups/{id}': { ...within('id'), get: answers(shown) },
+  });
+  await standIn(paths(object({ id: integer, name: string, title: string, open: string, members: string })), {}, async (ask) => {
+    const { json: made } = await ask('POST', '/admin/groups', { name: 'bees', title: 'Keepers' });
+    assert.deepEqual((await ask('GET', `/groups/${made.id}`)).json.title, 'Keepers');
+    await ask('DELETE', `/admin/groups/${made.id}`);
+    assert.equal((await ask('GET', `/groups/${made.id}`)).status, 404);
+  });
+  const resources = part({ paths: paths(other) }, 'resources') as Record<string, unknown>;
+  assert.deepEqual(Object.keys(resources), ['group', 'group_2']);
+});
+
 test('a member that is called like the thing holds it, also where another answer shows more of it, and no other does', async () => {
   const listed = object({ id: string, name: string, color: string, slug: string, position: integer, about: string });
   const shown = object({ id: string, name: string, color: string, text: string, email: string, slug: string });

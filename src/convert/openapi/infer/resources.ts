@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { isMap, newMap } from '../../../document/values.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
@@ -23,7 +23,7 @@ import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
   name: 'resource-behind-path',
-  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path, and so is one that shows no identifier and its own address, which such a path ends (`uri: /films/12`). A path whose answers show what a path before it is about speaks of another thing.',
+  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path, and so is one that shows no identifier and its own address, which such a path ends (`uri: /films/12`). A path whose answers show what a path before it is about speaks of another thing. Things that two paths ending in the same word write out nearly alike are the same.',
   infer(context) {
     const groups = new Map<string, SourceOperation[]>();
     for (const operation of context.operations) {
@@ -99,15 +99,50 @@ export function resourceNamedByPath(
 ): string | undefined {
   const properties = context.written.propertiesOf(row.shape);
   if (properties === undefined || !isMap(row.shape)) return undefined;
-  const name = context.names.free(singular(plural) || 'thing');
+  const noun = singular(plural) || 'thing';
+  const again = sameThing(context, noun, properties.all);
+  if (again) {
+    const fields = made(documentFields(context.resources, noun));
+    for (const [field, inner] of Object.entries(properties.all)) if (!Object.hasOwn(fields, field)) fields[field] = inner;
+    again.required = properties.required.filter((one) => Array.isArray(again.required) && again.required.includes(one));
+    return noun;
+  }
+  const name = context.names.free(noun);
   const at = below('/resources', name);
   const answer = below(below(placeOfEndpoint(operation), 'response'), status);
   const origin = context.trail.origin(below(answer, 'shape')) ?? operation.map.at;
   const fields = Object.assign(newMap(), properties.all);
-  context.resources[name] = { fields, required: [...properties.required], additionalProperties: true };
+  const entry: OpenMap = { fields, required: [...properties.required], additionalProperties: true };
+  context.resources[name] = entry;
+  namedByPath.add(entry);
   context.trail.infer(at, resourceBehindPath.name, origin, 0.8);
   return name;
 }
+
+/** The resources that have their names of paths. */
+const namedByPath = new WeakSet<object>();
+
+/**
+ * A resource that has its name of another path that ends in the same word, and nearly the same fields: `/admin/groups/{id}` and `/groups/{name}` are
+ * about the same things, each written out where it is answered.
+ */
+function sameThing(
+  { written, resources }: InferenceContext,
+  noun: string,
+  fields: Readonly<Record<string, Json>>,
+): OpenMap | undefined {
+  const entry = Object.hasOwn(resources, noun) ? resources[noun] : undefined;
+  if (!isMap(entry) || !namedByPath.has(entry)) return undefined;
+  const known = documentFields(resources, noun);
+  const shared = Object.keys(fields).filter(
+    (name) => Object.hasOwn(known, name) && written.typeOf(known[name]) === written.typeOf(fields[name]),
+  ).length;
+  const fewer = Math.min(Object.keys(known).length, Object.keys(fields).length);
+  return shared >= sharedLeast && shared >= alikeLeast * fewer ? made(entry) : undefined;
+}
+
+const sharedLeast = 4;
+const alikeLeast = 0.8;
 
 /** `/apps/{app}/endpoints`: each endpoint belongs to an app, also where answers do not say to which. */
 export const parentInPath: InferenceRule = {
