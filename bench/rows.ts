@@ -1,5 +1,6 @@
 /** What many rows in PostgreSQL cost: rows by their identifier, pages, filters, starts and memory, over so many rows and over 10,000. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,11 @@ import { load } from './load.ts';
 import { multiplyInDatabase } from './rows/multiply.ts';
 import { asMarkdown, asText, figure, median } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
+
+/** What the image gives to Node. */
+const imageFlags = [
+  ...readFileSync(join(import.meta.dirname, '../deploy/Dockerfile'), 'utf8').matchAll(/^ENTRYPOINT .*$/gm),
+].flatMap(([line]) => [...line.matchAll(/"(--[^"]+)"/g)].map(([, flag]) => String(flag)));
 
 const fewRows = 10_000;
 const pagesWalked = 200;
@@ -138,6 +144,7 @@ async function measure(shelves: readonly Shelf[], rounds: number, seconds: numbe
 async function started(database: TestDatabase) {
   const began = performance.now();
   const child: ChildProcess = fork(join(import.meta.dirname, 'rows', 'process.ts'), [], {
+    execArgv: imageFlags,
     env: { ...process.env, NINEFOLD_STORE: database.address },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -186,7 +193,7 @@ function report({ shelves, startSeconds, residentMib, perSecond }: RowsRun, mark
       }),
     ),
   ];
-  console.log(`PostgreSQL on this machine; 8 connections; Node ${process.versions.node}.\n`);
+  console.log(`PostgreSQL on this machine; 8 connections; Node ${process.versions.node} ${imageFlags.join(' ')}.\n`);
   console.log(`${(markdown ? asMarkdown : asText)(table)}\n\n${targetReport(targets, markdown)}`);
   return exitCode(targets, strict);
 }

@@ -52,6 +52,9 @@ const [deployment] = parseAllDocuments(text('kubernetes.yaml')).map((one) => one
 const { containers, terminationGracePeriodSeconds } = deployment?.spec.template.spec ?? assert.fail('there is no deployment');
 const [container] = containers;
 
+/** What the image gives to Node before the program: as many words as there are in its entrypoint. */
+const [, ...ofNode] = (JSON.parse(/^ENTRYPOINT (.*)$/m.exec(text('Dockerfile'))?.[1] ?? '[]') as string[]).slice(0, -1);
+
 /** The variables that an image sets. */
 const ofImage = Object.fromEntries(
   [...text('Dockerfile').matchAll(/\b(NINEFOLD_[A-Z_]+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
@@ -108,7 +111,7 @@ function environmentOf(store: string): Record<string, string> {
 
 function run(words: readonly string[], environment: Record<string, string>): ChildProcess {
   const inside = words.map((word) => word.replace(/^\/service\//, `${join(root, 'deploy')}/`));
-  return spawn(process.execPath, [join(root, 'bin', 'ninefold.js'), ...inside], {
+  return spawn(process.execPath, [...ofNode, join(root, 'bin', 'ninefold.js'), ...inside], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
