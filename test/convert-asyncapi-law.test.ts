@@ -44,7 +44,7 @@ test('whatever document is exported and read again is the same', () => {
       const document = generated(generateEvents(draw));
       assertSame(readAgain(exported(document)), document);
     }),
-    { numRuns: times(40, 80) },
+    { numRuns: times(40, 60) },
   );
 });
 
@@ -54,7 +54,7 @@ test('whatever document is exported is AsyncAPI', async () => {
       const tree = generateEvents(draw);
       assert.deepEqual(await errorsOf(exported(generated(tree))), [], JSON.stringify(tree));
     }),
-    { numRuns: times(1, 6), endOnFailure: true },
+    { numRuns: times(1, 4), endOnFailure: true },
   );
 });
 

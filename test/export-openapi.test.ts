@@ -91,7 +91,7 @@ test('whatever document is exported, the export is valid, its examples fit, and 
       assert.deepEqual(await flaws(openapi), []);
       if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 10)) },
   );
 });
 
@@ -104,7 +104,7 @@ test('what is drawn with choices, moved rows, children that changes take, signat
       assert.deepEqual(readBack(openapi), plain(document.tree));
       assert.deepEqual(await flaws(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 10)) },
   );
 });
 
@@ -117,7 +117,7 @@ test('documents that are drawn from the whole grammar are exported as valid, and
       assert.deepEqual(await flaws(openapi), []);
       if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 25)) },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 15)) },
   );
 });
 
@@ -134,7 +134,7 @@ test('whatever is changed in a document, as long as it is sound its export is va
       assert.deepEqual(await flaws(openapi), []);
     }),
     // What is not changed is sound; of few changes none may be.
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(8, 16)) * 2, examples: [[parcels.tree, 'openapi']] },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(8, 12)) * 2, examples: [[parcels.tree, 'openapi']] },
   );
   assert.ok(sound > 0, 'nothing sound was tried');
 });

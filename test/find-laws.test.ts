@@ -10,7 +10,7 @@ import { caller, type ToldService, tellService } from './serving/callers.ts';
 import { reluctant } from './stores/reluctant.ts';
 import { type DrawnRoles, drawnRoles, type Governed, type Role, roles, rolesOf } from './values/drawn-roles.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 60)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 40)) };
 
 /** Somebody does something: to a member by its user, to a note by where it stands among all. */
 interface Deed {

@@ -11,7 +11,7 @@ import { reluctant } from './stores/reluctant.ts';
 import { cellarOf, type DrawnCellar, drawnCellar } from './values/drawn-cellar.ts';
 import { type Deed, No, Reckoning, type Rows } from './values/reckoned-cellar.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(30, 120)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(30, 80)) };
 
 const name = fc.constantFrom('a', 'b', 'c', 'a', 'c', 'too long');
 const deed: fc.Arbitrary<Deed> = fc.record({

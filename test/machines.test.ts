@@ -118,7 +118,7 @@ test('two machines that are moved by updates and two that are moved by endpoints
       }
       await close();
     }),
-    { numRuns: times(4, 25) },
+    { numRuns: times(4, 12) },
   );
 });
 

@@ -103,7 +103,7 @@ test('a machine that is moved by an update and one that is moved by endpoints ag
       }
       await close();
     }),
-    { numRuns: times(4, 25) },
+    { numRuns: times(4, 12) },
   );
 });
 

@@ -12,7 +12,7 @@ import { times } from './long.ts';
 import { type GeneratedHistory, generatedHistory, valueIn } from './versioning/generated-history.ts';
 import { serveText } from './versioning/service.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(6, 25)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(6, 15)) };
 
 function read(history: GeneratedHistory) {
   const spec = readSpec(parseDocument(history.text, 'document.json', { isKey }));
