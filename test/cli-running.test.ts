@@ -238,11 +238,11 @@ test('who is to stop says so at --operations for as long as --drain-delay, and a
 });
 
 test(
-  'who is held up over the end of --drain-delay answers what has come in meanwhile before connections are closed',
+  'who is held up over the end of --drain-delay answers what has come in meanwhile, and waits until it is known that it stops',
   onPosix,
   async () => {
-    const running = start(['serve', parcels, '--port', '0', '--log', 'json', '--operations', '0', '--drain-delay', '3']);
-    const { url } = JSON.parse((await running.until(/.*\n/))[0]);
+    const running = start(['serve', parcels, '--port', '0', '--log', 'json', '--operations', '0', '--drain-delay', '1']);
+    const { url, operations } = JSON.parse((await running.until(/.*\n/))[0]);
     const agent = new Agent({ keepAlive: true });
     const ask = () =>
       new Promise<unknown>((resolve) => {
@@ -256,9 +256,12 @@ test(
     await running.until(/"event":"draining"[^\n]*\n/);
     running.child.kill('SIGSTOP');
     const answers = askAll();
-    await delay(3_100);
+    await delay(1_300);
     running.child.kill('SIGCONT');
     assert.deepEqual(new Set(await answers), new Set(['200 close']));
+    // Whoever asked whether it is ready while it was held up hears only now that it is not, and asks it until then.
+    assert.equal((await fetch(`${operations}/readyz`)).status, 503);
+    assert.equal(await ask(), '200 close');
     assert.equal(await running.ended(), 0);
     agent.destroy();
   },

@@ -161,7 +161,7 @@ async function runUntilStopped({
       { signal, seconds: settings.drainDelayMs / 1000 },
       `Stopping in ${settings.drainDelayMs / 1000} s: /readyz says so.`,
     );
-    await delay(settings.drainDelayMs);
+    await delayAwake(settings.drainDelayMs);
   }
   log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
   await server.close();
@@ -254,6 +254,16 @@ function listen(
   const restMs = Math.max(0, restLeastMs - drainDelayMs);
   return listeningOn(`${host}:${port}`, () => service.listen({ port, host, graceMs, restMs, onCut }));
 }
+
+/**
+ * Waits so long, in milliseconds. Of a time in which the process was held up only one slice counts: who asks whether it is ready got no answer
+ * then, and is still to be told.
+ */
+async function delayAwake(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= sliceMs) await delay(Math.min(left, sliceMs));
+}
+
+const sliceMs = 250;
 
 /** From the signal on, connections that rest are kept at least so long, so that who asks again and again is told by an answer that they end. */
 const restLeastMs = 250;
