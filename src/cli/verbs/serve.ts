@@ -256,14 +256,14 @@ function listen(
 }
 
 /**
- * Waits so long, in milliseconds. Of a time in which the process was held up only one slice counts: who asks whether it is ready got no answer
- * then, and is still to be told.
+ * Waits so long, in milliseconds, slice by slice: of a time in which the process is held up no more than a slice counts, for whoever asks
+ * whether it is ready has no answer then, and is still to be told.
  */
 async function delayAwake(ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= sliceMs) await delay(Math.min(left, sliceMs));
+  for (let slice = 0; slice < slices; slice++) await delay(ms / slices);
 }
 
-const sliceMs = 250;
+const slices = 20;
 
 /** From the signal on, connections that rest are kept at least so long, so that who asks again and again is told by an answer that they end. */
 const restLeastMs = 250;
