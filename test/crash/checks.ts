@@ -121,10 +121,9 @@ export const checks: readonly Check[] = [
         .filter(({ length }) => length > quota)
         .map((all) => ({ what: `there are ${all.length} from ${all[0]?.place}`, row: all.at(-1), resource: 'ticket' as const }));
       const short = [...usedUp].flatMap(([place, { op, hour }]) => {
-        const there = made.get(`${place} ${hour}`)?.length ?? 0;
-        // The window may have ended between the refusal and its arrival.
-        const isSure = there > 0 || !made.has(`${place} ${hour - 1}`);
-        return isSure && there < quota
+        // The window may have ended between the refusal and its arrival, and others have asked in the next one since.
+        const [before = 0, there = 0] = [hour - 1, hour].map((one) => made.get(`${place} ${one}`)?.length);
+        return Math.max(before, there) < quota
           ? [{ what: `${op} was told that it is used up, and ${place} has ${there}`, ops: [op] }]
           : [];
       });
