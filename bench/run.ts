@@ -58,6 +58,22 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'overload',
+    {
+      about: 'five times as many requests as a service can answer, and how soon it is itself again (about 2 minutes)',
+      options: '--rounds 3  --seconds 5  --times 5  --connections 4000  --at-once N  --only SQLite  --markdown  --strict',
+      load: () => import('./overload/overload.ts'),
+    },
+  ],
+  [
+    'soak',
+    {
+      about: 'half of what a service can answer for 20 minutes: memory, descriptors, times and outbox have to stay flat',
+      options: '--minutes 20  --store SQLite|PostgreSQL  --markdown  --strict',
+      load: () => import('./overload/soak.ts'),
+    },
+  ],
+  [
     'handing',
     {
       about: 'what a process over a file would pay for requests that others hand it (about 5 seconds)',
