@@ -68,7 +68,7 @@ const benches = new Map<string, Bench>([
   [
     'soak',
     {
-      about: 'half of what a service can answer for 20 minutes: memory, descriptors, times and outbox have to stay flat',
+      about: 'half of what a service can answer for 20 minutes: memory, descriptors, times and outbox have to stay flat (Linux)',
       options: '--minutes 20  --store SQLite|PostgreSQL  --markdown  --strict',
       load: () => import('./overload/soak.ts'),
     },

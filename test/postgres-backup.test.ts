@@ -67,9 +67,9 @@ test('the commands of docs/operate.md bring back what was there, with its kept a
   await run(restore);
   await withNotes(database.address, async (send) => {
     assert.deepEqual(await (await send(list())).json(), before);
-    const again = await send(make('note 7', 'key-7'));
-    const { id } = (await again.json()) as { id: string };
-    assert.ok((before as { data: { id: string }[] }).data.some((note) => note.id === id));
+    const again = (await (await send(make('note 7', 'key-7'))).json()) as { id: string };
+    const kept = (before as { data: { id: string; text: string }[] }).data.find(({ id }) => id === again.id);
+    assert.equal(kept?.text, 'note 7');
     assert.equal(((await (await send(list())).json()) as { data: unknown[] }).data.length, 20);
     assert.equal((await send(make('later', 'key-later'))).status, 201);
   });

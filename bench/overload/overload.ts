@@ -1,9 +1,9 @@
 /** `npm run bench overload`: five times as many requests as a service can answer, and how soon it is itself again. */
-import { type ChildProcess, fork } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDatabase } from '../../test/stores/database.ts';
+import { forked } from '../forked.ts';
 import { load } from '../load.ts';
 import { asMarkdown, asText, figure } from '../table.ts';
 import { exitCode, type Target, targetReport } from '../targets.ts';
@@ -39,7 +39,7 @@ export async function run(args: readonly string[]): Promise<number> {
       times: { type: 'string', default: '5' },
       connections: { type: 'string', default: '4000' },
       'at-once': { type: 'string' },
-      only: { type: 'string', default: '' },
+      only: { type: 'string' },
       markdown: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
     },
@@ -50,37 +50,34 @@ export async function run(args: readonly string[]): Promise<number> {
     times: Number(values.times),
     connections: Number(values.connections),
   };
+  const wrong = Object.entries(settings).find(([, value]) => !(value > 0));
+  if (wrong) throw new Error(`--${wrong[0]} needs a number above 0.`);
+  const stores = ['SQLite', 'PostgreSQL'].filter((name) => name === (values.only ?? name));
+  if (stores.length === 0) throw new Error(`--only takes SQLite or PostgreSQL, not "${values.only}".`);
   console.log(`${settings.times} times what is answered at 64 connections, load ${loadavg()[0]?.toFixed(1)}`);
   const targets: Target[] = [];
-  const both = async (name: string, address: string) => {
-    if (!name.includes(values.only)) return;
-    await serving(address, values['at-once'], async (served) => {
+  const over = (name: string, address: string) =>
+    serving(address, values['at-once'], async (served) => {
       for (const act of Object.keys(acts) as Act[])
         targets.push(...(await overloaded(`${name}, ${act}`, act, served, settings, values.markdown)));
     });
-  };
-  await inTemporaryFolder((folder) => both('SQLite', join(folder, 'notes.sqlite')));
-  const database = await makeDatabase();
-  await both('PostgreSQL', database.address).finally(() => database.drop());
+  if (stores.includes('SQLite')) await inTemporaryFolder((folder) => over('SQLite', join(folder, 'notes.sqlite')));
+  if (stores.includes('PostgreSQL')) {
+    const database = await makeDatabase();
+    await over('PostgreSQL', database.address).finally(() => database.drop());
+  }
   console.log(targetReport(targets, values.markdown));
   return exitCode(targets, values.strict);
 }
 
 /** Has a process of its own serve the notes while something is done. */
 async function serving(address: string, atOnce: string | undefined, body: (served: Served) => Promise<void>): Promise<void> {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'service-process.ts'), {
-    env: { ...process.env, NINEFOLD_STORE: address, ...(atOnce !== undefined && { AT_ONCE: atOnce }) },
-  });
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const env = { NINEFOLD_STORE: address, ...(atOnce !== undefined && { AT_ONCE: atOnce }) };
+  const service = await forked<Served>(join(import.meta.dirname, 'service-process.ts'), { env });
   try {
-    const served = await new Promise<Served>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as Served));
-      child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
-    });
-    await body(served);
+    await body(service.told);
   } finally {
-    if (child.connected) child.disconnect();
-    await gone;
+    await service.stop();
   }
 }
 

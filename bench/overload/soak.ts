@@ -1,10 +1,10 @@
 /** `npm run bench soak`: half of what a service can answer, for as long as is said; its memory, descriptors, times and outbox have to stay flat. */
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDatabase } from '../../test/stores/database.ts';
+import { forked } from '../forked.ts';
 import { load } from '../load.ts';
 import { asMarkdown, asText, figure, median } from '../table.ts';
 import { exitCode, type Target, targetReport } from '../targets.ts';
@@ -39,8 +39,10 @@ export async function run(args: readonly string[]): Promise<number> {
     },
   });
   const minutes = Number(values.minutes);
-  if (values.store !== 'PostgreSQL')
-    return inTemporaryFolder((folder) => soaked(join(folder, 'parcels.sqlite'), minutes, values));
+  if (!(minutes > 0)) throw new Error('--minutes needs a number above 0.');
+  if (!['SQLite', 'PostgreSQL'].includes(values.store))
+    throw new Error(`--store takes SQLite or PostgreSQL, not "${values.store}".`);
+  if (values.store === 'SQLite') return inTemporaryFolder((folder) => soaked(join(folder, 'parcels.sqlite'), minutes, values));
   const database = await makeDatabase();
   try {
     return await soaked(database.address, minutes, values);
@@ -55,8 +57,10 @@ interface Told {
 }
 
 async function soaked(address: string, minutes: number, { markdown, strict }: Told): Promise<number> {
-  const receiver = await started<{ port: number }>('../events-receiver.ts', {});
-  const service = await started<{ port: number; secret: string }>('soak-process.ts', { NINEFOLD_STORE: address });
+  const receiver = await forked<{ port: number }>(join(import.meta.dirname, '../events-receiver.ts'), {});
+  const service = await forked<{ port: number; secret: string }>(join(import.meta.dirname, 'soak-process.ts'), {
+    env: { NINEFOLD_STORE: address },
+  });
   try {
     const { port, secret } = service.told;
     const job = { port, ...(await requestsOf(port, secret, receiver.told.port)) };
@@ -91,8 +95,8 @@ async function soaked(address: string, minutes: number, { markdown, strict }: To
     console.log(targetReport(targets, markdown));
     return exitCode(targets, strict);
   } finally {
-    for (const { child } of [service, receiver]) if (child.connected) child.disconnect();
-    await service.gone;
+    await service.stop();
+    await receiver.stop();
   }
 }
 
@@ -137,16 +141,6 @@ async function requestsOf(port: number, secret: string, receiver: number) {
   const read = `GET /parcels/${id} ${head}\r\n`;
   const make = `POST /parcels ${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   return { unique, requests: [...Array<string>(requestsOfOneMade - 1).fill(read), make] };
-}
-
-async function started<T>(program: string, env: NodeJS.ProcessEnv) {
-  const child: ChildProcess = fork(join(import.meta.dirname, program), { env: { ...process.env, ...env } });
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const told = await new Promise<T>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as T));
-    child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)));
-  });
-  return { child, gone, told };
 }
 
 function notGood({ due, good }: StretchResult): number {

@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDatabase, type TestDatabase } from '../../test/stores/database.ts';
+import { type Forked, forked } from '../forked.ts';
 import { type LoadJob, load } from '../load.ts';
 import { exitCode, type Target, targetReport } from '../targets.ts';
 import { type ProcessorTime, perRequest, processorTime } from './processor-time.ts';
@@ -19,7 +20,7 @@ interface Side {
   readonly secret: string;
   readonly ids: readonly string[];
   readonly services: readonly Service[];
-  readonly children: readonly ChildProcess[];
+  readonly children: readonly Forked<unknown>[];
 }
 
 interface Service {
@@ -77,9 +78,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return exitCode(targets, values.strict);
   } finally {
     for (const { children, database } of sides) {
-      const gone = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
-      for (const child of children) child.disconnect();
-      await Promise.all(gone);
+      for (const child of children) await child.stop();
       await database.drop();
     }
   }
@@ -139,19 +138,15 @@ function middle(values: readonly number[]): number {
 async function started({ name, file, processes }: Contestant, networkMs: number): Promise<Side> {
   const database = await makeDatabase();
   const address = new URL(database.address);
-  const children: ChildProcess[] = [];
+  const children: Forked<unknown>[] = [];
   const start = async <T>(
     program: string,
     words: readonly string[],
     env: NodeJS.ProcessEnv,
   ): Promise<T & { child: ChildProcess }> => {
-    const child = fork(join(import.meta.dirname, program), [...words], { env: { ...process.env, ...env } });
-    children.push(child);
-    const told = await new Promise<T>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as T));
-      child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)));
-    });
-    return { ...told, child };
+    const one = await forked<T>(join(import.meta.dirname, program), { words, env });
+    children.push(one);
+    return { ...one.told, child: one.child };
   };
   if (networkMs > 0) {
     const env = { NINEFOLD_STORE: database.address, DELAY_MS: String(networkMs) };
