@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { type JsonMap, type VerifyOptions, type VerifyReport, verify } from '../src/index.ts';
-import { type Breach, isFailed } from '../src/verify/report.ts';
+import { type Breach, hasFailed } from '../src/verify/report.ts';
 import { isLong, oneOfEach } from './long.ts';
 import { harbourDocument } from './verify/harbour/openapi.ts';
 import { openHarbour, pass } from './verify/harbour/service.ts';
@@ -28,7 +28,7 @@ for (const seed of isLong ? [1, 2, 3] : [1]) {
     const report = await hold('none', seed);
     assert.deepEqual(told(report), []);
     assert.deepEqual(report.notes, []);
-    assert.ok(!isFailed(report));
+    assert.ok(!hasFailed(report));
     const untested = report.facts.filter(
       ({ kind, verdict, standing }) => kind.endsWith('payload shapes') && verdict === 'not testable' && standing === 'stated',
     );
@@ -99,7 +99,7 @@ for (const [fault, meant] of oneOfEach(faults, ([, { source }]) => sortOf(source
       told(report).some((line) => meant.test(line)),
       told(report).join('\n'),
     );
-    assert.ok(isFailed(report));
+    assert.ok(hasFailed(report));
   });
 }
 

@@ -5,7 +5,7 @@ import type { ReadContext } from './read-context.ts';
 import { isMap } from './values.ts';
 
 /** A file's text and its lines. Columns count UTF-16 code units, as editors and language servers do. */
-export interface Source {
+export interface SourceText {
   readonly file: string;
   readonly text: string;
   /** The place between two offsets, the second exclusive. */
@@ -13,7 +13,7 @@ export interface Source {
 }
 
 /** A source over a file's text; a line ends with LF, CR LF or CR. */
-export function sourceOf(file: string, text: string): Source {
+export function sourceOf(file: string, text: string): SourceText {
   // Many texts are read without a single place being asked for.
   let known: readonly number[] | undefined;
   let hint = 0;
@@ -41,10 +41,10 @@ export function sourceOf(file: string, text: string): Source {
 }
 
 /** A piece of a source that holds values: its text, and the place in the file of any part of it. */
-export type Snippet = Pick<Source, 'text' | 'place'>;
+export type Snippet = Pick<SourceText, 'text' | 'place'>;
 
 /** The snippet that some stretches of a source make when they are put together; between them stands what is not part of it. */
-export function snippetOf(source: Source, stretches: readonly SourceRange[]): Snippet {
+export function snippetOf(source: SourceText, stretches: readonly SourceRange[]): Snippet {
   const [first] = stretches;
   if (first !== undefined && stretches.length === 1) {
     const [from, to] = first;
@@ -122,7 +122,7 @@ export function valueAt(tree: Json, pointer: Pointer): Json | undefined {
 }
 
 /** Takes a file's bytes or text into the gathering as a source; what is wrong with it as text is a finding. */
-export function takeSource(content: string | Uint8Array, file: string, gathering: ReadContext): Source {
+export function takeSource(content: string | Uint8Array, file: string, gathering: ReadContext): SourceText {
   const { bounds } = gathering;
   if (content.length > bounds.bytes) {
     const empty = sourceOf(file, '');

@@ -61,7 +61,7 @@ export function pullOf({ delivery }: Events): (Pull & { readonly operation: { re
 }
 
 /** What stands around what a service sends: as stated, or as is usual where no way of delivery is. */
-export function envelopeOf(events: Events): Envelope {
+export function eventEnvelopeOf(events: Events): Envelope {
   return statedValue(events.delivery)?.envelope ?? envelopeBy(events.at, undefined);
 }
 

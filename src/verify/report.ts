@@ -128,6 +128,6 @@ export interface Leftover {
 }
 
 /** Whether a service broke a promise, or failed, and no baseline knows of it. */
-export function isFailed({ breaches, crashes }: Pick<VerifyReport, 'breaches' | 'crashes'>): boolean {
+export function hasFailed({ breaches, crashes }: Pick<VerifyReport, 'breaches' | 'crashes'>): boolean {
   return [...breaches, ...crashes].some(({ isKnown }) => isKnown !== true);
 }

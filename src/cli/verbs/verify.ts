@@ -6,7 +6,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { durationMs } from '../../kinds/measures.ts';
 import { type GivenCaller, NoScheme, NoUser } from '../../verify/exchange/callers.ts';
 import { CannotRun, type Progress, type VerifyOptions } from '../../verify/options.ts';
-import { isFailed, type VerifyReport } from '../../verify/report.ts';
+import { hasFailed, type VerifyReport } from '../../verify/report.ts';
 import { verify } from '../../verify/verify.ts';
 import { complainUnsound } from '../check-text.ts';
 import { readRows } from '../data-files.ts';
@@ -73,7 +73,7 @@ async function writeFiles(asked: VerbCall, report: VerifyReport): Promise<void> 
 }
 
 function exitCode(report: VerifyReport, terminal: Terminal): number {
-  if (isFailed(report)) return 1;
+  if (hasFailed(report)) return 1;
   if (report.stopped === undefined) return 0;
   terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);
   return 2;

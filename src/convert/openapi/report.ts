@@ -5,7 +5,7 @@ import { ledgerOf } from '../../parts/facts/ledger.ts';
 import { readSpec } from '../../parts/spec.ts';
 import type { Imported } from './import.ts';
 import type { Evidence } from './read/evidence.ts';
-import { keywords } from './read/keywords.ts';
+import { openapiKeywords } from './read/keywords.ts';
 import type { SourceReader } from './read/reader.ts';
 
 /** What became of a source: what was taken, what was inferred from it, what stayed open, and what the nine parts cannot hold. */
@@ -98,7 +98,7 @@ function walkMap(map: JsonMap, at: Pointer, key: string, isTaken: boolean, reade
 
 /** Keys whose values are taken as they are, with all that is in them. */
 function isWhole(key: string): boolean {
-  const kind = keywords.get(key);
+  const kind = openapiKeywords.get(key);
   return kind === 'json' || kind === 'list' || kind === 'word map' || key === 'scopes' || key === 'availableScopes';
 }
 

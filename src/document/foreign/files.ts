@@ -5,7 +5,7 @@ import type { Finding, Json, JsonMap, Place } from '../document.ts';
 import { readJson } from '../json.ts';
 import { below, keyOf } from '../pointer.ts';
 import type { ReadContext } from '../read-context.ts';
-import { type Source, snippetOf, takeSource } from '../source.ts';
+import { type SourceText, snippetOf, takeSource } from '../source.ts';
 import { isMap, type OpenMap } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';
 import { type Foreign, languageOf, mountKey, type PlaceFinder, placeFinder } from './foreign.ts';
@@ -26,7 +26,7 @@ const ownFolder = '.';
  * folder, and are known by their path from the folder above: `spec/pets.yaml`, `common/errors.yaml`.
  */
 export function gatherForeign(
-  source: Source,
+  source: SourceText,
   gathering: ReadContext,
   other: ReadOther = nothingElse,
   overlay?: Overlay,
@@ -205,7 +205,7 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
  * The value of a text in JSON or YAML, without the places of what it holds: a document of megabytes is read by the platform's
  * own parser, or by one that keeps no tree. A text that they do not take is read again by the readers that say what is wrong.
  */
-export function valueOfForeign(source: Source, gathering: ReadContext): Json | undefined {
+export function valueOfForeign(source: SourceText, gathering: ReadContext): Json | undefined {
   const { text } = source;
   const isJson = /^\s*[{[]/.test(text);
   // What begins like JSON in a file of YAML may have what only YAML takes, such as a comma at the end.

@@ -2,7 +2,7 @@ import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml';
 import type { FindingKind } from '../catalogue.ts';
 import type { Document, Finding, Json, JsonMap, Place, Pointer } from '../document.ts';
 import { pathOf } from '../pointer.ts';
-import type { Source } from '../source.ts';
+import type { SourceText } from '../source.ts';
 
 /** A document in another language, OpenAPI, AsyncAPI or JSON Schema, as plain values with a way to the place of any of them. */
 export interface Foreign {
@@ -108,7 +108,7 @@ export interface PlaceFinder {
 }
 
 /** The text is gone through when a place is first asked for; what is kept are offsets, not places. */
-export function placeFinder(source: Source): PlaceFinder {
+export function placeFinder(source: SourceText): PlaceFinder {
   let index: EventIndex | undefined;
   return {
     find(pointer) {

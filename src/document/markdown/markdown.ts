@@ -5,14 +5,14 @@ import { type Head, type KeyStep, merge, readWhole, takeTitle } from '../merge.t
 import { nearest } from '../nearest.ts';
 import { pointerOf } from '../pointer.ts';
 import type { Located, ReadContext } from '../read-context.ts';
-import { type Source, snippetOf } from '../source.ts';
+import { type SourceText, snippetOf } from '../source.ts';
 import { isMap, isStanding } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import { headerOf, plainText, readTable } from './table.ts';
 
 /** Takes what a Markdown document states by its headings, fences and tables, and keeps everything else as prose. */
-export function readMarkdown(source: Source, head: Head, gathering: ReadContext): void {
+export function readMarkdown(source: SourceText, head: Head, gathering: ReadContext): void {
   const walk: Walk = {
     source,
     head,
@@ -174,7 +174,7 @@ function notePlace(pointer: string, place: Place, { gathering }: Walk): void {
 
 /** A walk over a Markdown text, as far as it keeps prose. */
 interface ProseWalk {
-  readonly source: Source;
+  readonly source: SourceText;
   readonly gathering: ReadContext;
   /** The stretch of prose that is open: blocks that follow each other at one place are one piece. */
   prose: { readonly at: Pointer; readonly from: number; to: number } | undefined;

@@ -2,7 +2,7 @@ import { quoted, report, reportRepeated } from '../catalogue.ts';
 import type { Json, Place, Pointer } from '../document.ts';
 import { below, pathOf } from '../pointer.ts';
 import { countValue, type Located, type ReadContext, Stop } from '../read-context.ts';
-import { type Snippet, type Source, type SourceRange, snippetOf } from '../source.ts';
+import { type Snippet, type SourceRange, type SourceText, snippetOf } from '../source.ts';
 import { newMap, type OpenMap } from '../values.ts';
 import { readYaml } from '../yaml/yaml.ts';
 import { isBlank, type MarkdownLine } from './block-starts.ts';
@@ -15,7 +15,7 @@ interface Table {
 }
 
 /** The map of maps that a table states at a place of the tree: each row an entry, each other header a property, empty cells left out. */
-export function readTable(table: Table, at: Pointer, source: Source, gathering: ReadContext): Located {
+export function readTable(table: Table, at: Pointer, source: SourceText, gathering: ReadContext): Located {
   const places: Located['places'] = new Map([[at, source.place(...table.all)]]);
   const value = newMap();
   const reading: Reading = { source, gathering, places, depth: pathOf(at).length };
@@ -29,12 +29,12 @@ export function readTable(table: Table, at: Pointer, source: Source, gathering: 
 }
 
 /** The word in the first cell of a table's header. */
-export function headerOf(table: Table, source: Source): string {
+export function headerOf(table: Table, source: SourceText): string {
   return cellText(table.header[0], source);
 }
 
 interface Reading {
-  readonly source: Source;
+  readonly source: SourceText;
   readonly gathering: ReadContext;
   readonly places: Located['places'];
   readonly depth: number;
@@ -131,7 +131,7 @@ function plainValue(text: string): string | number | undefined {
   return /^[a-z_][\w.-]*(?: [a-z][\w.-]*)*$/i.test(text) && !/^(?:true|false|null)$/i.test(text) ? text : undefined;
 }
 
-function reportCell(cell: SourceRange, source: Source, gathering: ReadContext, at: Pointer): void {
+function reportCell(cell: SourceRange, source: SourceText, gathering: ReadContext, at: Pointer): void {
   const text = source.text.slice(...cell);
   report(gathering, 'document/table-cell', source.place(...cell), `${quoted(text)} is not one YAML value on one line.`, { at });
 }
@@ -143,7 +143,7 @@ function rowKey(snippet: Snippet, cell: SourceRange, { source, gathering, depth 
   return typeof located?.value === 'string' ? located.value : undefined;
 }
 
-function cellText(cell: SourceRange | undefined, source: Source): string {
+function cellText(cell: SourceRange | undefined, source: SourceText): string {
   if (cell === undefined) return '';
   return plainText(snippetOf(source, cellStretches(source.text, cell)).text);
 }

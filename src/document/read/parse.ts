@@ -6,7 +6,7 @@ import { readJson } from '../json.ts';
 import { readMarkdown } from '../markdown/markdown.ts';
 import { type Head, readWhole } from '../merge.ts';
 import { newReadContext, type ReadBounds, type ReadContext } from '../read-context.ts';
-import { type Source, snippetOf, takeSource } from '../source.ts';
+import { type SourceText, snippetOf, takeSource } from '../source.ts';
 import { readYaml } from '../yaml/yaml.ts';
 
 /** How a document is read. */
@@ -89,7 +89,7 @@ function readFile(content: string | Uint8Array, file: string, path: string, read
   return head;
 }
 
-function readText(source: Source, head: Head, gathering: ReadContext): void {
+function readText(source: SourceText, head: Head, gathering: ReadContext): void {
   const form = formOf(source.file, source.text);
   if (form === 'markdown') {
     readMarkdown(source, head, gathering);

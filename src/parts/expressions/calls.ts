@@ -16,7 +16,7 @@ import {
   typeName,
   unify,
 } from './cel-type.ts';
-import { checkInt, checkTimestamp, Duration, Failed, type Value } from './cel-value.ts';
+import { type CelValue, checkInt, checkTimestamp, Duration, Failed } from './cel-value.ts';
 import { type Around, known, nearestRemedy, type Typed, type TypeWalk } from './member.ts';
 import type { Node, NodeOf } from './node.ts';
 import { textFunctions } from './text-functions.ts';
@@ -52,16 +52,16 @@ const conversions: readonly Overload[] = [
 // The casts of this file are proven by the slots: a value only comes here where `slotHolds` said so.
 
 /** A function of one value that gives it back. */
-function same([value]: readonly Value[]): Value {
-  return value as Value;
+function same([value]: readonly CelValue[]): CelValue {
+  return value as CelValue;
 }
 
 function sizes(where: 'on' | undefined): Overload[] {
-  const count = (of: (value: Value) => number) => (values: readonly Value[]) => BigInt(of(values[0] as Value));
+  const count = (of: (value: CelValue) => number) => (values: readonly CelValue[]) => BigInt(of(values[0] as CelValue));
   const kinds = [
     ['string', count((value) => pointsOf(value as string))],
-    ['list', count((value) => (value as readonly Value[]).length)],
-    ['map', count((value) => (value as ReadonlyMap<string, Value>).size)],
+    ['list', count((value) => (value as readonly CelValue[]).length)],
+    ['map', count((value) => (value as ReadonlyMap<string, CelValue>).size)],
   ] as const;
   return kinds.map(([slot, run]) =>
     where ? { name: 'size', on: slot, args: [], result: int, run } : { name: 'size', args: [slot], result: int, run },

@@ -1,6 +1,6 @@
 /** The types of expressions, and the types that functions take. */
 
-import { Duration, type Frame, type Value } from './cel-value.ts';
+import { type CelValue, Duration, type Frame } from './cel-value.ts';
 
 /** The type of an expression. Objects come from shapes; a `ref` is a string that a further field follows. */
 export type CelType =
@@ -144,7 +144,7 @@ export interface Overload {
   readonly args: readonly ArgumentType[];
   readonly result: CelType;
   /** The values come with what it is called on first. @throws {Failed} */
-  readonly run: (values: readonly Value[], frame: Frame) => Value;
+  readonly run: (values: readonly CelValue[], frame: Frame) => CelValue;
 }
 
 /** What a function takes, as one list: what it is called on comes first. */
@@ -162,7 +162,7 @@ export function slotTakes(slot: ArgumentType, type: CelType): boolean {
 }
 
 /** Whether this value can stand in the slot. */
-export function slotHolds(slot: ArgumentType, value: Value): boolean {
+export function slotHolds(slot: ArgumentType, value: CelValue): boolean {
   switch (slot) {
     case 'any':
       return true;

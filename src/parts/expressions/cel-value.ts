@@ -3,7 +3,16 @@
 import type { Json } from '../../document/document.ts';
 
 /** The values that expressions handle: what CEL calls int is a bigint, double a number, and a map or object a Map. */
-export type Value = null | boolean | bigint | number | string | Date | Duration | readonly Value[] | ReadonlyMap<string, Value>;
+export type CelValue =
+  | null
+  | boolean
+  | bigint
+  | number
+  | string
+  | Date
+  | Duration
+  | readonly CelValue[]
+  | ReadonlyMap<string, CelValue>;
 
 /** A span of time, exact to the nanosecond. */
 export class Duration {
@@ -39,7 +48,7 @@ export function checkTimestamp(ms: number): Date {
 }
 
 /** Whether two values are equal, at every depth. Values of different kinds are not, but numbers compare by what they count. */
-export function equal(a: Value, b: Value): boolean {
+export function equal(a: CelValue, b: CelValue): boolean {
   if (a === b) return true;
   if (typeof a === 'bigint' || typeof a === 'number') {
     return (typeof b === 'bigint' || typeof b === 'number') && a >= b && a <= b;
@@ -57,7 +66,7 @@ export function equal(a: Value, b: Value): boolean {
 }
 
 /** Below zero, zero or above as the first is less, equal or more; NaN where one is NaN. @throws {Failed} where there is no order. */
-export function compare(a: Value, b: Value): number {
+export function compare(a: CelValue, b: CelValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   if ((typeof a === 'bigint' || typeof a === 'number') && (typeof b === 'bigint' || typeof b === 'number')) {
     return a < b ? -1 : a > b ? 1 : a >= b ? 0 : Number.NaN;

@@ -1,5 +1,5 @@
 import type { CelType } from './cel-type.ts';
-import { charge, chargeItems, type EvaluationContext, Failed, type Frame, type Raw, type Value } from './cel-value.ts';
+import { type CelValue, charge, chargeItems, type EvaluationContext, Failed, type Frame, type Raw } from './cel-value.ts';
 import type { Inferred } from './infer.ts';
 import { type Code, crossed, type Evaluation, isRawMap } from './json-values.ts';
 import type { Node, NodeOf } from './node.ts';
@@ -13,7 +13,7 @@ export function codeName(coding: Coding, node: NodeOf<'name'>, locals: Locals): 
     const { slot } = local;
     // A loop puts into its slot what `raw` says of it.
     if (local.raw) return { raw: true, type, run: (frame) => frame.locals[slot] as Raw };
-    return { raw: false, type, run: (frame) => frame.locals[slot] as Value };
+    return { raw: false, type, run: (frame) => frame.locals[slot] as CelValue };
   }
   const variable = coding.scope[node.name];
   if (variable && 'clock' in variable) return { raw: false, type, run: ({ context }) => timeOf(context) };
@@ -46,7 +46,7 @@ export function codeField(coding: Coding, node: NodeOf<'field'>, locals: Locals)
   };
 }
 
-function valueMember(of: Evaluation<Value>, name: string, absent: Failed): Evaluation<Value> {
+function valueMember(of: Evaluation<CelValue>, name: string, absent: Failed): Evaluation<CelValue> {
   return (frame) => {
     const held = of(frame);
     const found = held instanceof Map ? held.get(name) : undefined;
@@ -133,17 +133,17 @@ function present<T>(found: T | undefined | null, failed: Failed): T {
   return found;
 }
 
-function rawItem(held: Raw, index: Value): Raw {
+function rawItem(held: Raw, index: CelValue): Raw {
   if (Array.isArray(held)) return held[placeOf(index)];
   return isRawMap(held) && typeof index === 'string' ? own(held, index) : undefined;
 }
 
-function valueItem(held: Value, index: Value): Value | undefined {
+function valueItem(held: CelValue, index: CelValue): CelValue | undefined {
   if (Array.isArray(held)) return held[placeOf(index)];
   return held instanceof Map && typeof index === 'string' ? held.get(index) : undefined;
 }
 
-function placeOf(index: Value): number {
+function placeOf(index: CelValue): number {
   if (typeof index === 'bigint' || (typeof index === 'number' && Number.isInteger(index))) return Number(index);
   throw new Failed('type', 'a place in a list that is no integer');
 }
@@ -213,16 +213,16 @@ function filter(
 function map(
   items: Evaluation<readonly unknown[]>,
   slot: number,
-  body: Evaluation<Value>,
+  body: Evaluation<CelValue>,
   where?: Evaluation<boolean>,
-): Evaluation<Value> {
+): Evaluation<CelValue> {
   return (frame) => {
     const kept = where ? items(frame).filter((item) => turn(frame, slot, item, where)) : items(frame);
     return kept.map((item) => turn(frame, slot, item, body));
   };
 }
 
-function one(items: Evaluation<readonly unknown[]>, slot: number, body: Evaluation<boolean>): Evaluation<Value> {
+function one(items: Evaluation<readonly unknown[]>, slot: number, body: Evaluation<boolean>): Evaluation<CelValue> {
   return (frame) => items(frame).filter((item) => turn(frame, slot, item, body)).length === 1;
 }
 
@@ -231,7 +231,7 @@ function decided(
   slot: number,
   body: Evaluation<boolean>,
   decisive: boolean,
-): Evaluation<Value> {
+): Evaluation<CelValue> {
   return (frame) => {
     let failed: Failed | undefined;
     for (const item of items(frame)) {
@@ -259,7 +259,7 @@ export interface Coding {
   readonly inferred: Inferred;
   code(node: Node, locals: Locals): Code;
   /** The node as a value, crossed where it is not one yet. */
-  value(node: Node, locals: Locals): Evaluation<Value>;
+  value(node: Node, locals: Locals): Evaluation<CelValue>;
   condition(node: Node, locals: Locals): Evaluation<boolean>;
   /** A free slot for the variable of a loop. */
   slot(): number;

@@ -1,5 +1,5 @@
 import { type CelType, slotHolds, slotsOf } from './cel-type.ts';
-import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
+import { type CelValue, checkInt, compareText, Failed } from './cel-value.ts';
 import { codeFind, codeLink } from './code-look-ups.ts';
 import { type Coding, codeField, codeHas, codeIndex, codeLoop, codeName, type Locals } from './code-path.ts';
 import type { Inferred } from './infer.ts';
@@ -23,7 +23,7 @@ export class Coder implements Coding {
     return this.slots++;
   }
 
-  value(node: Node, locals: Locals): Evaluation<Value> {
+  value(node: Node, locals: Locals): Evaluation<CelValue> {
     return crossed(this.code(node, locals));
   }
 
@@ -68,7 +68,7 @@ export class Coder implements Coding {
   reckon(
     node: Exclude<Node, NodeOf<'name' | 'field' | 'index' | 'find' | 'loop' | 'let' | 'choose'>>,
     locals: Locals,
-  ): Evaluation<Value> {
+  ): Evaluation<CelValue> {
     switch (node.op) {
       case 'literal': {
         const { value } = node;
@@ -148,7 +148,7 @@ function uncrossed(side: Node, code: Code, whole: CelType): Code {
   return code.raw && !isSameForm(code.type, whole) ? { raw: false, type: code.type, run: crossed(code) } : code;
 }
 
-function negated(of: Evaluation<Value>): Evaluation<Value> {
+function negated(of: Evaluation<CelValue>): Evaluation<CelValue> {
   return (frame) => {
     const value = of(frame);
     if (typeof value === 'bigint') return checkInt(-value);
@@ -157,13 +157,13 @@ function negated(of: Evaluation<Value>): Evaluation<Value> {
   };
 }
 
-function keyOf(value: Value): string {
+function keyOf(value: CelValue): string {
   if (typeof value === 'string') return value;
   throw new Failed('type', 'a key that is no text');
 }
 
 /** An operator between two values; between two integers or two texts without making values of them first. */
-function codeBinary(coding: Coding, node: NodeOf<'binary'>, locals: Locals): Evaluation<Value> {
+function codeBinary(coding: Coding, node: NodeOf<'binary'>, locals: Locals): Evaluation<CelValue> {
   const left = coding.code(node.left, locals);
   const right = coding.code(node.right, locals);
   return (
@@ -174,18 +174,18 @@ function codeBinary(coding: Coding, node: NodeOf<'binary'>, locals: Locals): Eva
   );
 }
 
-function general(operator: BinaryOperator, left: Evaluation<Value>, right: Evaluation<Value>): Evaluation<Value> {
+function general(operator: BinaryOperator, left: Evaluation<CelValue>, right: Evaluation<CelValue>): Evaluation<CelValue> {
   const operate = operators[operator];
   return (frame) => operate(left(frame), right(frame), frame);
 }
 
 /** `x in ['a', 'b']` over literals is one look-up. */
-function inList(coding: Coding, node: NodeOf<'binary'>, left: Code, locals: Locals): Evaluation<Value> | undefined {
+function inList(coding: Coding, node: NodeOf<'binary'>, left: Code, locals: Locals): Evaluation<CelValue> | undefined {
   const { right } = node;
   if (node.operator !== 'in' || right.op !== 'list' || !isText(left.type)) return undefined;
   const words = right.items.map((item) => (item.op === 'literal' && typeof item.value === 'string' ? item.value : undefined));
   if (words.includes(undefined)) return undefined;
-  const set = new Set<Value>(words as string[]);
+  const set = new Set<CelValue>(words as string[]);
   const value = coding.value(node.left, locals);
   return (frame) => set.has(value(frame));
 }
@@ -207,7 +207,7 @@ function integers(code: Code, node: NodeOf<'binary'>['left']): Evaluation<number
 
 type Integers = Evaluation<number | bigint> | undefined;
 
-function ofIntegers(operator: BinaryOperator, left: Integers, right: Integers): Evaluation<Value> | undefined {
+function ofIntegers(operator: BinaryOperator, left: Integers, right: Integers): Evaluation<CelValue> | undefined {
   if (!left || !right) return undefined;
   switch (operator) {
     case '==':
@@ -235,7 +235,7 @@ function isText(type: CelType): boolean {
   return type.is === 'string' || type.is === 'ref';
 }
 
-function ofTexts(operator: BinaryOperator, leftCode: Code, rightCode: Code): Evaluation<Value> | undefined {
+function ofTexts(operator: BinaryOperator, leftCode: Code, rightCode: Code): Evaluation<CelValue> | undefined {
   if (!isText(leftCode.type) || !isText(rightCode.type)) return undefined;
   // The type says string, and crossing sees to it.
   const left = crossed(leftCode) as Evaluation<string>;
@@ -259,14 +259,15 @@ function ofTexts(operator: BinaryOperator, leftCode: Code, rightCode: Code): Eva
 }
 
 /** A call: the one way in which it can go, or the one that the values show. */
-function codeCall(coding: Coding, node: NodeOf<'call'>, locals: Locals): Evaluation<Value> {
+function codeCall(coding: Coding, node: NodeOf<'call'>, locals: Locals): Evaluation<CelValue> {
   const parts = (node.on ? [node.on, ...node.args] : node.args).map((part) => coding.value(part, locals));
   const overloads = coding.inferred.overloads.get(node) ?? [];
   const failed = new Failed('type', `\`${node.name}\` cannot be called with these values`);
   return (frame) => {
     const values = parts.map((part) => part(frame));
     for (const overload of overloads) {
-      if (slotsOf(overload).every((slot, index) => slotHolds(slot, values[index] as Value))) return overload.run(values, frame);
+      if (slotsOf(overload).every((slot, index) => slotHolds(slot, values[index] as CelValue)))
+        return overload.run(values, frame);
     }
     throw failed;
   };

@@ -2,7 +2,7 @@
 
 import type { Spec } from '../spec.ts';
 import type { CelType } from './cel-type.ts';
-import { type EvaluationContext, Failed, type Raw, type Value } from './cel-value.ts';
+import { type CelValue, type EvaluationContext, Failed, type Raw } from './cel-value.ts';
 import { Coder } from './coder.ts';
 import { type Inferred, inferTypes } from './infer.ts';
 import { crossed, type Evaluation, outcome } from './json-values.ts';
@@ -19,7 +19,7 @@ export interface CompiledExpression {
   /** What it comes to, as JSON; or why it came to nothing. It never throws but what `follow` throws. */
   evaluate(context: EvaluationContext): Raw | Failed;
   /** What it comes to as the value that expressions handle, for what has no form in JSON. */
-  value(context: EvaluationContext): Value | Failed;
+  value(context: EvaluationContext): CelValue | Failed;
 }
 
 /** Makes an expression ready to run in one scope. One that cannot be read fails at every evaluation; `checkExpression` says why. */

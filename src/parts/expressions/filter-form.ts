@@ -1,6 +1,6 @@
 /** A condition over rows that a database can decide, and its parameters. */
 
-import { type EvaluationContext, Failed, type Value } from './cel-value.ts';
+import { type CelValue, type EvaluationContext, Failed } from './cel-value.ts';
 import type { CompiledExpression } from './compile.ts';
 
 /**
@@ -60,7 +60,7 @@ export function filterParam({ compiled, kind }: DecidedParam, context: Evaluatio
   return value.map((item) => toFilterValue(item, kind)).filter((item) => item !== null);
 }
 
-function toFilterValue(value: Value, kind: FilterKind): FilterScalar | null {
+function toFilterValue(value: CelValue, kind: FilterKind): FilterScalar | null {
   if (value instanceof Date) return kind === 'timestamp' || kind === 'any' ? value.getTime() : null;
   if (typeof value === 'bigint') return numeric(kind) ? (Number.isSafeInteger(Number(value)) ? Number(value) : value) : null;
   if (typeof value === 'number') return numeric(kind) && !Number.isNaN(value) ? value : null;

@@ -1,11 +1,11 @@
 /** How values cross from JSON into expressions, and what came out goes back. */
 
 import type { CelType, ObjectType } from './cel-type.ts';
-import { charge, chargeItems, checkTimestamp, Duration, Failed, type Frame, type Raw, type Value } from './cel-value.ts';
+import { type CelValue, charge, chargeItems, checkTimestamp, Duration, Failed, type Frame, type Raw } from './cel-value.ts';
 import { instantOf } from './time-functions.ts';
 
 /** Takes a value from its JSON form to the one that expressions handle. @throws {Failed} where it does not fit the type. */
-export type FromJson = (raw: Raw, frame: Frame) => Value;
+export type FromJson = (raw: Raw, frame: Frame) => CelValue;
 
 /** How values of a type cross. Null is a value inside lists alone; an absent field of an object stays absent. */
 function crossingOf(type: CelType): FromJson {
@@ -98,9 +98,9 @@ function objectCrossing(type: ObjectType): FromJson {
   };
 }
 
-function mapOf(raw: Raw, frame: Frame, crossing: (name: string) => FromJson | undefined): Value {
+function mapOf(raw: Raw, frame: Frame, crossing: (name: string) => FromJson | undefined): CelValue {
   if (!isRawMap(raw)) return misfit('an object');
-  const map = new Map<string, Value>();
+  const map = new Map<string, CelValue>();
   const entries = Object.entries(raw);
   charge(frame, entries.length);
   for (const [name, item] of entries) {
@@ -111,7 +111,7 @@ function mapOf(raw: Raw, frame: Frame, crossing: (name: string) => FromJson | un
 }
 
 /** A value without a type: numbers are doubles, as in JSON. */
-function fromAnything(raw: Raw | Date, frame: Frame): Value {
+function fromAnything(raw: Raw | Date, frame: Frame): CelValue {
   if (raw === undefined) return misfit('there');
   if (raw === null || typeof raw !== 'object' || raw instanceof Date) return raw;
   if (isRawMap(raw)) return mapOf(raw, frame, () => fromAnything);
@@ -125,7 +125,7 @@ export interface ResultType {
 }
 
 /** Takes a value back to JSON as it is wanted. @throws {Failed} where it is not what is wanted. */
-type Return = (value: Value) => Raw;
+type Return = (value: CelValue) => Raw;
 
 /** How values go back to JSON. Computed times are UTC with milliseconds, or whole seconds where a `unix-time` is wanted. */
 function returnOf({ type, optional }: ResultType): Return {
@@ -182,7 +182,7 @@ function unwanted(what: string): never {
 }
 
 /** An identifier that is an integer, from its digits or as it is. */
-function toIdentifier(value: Value): number | bigint {
+function toIdentifier(value: CelValue): number | bigint {
   if (typeof value === 'string' && /^(?:0|-?[1-9]\d{0,18})$/.test(value)) return fromInt(BigInt(value));
   return typeof value === 'bigint' ? fromInt(value) : unwanted('an integer');
 }
@@ -193,7 +193,7 @@ function fromInt(value: bigint): number | bigint {
 }
 
 /** A value without a type may be a double that counts something whole. */
-function wholeNumber(value: Value): number {
+function wholeNumber(value: CelValue): number {
   return typeof value === 'number' && Number.isInteger(value) ? value : unwanted('an integer');
 }
 
@@ -211,11 +211,11 @@ function textOf(time: Date): string {
   return written.text;
 }
 
-function toUnixTime(value: Value): number {
+function toUnixTime(value: CelValue): number {
   return value instanceof Date ? Math.floor(value.getTime() / 1000) : unwanted('a time');
 }
 
-function returnMap(value: Value, returnOfMember: (name: string) => Return): Raw {
+function returnMap(value: CelValue, returnOfMember: (name: string) => Return): Raw {
   if (!(value instanceof Map)) return unwanted('an object');
   const out: Record<string, Raw> = Object.create(null);
   for (const [name, item] of value) if (item !== null) out[name] = returnOfMember(name)(item);
@@ -223,7 +223,7 @@ function returnMap(value: Value, returnOfMember: (name: string) => Return): Raw 
 }
 
 /** A value in its own form, where nothing says which. */
-function asItIs(value: Value): Raw {
+function asItIs(value: CelValue): Raw {
   if (typeof value === 'bigint') return fromInt(value);
   if (typeof value === 'number') return finite(value);
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
@@ -231,7 +231,7 @@ function asItIs(value: Value): Raw {
   if (value instanceof Duration) return unwanted('a JSON value');
   if (value instanceof Map) return returnMap(value, () => asItIs);
   // What is left is a list: `instanceof Map` cannot tell the compiler so of a read-only one.
-  return (value as readonly Value[]).map(asItIs);
+  return (value as readonly CelValue[]).map(asItIs);
 }
 
 /** Whether JSON of one type is JSON of the other as it stands. */
@@ -252,10 +252,10 @@ export type Evaluation<T> = (frame: Frame) => T;
 /** What a node was turned into: one that gives JSON as it came in and has not crossed yet, or one that gives a value. */
 export type Code =
   | { readonly raw: true; readonly run: Evaluation<Raw>; readonly type: CelType }
-  | { readonly raw: false; readonly run: Evaluation<Value>; readonly type: CelType };
+  | { readonly raw: false; readonly run: Evaluation<CelValue>; readonly type: CelType };
 
 /** A node's value, crossed. */
-export function crossed(code: Code): Evaluation<Value> {
+export function crossed(code: Code): Evaluation<CelValue> {
   if (!code.raw) return code.run;
   const { run } = code;
   const cross: FromJson = crossingOf(code.type);

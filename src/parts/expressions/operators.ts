@@ -15,6 +15,7 @@ import {
   unify,
 } from './cel-type.ts';
 import {
+  type CelValue,
   chargeItems,
   chargeText,
   checkInt,
@@ -24,7 +25,6 @@ import {
   equal,
   Failed,
   type Frame,
-  type Value,
 } from './cel-value.ts';
 import {
   type Around,
@@ -100,7 +100,7 @@ function takes(wanted: CelType['is'], type: CelType): boolean {
   return type.is === 'dyn' || type.is === wanted || (wanted === 'string' && isText(type));
 }
 
-type Operate = (left: Value, right: Value, frame: Frame) => Value;
+type Operate = (left: CelValue, right: CelValue, frame: Frame) => CelValue;
 
 /** What an operator does with two values of whatever kind. @throws {Failed} where it has no meaning for them. */
 export const operators: Readonly<Record<BinaryOperator, Operate>> = {
@@ -130,19 +130,19 @@ export const operators: Readonly<Record<BinaryOperator, Operate>> = {
   '%': (left, right) => numbers(left, right, (a, b) => a % divisor(b)),
 };
 
-function equalCharged(left: Value, right: Value, frame: Frame): boolean {
+function equalCharged(left: CelValue, right: CelValue, frame: Frame): boolean {
   if (Array.isArray(left)) chargeItems(frame, left.length);
   return equal(left, right);
 }
 
-function isIn(left: Value, right: Value, frame: Frame): boolean {
+function isIn(left: CelValue, right: CelValue, frame: Frame): boolean {
   if (right instanceof Map) return right.has(left);
   if (!Array.isArray(right)) throw new Failed('type', '`in` something that is neither list nor map');
   chargeItems(frame, right.length);
   return right.some((item) => equal(left, item));
 }
 
-function plus(left: Value, right: Value, frame: Frame): Value {
+function plus(left: CelValue, right: CelValue, frame: Frame): CelValue {
   if (typeof left === 'string' && typeof right === 'string') {
     chargeText(frame, left.length + right.length);
     return left + right;
@@ -162,7 +162,7 @@ function plus(left: Value, right: Value, frame: Frame): Value {
   );
 }
 
-function minus(left: Value, right: Value): Value {
+function minus(left: CelValue, right: CelValue): CelValue {
   if (left instanceof Duration && right instanceof Duration) return new Duration(left.nanos - right.nanos);
   if (left instanceof Date && right instanceof Duration) return later(left, -right.nanos);
   if (left instanceof Date && right instanceof Date) return new Duration(BigInt(left.getTime() - right.getTime()) * 1_000_000n);
@@ -179,11 +179,11 @@ function later(time: Date, nanos: bigint): Date {
 }
 
 function numbers(
-  left: Value,
-  right: Value,
+  left: CelValue,
+  right: CelValue,
   ints: (a: bigint, b: bigint) => bigint,
   doubles?: (a: number, b: number) => number,
-): Value {
+): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint') return checkInt(ints(left, right));
   if (doubles && typeof left === 'number' && typeof right === 'number') return doubles(left, right);
   throw new Failed('type', 'two values that cannot be reckoned together');

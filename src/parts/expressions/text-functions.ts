@@ -1,7 +1,7 @@
 import { programOf } from '../patterns/pattern.ts';
 import { runnerOf } from '../patterns/run.ts';
 import { type ArgumentType, bool, type CelType, celList, int, type Overload, string } from './cel-type.ts';
-import { charge, chargeItems, chargeText, Failed, type Frame, type Value } from './cel-value.ts';
+import { type CelValue, charge, chargeItems, chargeText, Failed, type Frame } from './cel-value.ts';
 
 /** The functions on strings. Positions count code points. */
 export const textFunctions: readonly Overload[] = [
@@ -46,7 +46,7 @@ function onText(
   name: string,
   args: readonly ArgumentType[],
   result: CelType,
-  run: (values: readonly Value[], frame: Frame) => Value,
+  run: (values: readonly CelValue[], frame: Frame) => CelValue,
 ): Overload {
   return {
     name,

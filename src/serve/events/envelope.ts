@@ -2,7 +2,7 @@ import { pushKind } from '../../kinds/deliveries/all.ts';
 import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
 import type { Signature } from '../../kinds/signatures/kind.ts';
 import { type Envelope, toldAs } from '../../parts/event-telling.ts';
-import { envelopeOf } from '../../parts/events.ts';
+import { eventEnvelopeOf } from '../../parts/events.ts';
 import { toldShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
@@ -44,7 +44,7 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   const { compilation } = engine;
   const { spec } = compilation;
   const told = compileTold(spec);
-  const envelope = compileEnvelope(envelopeOf(spec.events), compilation, told);
+  const envelope = compileEnvelope(eventEnvelopeOf(spec.events), compilation, told);
   const fields = named(pushOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
   const downs = new Map<string, Down | undefined>();

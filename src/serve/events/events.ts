@@ -9,7 +9,7 @@ import type { StreamRules } from './listeners.ts';
 import { LogKeeping } from './log.ts';
 import { compileRecording, type Recording } from './recording.ts';
 import { isStillKnown } from './row-image.ts';
-import type { Events, EventsSetting } from './setting.ts';
+import type { EventsPart, EventsSetting } from './setting.ts';
 import { Streams } from './stream.ts';
 import { type GivenWebhook, Subscribers } from './subscribers.ts';
 
@@ -29,7 +29,7 @@ interface Compiled {
 }
 
 /** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
-export function startEvents(engine: () => EventsSetting, options: EventsOptions): Events {
+export function startEvents(engine: () => EventsSetting, options: EventsOptions): EventsPart {
   const subscribers = new Subscribers(options.webhooks, options.targets, options.broker);
   const current = compileCurrent(engine, options, subscribers);
   const deliveries = new Deliveries(engine, () => current().rules, subscribers);

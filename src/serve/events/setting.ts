@@ -14,7 +14,7 @@ export interface EventsSetting extends Surroundings, Stored {
   readonly compilation: ViewCompilation;
   /** The versions that the document lists. */
   readonly versions: Versions | undefined;
-  readonly events: Events;
+  readonly events: EventsPart;
   /** The keys that were given out, of which a subscriber's maker may have lost its own. */
   readonly credentials: Credentials;
   readonly limits: { readonly addressOf: (call: Call) => string };
@@ -23,7 +23,7 @@ export interface EventsSetting extends Surroundings, Stored {
 }
 
 /** What the events part does: records with a change, delivers after it. */
-export interface Events {
+export interface EventsPart {
   /** Inside a change: records the events that `work.stored` emits; neither exists without the other. */
   record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): Recorded | undefined;
   /** Inside a change of the clock's: records that a time of a row has come. */

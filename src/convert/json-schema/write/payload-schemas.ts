@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
 import { literalOf } from '../../../kinds/envelopes/all.ts';
 import { timeFormat } from '../../../kinds/formats/all.ts';
-import { type EventKind, envelopeOf } from '../../../parts/events.ts';
+import { type EventKind, eventEnvelopeOf } from '../../../parts/events.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { SchemaWriter } from './schema-writer.ts';
@@ -82,12 +82,12 @@ export function envelopeSchema(spec: Spec, kind: EventKind, payload: JsonMap): J
 
 /** Whether payloads are sent as they are. */
 export function isBare(spec: Spec): boolean {
-  return envelopeOf(spec.events).members === undefined;
+  return eventEnvelopeOf(spec.events).members === undefined;
 }
 
 /** What an envelope is made of, each with its expression: as stated, or as it follows by rule; nothing where there is none. */
 export function statedEnvelopeMembers(spec: Spec): readonly (readonly [name: string, source: string])[] {
-  return Object.entries(envelopeOf(spec.events).members ?? {});
+  return Object.entries(eventEnvelopeOf(spec.events).members ?? {});
 }
 
 /** An example of an event in its envelope; nothing where a member is made by an expression that is not known. */

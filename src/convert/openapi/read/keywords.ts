@@ -207,7 +207,7 @@ const readApart: ReadonlySet<string> = new Set([
 ]);
 
 /** The keywords of a schema that this language has too, each with what its value is. */
-export const keywords: ReadonlyMap<string, KeywordKind> = new Map(
+export const openapiKeywords: ReadonlyMap<string, KeywordKind> = new Map(
   [...all].flatMap(([word, { takes, isOld }]) => (isOld || readApart.has(word) ? [] : [[word, takes]])),
 );
 

@@ -8,7 +8,7 @@ import {
   isOfKind,
   isPattern,
   type KeywordKind,
-  keywords,
+  openapiKeywords,
   propertiesOf,
   shapeOrNull,
   shortened,
@@ -79,7 +79,7 @@ export class Shapes {
     const shape: OpenMap = newMap();
     this.#types(schema, at, shape);
     for (const key of Object.keys(schema)) {
-      const kind = keywords.get(key);
+      const kind = openapiKeywords.get(key);
       if (kind === undefined) continue;
       const value = schema[key] as Json;
       const place = below(at, key);

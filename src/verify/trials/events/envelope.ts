@@ -2,7 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
 import { envelopedFlaw, readEnveloped, type Told } from '../../../kinds/envelopes/reading.ts';
 import { toldAs } from '../../../parts/event-telling.ts';
-import { type Delivery, type EventKind, envelopeOf } from '../../../parts/events.ts';
+import { type Delivery, type EventKind, eventEnvelopeOf } from '../../../parts/events.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
@@ -22,7 +22,7 @@ type Come = Pick<ReceivedDelivery, 'body' | 'headers'>;
 
 /** Reads an event by the document's own envelope, and by what stands beside it. */
 export function toldIn(spec: Spec, come: Come): Told {
-  const told = readEnveloped(envelopeOf(spec.events).members, come.body);
+  const told = readEnveloped(eventEnvelopeOf(spec.events).members, come.body);
   const called = told.kind ?? calledBeside(spec, come);
   return { ...told, kind: called === undefined ? onlyKind(spec) : keyOf(spec, called, come, told.payload) };
 }
@@ -51,7 +51,7 @@ function keyOf(spec: Spec, called: string, come: Come, payload: Json | undefined
 }
 
 function actionIn(spec: Spec, { body }: Come): string | undefined {
-  const [name] = Object.entries(envelopeOf(spec.events).members ?? {}).find(([, source]) => source === 'event.action') ?? [];
+  const [name] = Object.entries(eventEnvelopeOf(spec.events).members ?? {}).find(([, source]) => source === 'event.action') ?? [];
   const value = name !== undefined && body !== undefined && isMap(body) ? body[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
@@ -84,25 +84,25 @@ function onlyKind(spec: Spec): string | undefined {
 
 /** Whether the envelope shows the payload as it is. */
 export function showsPayload(spec: Spec): boolean {
-  const { members } = envelopeOf(spec.events);
+  const { members } = eventEnvelopeOf(spec.events);
   return members === undefined || Object.values(members).includes('event.payload');
 }
 
 /** Whether the envelope has the kind in it. */
 export function showsKind(spec: Spec): boolean {
-  const { members } = envelopeOf(spec.events);
+  const { members } = eventEnvelopeOf(spec.events);
   return members !== undefined && Object.values(members).includes('event.kind');
 }
 
 /** Whether the body of an event has its payload as it is, and not only what an expression reads of it. */
 function tellsPayload(spec: Spec): boolean {
-  const { members } = envelopeOf(spec.events);
+  const { members } = eventEnvelopeOf(spec.events);
   return members === undefined || Object.values(members).includes('event.payload');
 }
 
 /** What is wrong with an envelope; nothing where every member is there and of its sort. */
 export function envelopeFlaw(spec: Spec, body: Json | undefined): string | undefined {
-  return envelopedFlaw(envelopeOf(spec.events).members, body);
+  return envelopedFlaw(eventEnvelopeOf(spec.events).members, body);
 }
 
 /** What is wrong with the payload of an event about a change, as a subscriber's maker is told of it. */
