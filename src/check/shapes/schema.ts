@@ -8,6 +8,7 @@ import { formatNames } from '../../parts/shapes/validators.ts';
 import { typesOf } from '../subject/json-types.ts';
 import { fieldOf, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
+import { unstatedShape } from './type-words.ts';
 
 /** What JSON Schema itself asks of a shape. */
 export const schemaRules: readonly Rule[] = [
@@ -127,7 +128,9 @@ export const nameRules: readonly Rule[] = [
     'A shape names a resource that is not stated.',
     'Write the name of a stated resource, or a JSON type.',
     ({ shapeNodes, names }) =>
-      shapeNodes.flatMap((node) => node.names.flatMap(({ word, at }) => unstated(names.resources, word, at))),
+      shapeNodes.flatMap((node) =>
+        node.names.flatMap(({ word, as, at }) => (as === 'ref' ? unstated : unstatedShape)(names.resources, word, at)),
+      ),
   ),
   error(
     'shapes/ref-to-value',

@@ -17,6 +17,20 @@ export const shapesCases: readonly Case[] = [
   },
   {
     snippets: [
+      'resources: { note: { fields: { due: date, read: bool, size: { type: intger }, at: [datetime], "n": int64, home: { ref: date }, nott: "nott?" } } }',
+    ],
+    finds: [
+      'shapes/unknown-resource @ /resources/note/fields/size/type',
+      'shapes/unknown-resource @ /resources/note/fields/due',
+      'shapes/unknown-resource @ /resources/note/fields/read',
+      'shapes/unknown-resource @ /resources/note/fields/at/0',
+      'shapes/unknown-resource @ /resources/note/fields/n',
+      'shapes/unknown-resource @ /resources/note/fields/home/ref',
+      'shapes/unknown-resource @ /resources/note/fields/nott',
+    ],
+  },
+  {
+    snippets: [
       'resources: { note: { deleted: { keep: 3d, read: { 200: { shape: nite, data: { id: result.id } } } } } }',
       'endpoints: { "GET /count": { response: { 200: null, 202: { shape: string, stream: bok, headers: { X-Size: { shape: { type: integer, minimum: 5, maximum: 2 }, data: "1" } } } } } }',
     ],
