@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import schema from '../schema/ninefold.schema.json' with { type: 'json' };
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { isMap, isStanding } from '../src/document/values.ts';
 import { checkForm } from '../src/parts/form.ts';
@@ -86,4 +88,23 @@ limits: { rate: [{ per: caller, kind: slidng, limt: 3, window: 1m }] }
       '`limt` is no key of this place. Write `limit`.',
     ],
   );
+});
+
+/** Forms of the published schema that have an example, by their place. */
+function exampledIn(value: unknown, at: string): { readonly at: string; readonly examples: readonly unknown[] }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries(value).flatMap(([key, one]) =>
+    exampledIn(one, `${at}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`),
+  );
+  return 'examples' in value && Array.isArray(value.examples) ? [{ at, examples: value.examples }, ...inner] : inner;
+}
+
+test('what is shown as an example to whoever wrote something else fits its form', () => {
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addSchema(schema, 'ninefold');
+  const forms = exampledIn(schema, '');
+  assert.ok(forms.length >= 8, `there are ${forms.length}`);
+  for (const { at, examples } of forms) {
+    for (const example of examples) assert.ok(ajv.validate({ $ref: `ninefold#${at}` }, example), `${at}: ${ajv.errorsText()}`);
+  }
 });

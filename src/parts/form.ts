@@ -114,7 +114,9 @@ function checkMap(walk: Walk, map: JsonMap, form: FormSchema, at: Pointer): void
 
 function reportUnknown(walk: Walk, key: string, known: readonly string[], at: Pointer): void {
   const close = nearest(key, known);
-  const remedy = close ? `Write \`${close}\`.` : `Known here: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`;
+  const elsewhere = close ? undefined : homeOf(key, at);
+  const here = `Known here: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`;
+  const remedy = close ? `Write \`${close}\`.` : elsewhere ? `It stands under \`${elsewhere}\`.` : here;
   const place = walk.document.places.get(`${at}#`) ?? placeOf(walk.document, at);
   walk.findings.push({
     code: 'form/unknown-key',
@@ -124,6 +126,14 @@ function reportUnknown(walk: Walk, key: string, known: readonly string[], at: Po
     at,
     place,
   });
+}
+
+/** The one other part of a document that has a key of that name at its top. */
+function homeOf(key: string, at: Pointer): string | undefined {
+  const own = at.split('/')[1];
+  const parts = Object.keys((schema as FormSchema).properties ?? {});
+  const homes = parts.filter((part) => part !== own && keysAt([part]).includes(key));
+  return homes.length === 1 ? homes[0] : undefined;
 }
 
 function checkScalar(walk: Walk, value: Json, form: FormSchema, at: Pointer): void {
@@ -148,9 +158,24 @@ function expectation(form: FormSchema, value: Json): string {
     const close = nearest(value, words);
     if (close) return `Write \`${close}\`.`;
   }
-  const kinds = new Set(choicesOf(form).flatMap(kindOf));
-  const list = [...kinds, ...(words.length > 0 ? [`one of ${words.join(', ')}`] : [])];
-  return `Write ${list.join(', or ')}.`;
+  const kinds = new Map(branches(form).flatMap((branch) => kindOf(branch).map((kind) => [kind, exampleOf(branch)])));
+  const told = [...kinds].map(([kind, example]) => (example === undefined ? kind : `${kind} such as \`${written(example)}\``));
+  return `Write ${[...told, ...(words.length > 0 ? [`one of ${words.join(', ')}`] : [])].join(', or ')}.`;
+}
+
+/** A value of a form, where it or that of its items has one. */
+function exampleOf({ examples, items }: FormSchema): Json | undefined {
+  if (examples !== undefined || items === undefined) return examples?.[0];
+  const [item] = branches(items).flatMap((branch) => branch.examples ?? []);
+  return item === undefined ? undefined : [item];
+}
+
+/** An example on one line, as YAML and as the documents here have it. */
+function written(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
+  if (!isPlainMap(value)) return String(value);
+  const entries = Object.entries(value).map(([key, inner]) => `${key}: ${written(inner)}`);
+  return `{ ${entries.join(', ')} }`;
 }
 
 function wordsOf(form: FormSchema): string[] {
@@ -205,6 +230,7 @@ interface FormSchema {
   readonly maxItems?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly examples?: readonly Json[];
 }
 
 const definitions = withKinds((schema as unknown as { readonly $defs: Readonly<Record<string, FormSchema>> }).$defs);

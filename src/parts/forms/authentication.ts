@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { cel, fact, keys, namedForm, ref, value, Words } from './standing.ts';
+import { cel, exampled, fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 
@@ -25,14 +25,17 @@ export const SchemeForm = keys({
 /** Alternatives of schemes that are shown together. */
 export const AcceptForm = Type.Union([Type.String(), Type.Array(Words)]);
 
-const PermissionForm = keys({
-  allow: Words,
-  to: Words,
-  scopes: Words,
-  if: cel('over resource, next, request, params and caller'),
-  fields: value(Words, 'The fields that it shows of the rows that it lets one read; all of them unless named.'),
-  else: Type.String({ description: 'The error of a refusal.' }),
-});
+const PermissionForm = exampled(
+  keys({
+    allow: Words,
+    to: Words,
+    scopes: Words,
+    if: cel('over resource, next, request, params and caller'),
+    fields: value(Words, 'The fields that it shows of the rows that it lets one read; all of them unless named.'),
+    else: Type.String({ description: 'The error of a refusal.' }),
+  }),
+  { allow: 'merchant', to: 'list parcel' },
+);
 
 export const AuthenticationForm = fact(
   keys({

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { separators } from '../parameters.ts';
 import { AcceptForm } from './authentication.ts';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
+import { cel, exampled, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const { example: _example, ...parameterSchemaWords } = schemaWords;
 
@@ -153,7 +153,7 @@ const endpointWords = {
   deprecated: deprecation,
 };
 
-export const EndpointForm = keys(endpointWords);
+export const EndpointForm = exampled(keys(endpointWords), { does: 'list parcel' });
 
 export const EndpointsForm = fact(
   listing(value(ref('endpoint')), {

@@ -22,6 +22,7 @@ const RuleForm = Type.Unsafe<Record<string, unknown>>({
     headers: headersForm,
   },
   additionalProperties: true,
+  examples: [{ status: 404 }],
 });
 
 export const ErrorsForm = fact(

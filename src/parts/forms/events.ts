@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
+import { cel, exampled, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 const DataForm = Type.Union([namedForm(ref<unknown>('made')), cel('the whole')]);
@@ -43,18 +43,21 @@ export const PullForm = keys({
 /** What may stand under `broker`, without the words that belong to its kinds. */
 export const BrokerForm = keys({ kind: ref<string>('brokerKind') });
 
-const KindForm = keys({
-  name: Type.String({ description: 'What it is called where it is told; its key unless stated. Several kinds may share one.' }),
-  action: Type.String({ description: 'What tells it from others of its name: closed.' }),
-  on: fact(Words, 'The operations that emit it.'),
-  of: Type.String({ description: 'The resource of whose rows the clock tells it.' }),
-  at: cel('over resource: the time at which it is told of a row; null = never'),
-  each: cel('a list, for each `item` of which one is emitted'),
-  if: cel('when it is emitted'),
-  payload: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of what it carries.'),
-  data: DataForm,
-  to: cel('over subscriber and event: who receives it'),
-});
+const KindForm = exampled(
+  keys({
+    name: Type.String({ description: 'What it is called where it is told; its key unless stated. Several kinds may share one.' }),
+    action: Type.String({ description: 'What tells it from others of its name: closed.' }),
+    on: fact(Words, 'The operations that emit it.'),
+    of: Type.String({ description: 'The resource of whose rows the clock tells it.' }),
+    at: cel('over resource: the time at which it is told of a row; null = never'),
+    each: cel('a list, for each `item` of which one is emitted'),
+    if: cel('when it is emitted'),
+    payload: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of what it carries.'),
+    data: DataForm,
+    to: cel('over subscriber and event: who receives it'),
+  }),
+  { on: 'create parcel' },
+);
 
 export const EventsForm = fact(
   keys({

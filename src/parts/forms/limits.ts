@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { perWords, resetForms } from '../limits.ts';
-import { cel, fact, keys, namedForm, ref, value, Words } from './standing.ts';
+import { cel, exampled, fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 const per = Type.Union(
@@ -40,15 +40,21 @@ const status = Type.Union([
 ]);
 
 /** A rate without the words that belong to its kinds. */
-export const RateForm = keys({
-  ...scope,
-  before: value(Type.Literal('credentials'), 'Counts before it is known who calls, failed logins included; for `per: everyone`.'),
-  kind: ref<string>('rateKind'),
-  limit: Type.Number({ minimum: 0 }),
-  window: value(text, 'A duration: 1s, 5m, 24h.'),
-  cost: namedForm(Type.Number({ minimum: 0 }), 'What an operation counts.'),
-  uncounted: Type.Array(status, { description: 'Answers that count nothing in the end: 304, 4XX.' }),
-});
+export const RateForm = exampled(
+  keys({
+    ...scope,
+    before: value(
+      Type.Literal('credentials'),
+      'Counts before it is known who calls, failed logins included; for `per: everyone`.',
+    ),
+    kind: ref<string>('rateKind'),
+    limit: Type.Number({ minimum: 0 }),
+    window: value(text, 'A duration: 1s, 5m, 24h.'),
+    cost: namedForm(Type.Number({ minimum: 0 }), 'What an operation counts.'),
+    uncounted: Type.Array(status, { description: 'Answers that count nothing in the end: 304, 4XX.' }),
+  }),
+  { limit: 100, window: '1m' },
+);
 
 const rows = keys({
   of: value(text, 'The resource whose rows are counted.'),

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox';
 import { fieldWordForms, schemaWords } from './shape.ts';
-import { cel, fact, followedForm, keys, listing, namedForm, thenForm, value, Words } from './standing.ts';
+import { cel, exampled, fact, followedForm, keys, listing, namedForm, thenForm, value, Words } from './standing.ts';
 
 const FieldForm = value(
   Type.Union([
@@ -12,56 +12,59 @@ const FieldForm = value(
   ]),
 );
 
-const ResourceForm = keys({
-  identifier: fact(
-    Type.Union([
-      Type.String(),
+const ResourceForm = exampled(
+  keys({
+    identifier: fact(
+      Type.Union([
+        Type.String(),
+        keys({
+          field: value(Type.String(), 'The field that holds it.'),
+          generate: value(Type.String(), 'uuid, uuidv7, ulid, integer, client, or a template such as pcl_{ulid}.'),
+        }),
+      ]),
+      'What tells one from another; none = a value, not a thing of its own.',
+    ),
+    fields: fact(namedForm(FieldForm), 'Its fields.'),
+    shape: value(
+      Type.Unsafe<unknown>({ $ref: '#/$defs/shape' }),
+      'What a value is, in place of fields: a union, a list, a word with bounds.',
+    ),
+    required: fact(Words, 'The fields that answers always carry; this list states the flag of every field.'),
+    unique: fact(
+      Type.Array(Type.Union([Words, keys({ fields: Words, while: cel('over next: when the rule holds') })])),
+      'Fields of which no two may agree.',
+    ),
+    rules: namedForm(
       keys({
-        field: value(Type.String(), 'The field that holds it.'),
-        generate: value(Type.String(), 'uuid, uuidv7, ulid, integer, client, or a template such as pcl_{ulid}.'),
+        if: cel('over next: true where the rule is broken'),
+        field: value(Type.String(), 'The field at which that is told.'),
+        message: value(Type.String(), 'What is expected instead, for people.'),
       }),
-    ]),
-    'What tells one from another; none = a value, not a thing of its own.',
-  ),
-  fields: fact(namedForm(FieldForm), 'Its fields.'),
-  shape: value(
-    Type.Unsafe<unknown>({ $ref: '#/$defs/shape' }),
-    'What a value is, in place of fields: a union, a list, a word with bounds.',
-  ),
-  required: fact(Words, 'The fields that answers always carry; this list states the flag of every field.'),
-  unique: fact(
-    Type.Array(Type.Union([Words, keys({ fields: Words, while: cel('over next: when the rule holds') })])),
-    'Fields of which no two may agree.',
-  ),
-  rules: namedForm(
-    keys({
-      if: cel('over next: true where the rule is broken'),
-      field: value(Type.String(), 'The field at which that is told.'),
-      message: value(Type.String(), 'What is expected instead, for people.'),
-    }),
-  ),
-  one_of: value(Type.Array(Words), 'Lists of fields of which exactly one is there.'),
-  additionalProperties: Type.Boolean({ description: 'Whether fields that are not stated pass.' }),
-  rows: value(
-    Type.Array(Type.Record(Type.String(), Type.Unknown())),
-    'Rows that are there from the start, each with its identifier: made when a service starts, where it is not there.',
-  ),
-  created: followedForm('What follows where one is made.'),
-  updated: followedForm('What follows where one is changed, other than by a transition.'),
-  deleted: keys(
-    {
-      ...thenForm,
-      keep: value(Type.String(), 'How long one is kept, such as 30d, or forever.'),
-      read: value(
-        Type.Union([Type.Literal(410), namedForm(Type.Unsafe<unknown>({ $ref: '#/$defs/answer' }))]),
-        'What reading one answers: 410, that it is gone; or an answer of success, by status.',
-      ),
-      restore: value(Type.String(), 'The transition that brings one back.'),
-    },
-    'What follows where one is deleted, and whether it is kept.',
-  ),
-  deprecated: fieldWordForms.deprecated,
-});
+    ),
+    one_of: value(Type.Array(Words), 'Lists of fields of which exactly one is there.'),
+    additionalProperties: Type.Boolean({ description: 'Whether fields that are not stated pass.' }),
+    rows: value(
+      Type.Array(Type.Record(Type.String(), Type.Unknown())),
+      'Rows that are there from the start, each with its identifier: made when a service starts, where it is not there.',
+    ),
+    created: followedForm('What follows where one is made.'),
+    updated: followedForm('What follows where one is changed, other than by a transition.'),
+    deleted: keys(
+      {
+        ...thenForm,
+        keep: value(Type.String(), 'How long one is kept, such as 30d, or forever.'),
+        read: value(
+          Type.Union([Type.Literal(410), namedForm(Type.Unsafe<unknown>({ $ref: '#/$defs/answer' }))]),
+          'What reading one answers: 410, that it is gone; or an answer of success, by status.',
+        ),
+        restore: value(Type.String(), 'The transition that brings one back.'),
+      },
+      'What follows where one is deleted, and whether it is kept.',
+    ),
+    deprecated: fieldWordForms.deprecated,
+  }),
+  { fields: { id: 'string', name: 'string' } },
+);
 
 export const ResourcesForm = fact(
   listing(value(ResourceForm)),
@@ -97,12 +100,15 @@ const TransitionForm = Type.Union([
   }),
 ]);
 
-const MachineForm = keys({
-  field: value(Type.String(), 'The field that holds the state; not where the key says it: issue.locked.'),
-  initial: value(TargetsForm, 'The state of what is created.'),
-  states: fact(Words, 'All states.'),
-  transitions: fact(listing(value(TransitionForm)), 'What leads from state to state.'),
-});
+const MachineForm = exampled(
+  keys({
+    field: value(Type.String(), 'The field that holds the state; not where the key says it: issue.locked.'),
+    initial: value(TargetsForm, 'The state of what is created.'),
+    states: fact(Words, 'All states.'),
+    transitions: fact(listing(value(TransitionForm)), 'What leads from state to state.'),
+  }),
+  { field: 'status', transitions: { buy: 'draft -> bought' } },
+);
 
 export const StatesForm = fact(
   listing(fact(MachineForm)),

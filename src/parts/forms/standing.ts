@@ -70,6 +70,11 @@ export function keys<T extends Record<string, TSchema>>(properties: T, descripti
   });
 }
 
+/** A form with a value of it, which whoever wrote something else there is shown. */
+export function exampled<T extends TSchema>(form: T, example: Static<T>): T {
+  return { ...form, examples: [example] };
+}
+
 /** A CEL expression. */
 export function cel(description: string) {
   return Type.String({ description: `CEL: ${description}` });
