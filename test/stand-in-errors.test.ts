@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answers, integer, list, object, ref, standIn, string, type Words, within } from './import/stand-in.ts';
+import { answers, integer, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
 
 /** Errors of stand-ins whose sources say little of them. */
 
@@ -37,6 +37,17 @@ test('a component that is called an error is the shape of errors, unless it is a
     const { json, headers } = await ask('GET', '/things/none');
     assert.match(headers.get('content-type') ?? '', /problem\+json/);
     assert.equal(json.last_seen, undefined);
+  });
+});
+
+test('where an operation states no refusal, the shape of all says in its message what is wrong', async () => {
+  const failing = { '404': { description: 'none', content: { 'application/json': { schema: ref('ApiError') } } } };
+  const made = { '/things': { post: { ...sends(object({ name: string }, ['name'])), ...answers(ref('Thing'), {}, '201') } } };
+  const schemas = { Thing: thing, ApiError: object({ error: object({ code: string, message: string }) }) };
+  await standIn({ ...made, ...read(ref('Thing'), failing) }, schemas, async (ask) => {
+    const { status, json } = await ask('POST', '/things', { name: 5 });
+    assert.equal(status, 400);
+    assert.equal(json.error.message, 'The body does not have the right shape: name is 5, and should be a string.');
   });
 });
 

@@ -65,7 +65,9 @@ export function compileRefusals(
         violations: violations && telling.written(violations),
       };
       const stated = answerError?.(refusal, told, request.requestId);
-      const reply = withHeaders(typed(stated ?? tell(told, request), types), refusal.headers);
+      // Its own payload shows nothing of what is wrong but its message.
+      const own = standIn && row.code === undefined ? { ...told, message: standIn.sayWrong(told) } : told;
+      const reply = withHeaders(typed(stated ?? tell(own, request), types), refusal.headers);
       return withHeaders(reply, headersOf?.(told, request));
     },
   };

@@ -113,6 +113,8 @@ export interface StandIn {
   exampleAsked(exchange: Exchange, examples: Named<Json>): { readonly value: Json } | undefined;
   /** Gives refusals the shape of the errors that an endpoint states. */
   compileErrors(endpoint: Endpoint | undefined): AnswerError;
+  /** The message of a refusal with the first thing that is wrong, for those who are shown nothing else. */
+  sayWrong(told: { readonly message: string; readonly violations?: readonly Violation[] | undefined }): string;
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
 }

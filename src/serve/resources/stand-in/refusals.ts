@@ -158,7 +158,7 @@ function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefin
     const [name, member] =
       Object.entries(samples.membersOf(shape)).find(([name]) => /^(?:error|title|error_message)$/i.test(name)) ?? [];
     if (name !== undefined && isPlainMap(member) && samples.of(member).fits('text') && !fields.some(([own]) => own === name))
-      fields.push([name, whole]);
+      fields.push([name, sayWrong]);
   }
   if (fields.length === 0) return undefined;
   return (told) => {
@@ -206,7 +206,7 @@ function saysOtherwise(example: string, status: number): boolean {
 
 /** A list of errors may be one of their messages. */
 function textOf(shape: Shape, samples: Samples): Tell | undefined {
-  return samples.of(shape).fits('text') ? whole : undefined;
+  return samples.of(shape).fits('text') ? sayWrong : undefined;
 }
 
 interface Row {
@@ -218,7 +218,7 @@ interface Row {
 
 /** What the fields of errors are called, and what stands in them; of several values the first that fits. */
 const rows: readonly Row[] = [
-  { named: isMessage, values: (told) => [whole(told), told.message] },
+  { named: isMessage, values: (told) => [sayWrong(told), told.message] },
   {
     named: /^(?:status|status_?code|http_?status(?:_code)?)$/i,
     values: ({ status }) => [status, String(status), phrase(status)],
@@ -239,7 +239,7 @@ function wordOf(condition: ErrorCondition | undefined, status: number): string {
 }
 
 /** The message of a refusal with the first thing that is wrong, for those who are shown nothing else. */
-function whole({ message, violations }: ToldError): string {
+export function sayWrong({ message, violations }: Pick<ToldError, 'message' | 'violations'>): string {
   const [first] = violations ?? [];
   if (first === undefined) return message;
   const place = dotted(first) === '' ? first.in : dotted(first);

@@ -13,7 +13,7 @@ import { compileNarrowing, narrowedRows } from './narrowing.ts';
 import { compileBodyPages, compileOpenPages } from './open-pages.ts';
 import { compileKept, compileOwnThings } from './own-things.ts';
 import { compilePageHeaders } from './page-members.ts';
-import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
+import { compileErrorAnswers, compilePayloadCompletion, sayWrong } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { compileSecretRenewal, exchangesCredential } from './renewed-secrets.ts';
 import { completeRow, makeRow, mendRow, newIdentifier, showInOwners } from './sampled-rows.ts';
@@ -77,6 +77,7 @@ export function startStandIn(
     compilePageHeaders,
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
     exampleAsked,
+    sayWrong,
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
