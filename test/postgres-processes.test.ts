@@ -99,6 +99,36 @@ test('work that ran out and was taken anew is begun anew', async (context) => {
   assert.deepEqual(told, [true, false, true]);
 });
 
+test('what another process changed is heard of also where this one changes the same before it looks', {
+  timeout: 30_000,
+}, async (context) => {
+  const address = new URL(await testDatabase());
+  address.searchParams.set('schema', `t${randomUUID().replaceAll('-', '')}`);
+  // Without notices it looks twice a second.
+  address.searchParams.set('plain', 'true');
+  const [first, second] = [openPostgres(address.href), openPostgres(address.href)];
+  context.after(() => Promise.all([first.close(), second.close()]));
+  const heard = new Set<string>();
+  first.shared!.watch((marks) => {
+    for (const mark of marks) heard.add(mark);
+  });
+  await until(async () => heard.has('credentials'));
+  const put = (store: Store, name: string) =>
+    store.change((tx) =>
+      tx.putCredential({ name, serial: 1, scheme: 'key', lookup: name, user: 'keeper', caller: 'a', doc: '{}' }),
+    );
+  for (const times of [1, 2, 3, 4, 5]) {
+    heard.clear();
+    await put(second, `theirs ${times}`);
+    await put(first, `ours ${times}`);
+    await until(async () => heard.has('credentials'));
+  }
+  heard.clear();
+  await put(first, 'ours alone');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([...heard], [], 'its own changes are nothing to hear of');
+});
+
 test('a session is closed once what was asked over it is answered, and the process goes on after it', async () => {
   const program = `
     import { pgServer } from ${JSON.stringify(import.meta.resolve('../src/store/postgres/server.ts'))};

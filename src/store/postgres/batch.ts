@@ -2,6 +2,7 @@ import { bareSql, type Connection, type FoundValues, type Sql } from './connecti
 import type { StoreNames } from './dialect.ts';
 import { pointQueries, type Wanted } from './facts.ts';
 import { flushSql } from './flush.ts';
+import { markNames } from './ops.ts';
 import type { State, WrittenFacts } from './state.ts';
 
 /** What came of a body. */
@@ -142,7 +143,6 @@ export function rest<B>(means: BatchMeans<B>): Promise<Sql[]> {
 
 /** What changed beside rows, by what of a store's row says so: the number of the change that did. */
 export function marksOf(written: ReadonlySet<string>, names: StoreNames, last: number): Sql {
-  const marks = ['events', 'credentials', 'subscribers', 'timers'].filter((mark) => written.has(mark));
-  const set = ['last', ...marks].map((name) => `${name} = $1::int8`).join(', ');
+  const set = ['last', ...markNames.filter((mark) => written.has(mark))].map((name) => `${name} = $1::int8`).join(', ');
   return { text: `UPDATE ${names.own('store')} SET ${set}`, values: [String(last)] };
 }

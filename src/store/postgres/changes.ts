@@ -2,8 +2,9 @@
 
 import { CommitFailed, CommitUnknown, Superseded } from '../failures.ts';
 import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, runBodies, takeWanted } from './batch.ts';
-import { bareSql, type Connection, DatabaseError, isOfMachine, overSessions, type Sql } from './connection.ts';
+import { bareSql, type Connection, DatabaseError, type FoundValues, isOfMachine, overSessions, type Sql } from './connection.ts';
 import type { StoreNames } from './dialect.ts';
+import { markNames } from './ops.ts';
 import type { State } from './state.ts';
 
 /** What a queue of changes needs of its store. */
@@ -21,8 +22,8 @@ export interface ChangesMeans<B> {
   readonly holder: string;
   /** What makes room beside what is kept. */
   readonly purge: (state: State) => ReturnType<typeof bareSql>[];
-  /** Told what a batch changed beside rows, once it is committed. */
-  readonly committed: (marks: ReadonlySet<string>, revision: number) => void;
+  /** Told what a batch changed beside rows, once it is committed, and the marks of the store's row before it. */
+  readonly committed: (marks: ReadonlySet<string>, revision: number, before: FoundValues) => void;
 }
 
 interface Waiting<B> {
@@ -176,7 +177,7 @@ export class ChangeQueue<B> {
     try {
       const begun = this.#begin(connection, state, generation);
       answer();
-      await begun;
+      const before = await begun;
       const outcomes = await runBodies(means);
       if (state.touched.size === 0) {
         await connection.send([bareSql('ROLLBACK')]);
@@ -186,7 +187,7 @@ export class ChangeQueue<B> {
       // Others hear of a change by a number that is higher than before: also where no row was written.
       state.revision += 1;
       await this.#commit(connection, [...statements, marksOf(state.touched, names, state.revision)]);
-      committed(state.touched, state.revision);
+      committed(state.touched, state.revision, before);
       return outcomes;
     } catch (error) {
       if (!connection.isLost) await connection.send([bareSql('ROLLBACK')]).catch(() => {});
@@ -194,16 +195,17 @@ export class ChangeQueue<B> {
     }
   }
 
-  /** Takes the store for this batch, and fetches what its bodies are known to need. */
-  async #begin(connection: Connection, state: State, generation: number): Promise<void> {
+  /** Takes the store for this batch, and fetches what its bodies are known to need. Gives the marks of all batches before it. */
+  async #begin(connection: Connection, state: State, generation: number): Promise<FoundValues> {
     const { names } = this.#means;
     const question = questionOf(state, takeWanted(state));
-    const lock = `SELECT last, generation FROM ${names.own('store')} FOR UPDATE`;
+    const lock = `SELECT last, generation, ${markNames.join(', ')} FROM ${names.own('store')} FOR UPDATE`;
     const [, [row] = [], ...found] = await connection.send([bareSql('BEGIN'), bareSql(lock), ...question.sql]);
     question.learn(found);
     if (!row) throw new Error(`${this.#means.name} holds no store any more`);
     if (Number(row[1]) !== generation) throw new Superseded(this.#means.name);
     state.revision = Number(row[0]);
+    return row.slice(2);
   }
 
   /** Brings a batch to disk. Where the answer is lost, the database is asked what became of it. */

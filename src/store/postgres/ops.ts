@@ -1,5 +1,6 @@
 import type { Erasure } from '../maintenance.ts';
 import type { Attempt, DeliveryOutcome, NewDelivery, NewEvent } from '../outbox.ts';
+import type { Mark } from '../sharing.ts';
 import type { StoredCredential, Timer } from '../store.ts';
 
 /** What is done by its own statement, and what of it. */
@@ -67,8 +68,11 @@ export function groupsOf(ops: readonly Op[]): OpGroup[] {
   return groups;
 }
 
-/** What of a store's row says that something beside rows was changed, by what changes it. */
-export const marks: Partial<Record<OpKind, string>> = {
+/** The columns of a store's row that say by which change something beside rows was last changed. */
+export const markNames = ['events', 'credentials', 'subscribers', 'timers'] as const satisfies readonly Mark[];
+
+/** Which of them says so, by what changes it. */
+export const marks: Partial<Record<OpKind, Mark>> = {
   addEvent: 'events',
   addDelivery: 'events',
   settle: 'events',

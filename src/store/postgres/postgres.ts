@@ -89,7 +89,7 @@ class PostgresStore implements Store {
       rowTables: async () => tableNames(await this.#free(), names),
       holder,
       purge: (state) => purgeSql(names, state, this.#latest),
-      committed: (marks, revision) => this.shared.committed(marks, revision),
+      committed: (marks, revision, before) => this.shared.committed(marks, revision, before),
     });
   }
 

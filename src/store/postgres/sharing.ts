@@ -1,15 +1,14 @@
 import type { Mark, RateRules, SharedRates, SharedStore, SharedWork } from '../sharing.ts';
-import { bareSql, type Connection, overSessions, type Sql } from './connection.ts';
+import { bareSql, type Connection, type FoundValues, overSessions, type Sql } from './connection.ts';
 import { read, type StoreNames, written } from './dialect.ts';
 import { Leases, type SharingMeans } from './leases.ts';
+import { markNames } from './ops.ts';
 import { PostgresRates } from './rates.ts';
 
 /** A notice that is lost costs so long. */
 const pollMs = 500;
 /** How long others wait at least before they look again. */
 const restMs = 10;
-
-const markNames = ['events', 'credentials', 'subscribers', 'timers'] as const satisfies readonly Mark[];
 
 /**
  * Tells this process what others have changed, and shares work among them. The store's row says what was changed last, by its number; a notice
@@ -19,6 +18,8 @@ export class PostgresSharing implements SharedStore {
   readonly #means: SharingMeans;
   readonly #watching = new Set<(marks: ReadonlySet<Mark>) => void>();
   readonly #seen = new Map<Mark, number>();
+  /** What others have changed, and those who watch have not been told yet. */
+  readonly #untold = new Set<Mark>();
   readonly #leases: Leases;
   readonly #rates: SharedRates[] = [];
   #connection: Promise<Connection> | undefined;
@@ -42,7 +43,10 @@ export class PostgresSharing implements SharedStore {
 
   watch(changed: (marks: ReadonlySet<Mark>) => void): () => void {
     this.#watching.add(changed);
+    // What was seen before was told to nobody.
+    this.#seen.clear();
     this.#start();
+    this.#look();
     return () => {
       this.#watching.delete(changed);
     };
@@ -71,8 +75,13 @@ export class PostgresSharing implements SharedStore {
     return rates;
   }
 
-  /** This process has committed a change of these under a number. */
-  committed(marks: ReadonlySet<string>, revision: number): void {
+  /**
+   * This process has committed a change of these under a number. What others had changed before it shows by the marks of then, and not any more by
+   * those of now.
+   */
+  committed(marks: ReadonlySet<string>, revision: number, before: FoundValues): void {
+    this.#compare(before);
+    if (this.#untold.size > 0) this.#look();
     let isWorthIt = false;
     for (const mark of markNames) {
       if (!marks.has(mark)) continue;
@@ -138,6 +147,7 @@ export class PostgresSharing implements SharedStore {
           bareSql(`SELECT ${markNames.join(', ')} FROM ${this.#means.names.own('store')}`),
         ]);
         this.#compare(row);
+        this.#tellWatching();
       } catch {
         // It is looked again at the next turn; who changes or reads something is told what is wrong.
       }
@@ -145,16 +155,22 @@ export class PostgresSharing implements SharedStore {
     }
   }
 
-  #compare(row: readonly unknown[]): void {
-    const changed = new Set<Mark>();
+  /** Notes down which marks are higher than this process knows. */
+  #compare(row: FoundValues): void {
     for (const [index, mark] of markNames.entries()) {
       const now = Number(row[index] ?? 0);
       const before = this.#seen.get(mark);
       if (before !== undefined && now <= before) continue;
       this.#seen.set(mark, now);
-      changed.add(mark);
+      this.#untold.add(mark);
     }
-    if (changed.size > 0) for (const watching of this.#watching) watching(changed);
+  }
+
+  #tellWatching(): void {
+    if (this.#untold.size === 0) return;
+    const changed = new Set(this.#untold);
+    this.#untold.clear();
+    for (const watching of this.#watching) watching(changed);
   }
 
   /** Tells all others that it is worth looking; what comes meanwhile is told by one more notice. */
