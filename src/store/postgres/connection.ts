@@ -4,7 +4,7 @@
 export interface Settings {
   /** The schema in which the store lies. */
   readonly schema: string;
-  /** Whether statements are prepared; poolers that share sessions between transactions may not keep them. */
+  /** Whether statements are prepared, and anything else is said once for a session: for a pooler each transaction has another one. */
   readonly prepares: boolean;
   /** Where to listen, if it is not the same address: poolers pass no notices on. */
   readonly listenUrl: string | undefined;
@@ -74,6 +74,8 @@ export interface Connection {
   send(statements: readonly Sql[]): Promise<readonly (readonly FoundValues[])[]>;
   /** Whether nothing can be asked of it any more. */
   readonly isLost: boolean;
+  /** Ends what is under way by another way than the database's own, where that would end somebody else's. */
+  interrupt?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -84,7 +86,8 @@ export type SessionUse = 'by index' | 'anything';
 export interface Server {
   /** How it is told of in messages: without password. */
   readonly name: string;
-  connect(use: SessionUse): Promise<Connection>;
+  /** @param questionMs how long one question may take, where that is bounded */
+  connect(use: SessionUse, questionMs?: number): Promise<Connection>;
   /** Has it called whenever something is told on a channel; nothing is told while the connection is lost, which `lost` says. */
   listen(channel: string, heard: () => void, lost: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;

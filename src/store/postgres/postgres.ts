@@ -72,7 +72,7 @@ class PostgresStore implements Store {
       newState: (putsOffAsks) => new State(this.#shapes, putsOffAsks),
       free: () => this.#free(),
       run: (state, body) => this.#run(() => body(new PostgresReader(state, this.#queries, this.#latest))),
-      connect: (use) => this.#server.connect(use),
+      connect: (use, questionMs) => this.#server.connect(use, questionMs),
       generation: () => (this.#isPrepared ? this.#generation : undefined),
       asksGeneration: bareSql(`SELECT generation FROM ${names.own('store')}`),
     });

@@ -9,7 +9,7 @@ export interface ReadsMeans<B> {
   /** Nothing is known yet; `putsOffAsks` where no question that may be long is asked. */
   readonly newState: (putsOffAsks: boolean) => State;
   readonly run: (state: State, body: B) => BodyOutcome;
-  readonly connect: (use: SessionUse) => Promise<Connection>;
+  readonly connect: (use: SessionUse, questionMs?: number) => Promise<Connection>;
   /** The generation of tables that this process works with; nothing before it knows any. */
   readonly generation: () => number | undefined;
   /** Finds out which one there is. */

@@ -103,9 +103,10 @@ class PostgresLongReads<B> {
     };
   }
 
-  async #stop({ backend }: LongLane): Promise<void> {
+  async #stop({ connection, backend }: LongLane): Promise<void> {
     try {
-      await (await this.#means.free()).send([{ text: 'SELECT pg_cancel_backend($1::int4)', values: [backend] }]);
+      if (connection?.interrupt) await connection.interrupt();
+      else await (await this.#means.free()).send([{ text: 'SELECT pg_cancel_backend($1::int4)', values: [backend] }]);
     } catch {
       // It is asked again soon, and ends by itself at worst.
     }
@@ -113,9 +114,11 @@ class PostgresLongReads<B> {
 
   async #connected(lane: LongLane): Promise<Connection> {
     if (lane.connection && !lane.connection.isLost) return lane.connection;
-    const connection = await this.#means.connect('anything');
-    const [[row] = []] = await connection.send([bareSql('SELECT pg_backend_pid()::text')]);
-    lane.backend = String(row?.[0]);
+    const connection = await this.#means.connect('anything', mostMs);
+    if (!connection.interrupt) {
+      const [[row] = []] = await connection.send([bareSql('SELECT pg_backend_pid()::text')]);
+      lane.backend = String(row?.[0]);
+    }
     lane.connection = connection;
     return connection;
   }
@@ -216,11 +219,8 @@ class ReadLanes<B> {
 
   async #connected(lane: Lane): Promise<Connection> {
     if (lane.connection && !lane.connection.isLost) return lane.connection;
-    const connection = await this.#means.connect('by index');
-    const { bounded } = this.#use;
-    if (bounded) await connection.send([bareSql(`SET statement_timeout = ${bounded.questionMs}`)]);
-    lane.connection = connection;
-    return connection;
+    lane.connection = await this.#means.connect('by index', this.#use.bounded?.questionMs);
+    return lane.connection;
   }
 }
 

@@ -9,33 +9,46 @@ import {
   type Sql,
   Unreachable,
 } from './connection.ts';
+import { PooledConnection, type SessionSettings } from './pooled.ts';
 
 /** How long a statement may wait for others, and how long a transaction may rest before the database ends it: both hold others up. */
-const sessionSettings = {
+const waits = { lock_timeout: 15_000, idle_in_transaction_session_timeout: 10_000 } as const satisfies ClientConfig;
+const clientSettings = {
   connectionTimeoutMillis: 5000,
   keepAlive: true,
   application_name: 'ninefold',
-  lock_timeout: 15_000,
-  idle_in_transaction_session_timeout: 10_000,
 } as const satisfies ClientConfig;
+
+/** What holds in each session. Parts of one question are read in their order, one after the other. */
+function settingsOf(isByIndex: boolean, questionMs: number | undefined): SessionSettings {
+  return {
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+    ...(isByIndex && { enable_seqscan: 'off' }),
+    ...(questionMs !== undefined && { statement_timeout: String(questionMs) }),
+  };
+}
 
 /** The server behind an address, over the driver `pg`, which is loaded when it is first connected to. */
 export function pgServer(url: string, name: string, { prepares, isPlain, listenUrl, answerMs }: Settings): Server {
   const open = new Set<PgConnection>();
   return {
     name,
-    async connect(use) {
+    async connect(use, questionMs) {
       // A statement is planned once, perhaps while its table is nearly empty, and that plan is kept while the table grows.
-      const isByIndex = use === 'by index' && prepares && !isPlain;
-      const client = await connected(url, name, { pipeline: true }, isByIndex ? '; SET enable_seqscan = off' : '');
+      const settings = settingsOf(use === 'by index' && prepares && !isPlain, questionMs);
+      const client = await connected(url, name, { pipeline: true, ...(prepares && waits) }, prepares ? settings : {});
       const connection = new PgConnection(client, prepares, use === 'by index' ? answerMs : undefined, () =>
         open.delete(connection),
       );
       open.add(connection);
-      return connection;
+      if (prepares) return connection;
+      return new PooledConnection(connection, { ...settings, ...texts(waits) }, () => canceled(url, client));
     },
     async listen(channel, heard, lost) {
-      const client = await connected(listenUrl ?? url, name, {});
+      // A pooler passes no notices on: it is looked instead.
+      if (!prepares && listenUrl === undefined) return async () => {};
+      const client = await connected(listenUrl ?? url, name, waits, {});
       let isOver = false;
       client.on('notification', heard);
       const over = () => {
@@ -58,21 +71,30 @@ export function pgServer(url: string, name: string, { prepares, isPlain, listenU
   };
 }
 
-function connected(url: string, name: string, more: ClientConfig, set = ''): Promise<Client & Holding> {
-  return overSessions(() => connectedOnce(url, name, more, set));
+function texts(numbers: Readonly<Record<string, number>>): SessionSettings {
+  return Object.fromEntries(Object.entries(numbers).map(([setting, value]) => [setting, String(value)]));
 }
 
-async function connectedOnce(url: string, name: string, more: ClientConfig, set: string): Promise<Client & Holding> {
+function connected(url: string, name: string, more: ClientConfig, settings: SessionSettings): Promise<Client & Holding> {
+  return overSessions(() => connectedOnce(url, name, more, settings));
+}
+
+async function connectedOnce(
+  url: string,
+  name: string,
+  more: ClientConfig,
+  settings: SessionSettings,
+): Promise<Client & Holding> {
   const { Client: PgClient } = await import('pg');
   // It has both (pg 8, lib/client.js).
-  const client = new PgClient({ connectionString: url, ...sessionSettings, ...more, types: { getTypeParser } }) as Client &
+  const client = new PgClient({ connectionString: url, ...clientSettings, ...more, types: { getTypeParser } }) as Client &
     Holding;
   // A session may end at any time; whoever asks something of it is told.
   client.on('error', () => {});
   try {
     await client.connect();
-    // Parts of one question are read in their order, one after the other.
-    await client.query(`SET max_parallel_workers_per_gather = 0; SET jit = off${set}`);
+    const set = Object.entries(settings).map(([setting, value]) => `SET ${setting} = ${value}`);
+    if (set.length > 0) await client.query(set.join('; '));
     return client;
   } catch (error) {
     client.end().catch(() => {});
@@ -84,6 +106,35 @@ async function connectedOnce(url: string, name: string, more: ClientConfig, set:
   }
 }
 
+/** Asks for the end of what a session is at, and resolves once that was taken. */
+async function canceled(url: string, { processID, secretKey }: Holding): Promise<void> {
+  const { Client: PgClient } = await import('pg');
+  // It has these (pg 8, lib/client.js): whoever cancels is a client that is not connected, and names what it is to cancel.
+  const asking = new PgClient(url) as unknown as Canceling;
+  const { stream } = asking.connection;
+  const underWay = {};
+  return new Promise((resolve) => {
+    asking.connection.on('error', () => {});
+    stream.on('close', () => resolve());
+    stream.setTimeout(cancelMs, () => stream.destroy());
+    asking.cancel({ activeQuery: underWay, processID, secretKey }, underWay);
+  });
+}
+
+const cancelMs = 5000;
+
+interface Canceling {
+  readonly connection: {
+    on(event: 'error', heard: () => void): void;
+    readonly stream: {
+      on(event: 'close', heard: () => void): void;
+      setTimeout(ms: number, late: () => void): void;
+      destroy(): void;
+    };
+  };
+  cancel(target: Pick<Holding, 'processID' | 'secretKey'> & { readonly activeQuery: object }, query: object): void;
+}
+
 /** Whether a session was begun, as far as can be told: neither the way there nor the time it took stood against it. */
 function isOfSession(error: unknown): boolean {
   const { code, message } =
@@ -93,6 +144,8 @@ function isOfSession(error: unknown): boolean {
 
 /** What the driver's own types leave out of a client. */
 interface Holding {
+  readonly processID: number | null;
+  readonly secretKey: number | null;
   /** Keeps the process alive, as long as something is asked. */
   ref(): void;
   unref(): void;
