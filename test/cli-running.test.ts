@@ -219,6 +219,19 @@ test('with --log json all that serve writes is JSON lines, one for each exchange
       ['stopped', undefined, undefined, undefined, undefined],
     ],
   );
+  // The members that every line of pino has.
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [
+      [30, 'listening'],
+      [40, 'GET /v1/parcels/none 404'],
+      [50, 'GET /v1/quotes?weight_g=1 501'],
+      [30, 'stopping'],
+      [30, 'stopped'],
+    ],
+  );
+  assert.deepEqual(new Set(lines.map(({ pid }) => pid)), new Set([running.child.pid]));
+  assert.ok(lines.every(({ time, at }) => (at === undefined ? Math.abs(time - Date.now()) < 600_000 : time === Date.parse(at))));
 });
 
 test('who is to stop says so at --operations for as long as --drain-delay, and answers meanwhile', onPosix, async () => {

@@ -46,12 +46,12 @@ export function createLog(form: LogForm, terminal: Terminal, stated?: LogLevel, 
     level,
     notes: (status) => log.level === 'exchanges' || (log.level === 'refusals' && status >= 400),
     event(name, fields, text) {
-      line(form === 'json' ? JSON.stringify({ event: name, ...fields }) : text);
+      line(form === 'json' ? eventJson(name, fields) : text);
       flush();
     },
     ...((isSteered || level !== 'failures') && { exchange: (entry: ExchangeEntry) => line(toLine(entry)) }),
     administered(act) {
-      line(form === 'json' ? JSON.stringify({ event: 'administered', ...act }) : actLine(act, terminal));
+      line(form === 'json' ? eventJson('administered', { ...act }) : actLine(act, terminal));
       flush();
     },
     failure(failure, requestId) {
@@ -67,8 +67,27 @@ const linesMost = 1_000;
 const flushMs = 50;
 
 function jsonLine(entry: ExchangeEntry): string {
-  // An entry always has members; copying it to add one would cost as much again.
-  return `{"event":"exchange",${JSON.stringify(entry).slice(1)}`;
+  const { at, method, target, status } = entry;
+  const level = status >= 500 ? levels.error : status >= 400 ? levels.warn : levels.info;
+  // An entry always has members; copying it to add some would cost as much again.
+  const message = JSON.stringify(`${method} ${target} ${status}`);
+  const head = `{"event":"exchange","level":${level},"time":${Date.parse(at)},"pid":${process.pid},"msg":${message}`;
+  return `${head},${JSON.stringify(entry).slice(1)}`;
+}
+
+/** How serious a line is, by the numbers of pino. */
+const levels = { info: 30, warn: 40, error: 50 } as const;
+
+const seriousEvents = new Map<string, number>([
+  ['kept', levels.warn],
+  ['worker ended', levels.warn],
+  ...['failure', 'unsound', 'misfits', 'bad rows'].map((name) => [name, levels.error] as const),
+]);
+
+/** A line that is none of an exchange, with the members that every line of pino has; a process that it tells of stands in place of its own. */
+function eventJson(event: string, fields: Readonly<Record<string, unknown>>): string {
+  const level = seriousEvents.get(event) ?? levels.info;
+  return JSON.stringify({ event, level, time: Date.now(), pid: process.pid, msg: event, ...fields });
 }
 
 /** One exchange for a person: when, what was asked, what was answered, by which operation, how long it took, and why not. */
@@ -128,7 +147,8 @@ function indentOf(line: string): string {
 }
 
 function failureJson(failure: unknown, requestId: string): string {
-  return JSON.stringify({ event: 'failure', requestId, message: messageOf(failure), detail: inspect(failure) });
+  const message = messageOf(failure);
+  return eventJson('failure', { msg: message, requestId, message, detail: inspect(failure) });
 }
 
 function messageOf(failure: unknown): string {
