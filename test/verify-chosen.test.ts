@@ -23,6 +23,13 @@ const rows: readonly Otherwise[] = [
     list,
     /min_price/,
   ],
+  [
+    'one of several is enough, where other rows are to have all of them',
+    'filters: line.order.price, split: ",", match: all',
+    'filters: line.order.price, split: ","',
+    list,
+    /chosen by prices/,
+  ],
   ['case counts', 'op: contains, ignore_case: true', 'op: contains', list, /chosen by title/],
   ['one of several is enough, where all were asked for', 'split: "|", match: all', 'split: "|"', list, /chosen by all_tags/],
   [

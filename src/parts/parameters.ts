@@ -74,6 +74,8 @@ export interface Parameter {
   readonly default?: { readonly value: Json };
   /** The field that it filters by. */
   readonly filters?: string;
+  /** Whether it stands in the path and names no row and no field of one: expressions alone read it. */
+  readonly isApart?: boolean;
   /** How else it chooses the rows of a list; then it filters by no field alone. */
   readonly chooses?: Choosing;
   readonly op: Operator;
@@ -140,6 +142,7 @@ export function readParameter(name: string, source: Source, does: Fact<Effect>, 
     shape: shapeSource.fact((value) => readShape(value), 'tags only'),
     required: source.get('required').flag() ?? isPath,
     ...(source.has('default') && { default: { value: source.get('default').value as Json } }),
+    ...(isPath && filters === 'none' && { isApart: true }),
     ...(chooses ? { chooses } : field !== undefined && { filters: field }),
     op: isOperator(op) ? op : '=',
     sorts,

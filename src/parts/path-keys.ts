@@ -28,12 +28,19 @@ export interface BadKey {
 const aboutOne: ReadonlySet<string> = new Set(['read', 'update', 'replace', 'upsert', 'delete', 'transition']);
 
 /** The row that an operation about one row means, where the path names it by a key. */
-export function ownRow(endpoint: Pick<Endpoint, 'does' | 'path' | 'rows'>): PathRow | undefined {
+export function ownRow(endpoint: Pick<Endpoint, 'does' | 'path' | 'rows' | 'parameters'>): PathRow | undefined {
   const effect = statedValue(endpoint.does);
   const last = endpoint.rows?.at(-1);
   if (!last || !effect || !('resource' in effect) || !aboutOne.has(effect.verb) || last.resource !== effect.resource)
     return undefined;
-  return /[{]/.test(endpoint.path.slice(last.prefix.length)) ? undefined : last;
+  const apart = parametersApart(endpoint);
+  return namesIn(endpoint.path.slice(last.prefix.length)).every((name) => apart.has(name)) ? last : undefined;
+}
+
+/** The parameters of a path that name no row and are no field of one. */
+export function parametersApart({ parameters }: Pick<Endpoint, 'parameters'>): ReadonlySet<string> {
+  const apart = entriesOf(parameters).filter(([, { isApart }]) => isApart);
+  return apart.length === 0 ? none : new Set(apart.map(([name]) => name));
 }
 
 /** The rows of a path that are above the one which is meant. */
@@ -91,8 +98,9 @@ export function pathWays(
   const ways = new Map<string, readonly WayStep[]>();
   if (resource === undefined) return ways;
   const keyed = keyParameters(endpoint);
+  const apart = parametersApart(endpoint);
   for (const name of namesIn(endpoint.path.replace(/[?#].*$/, ''))) {
-    if (keyed.has(name)) continue;
+    if (keyed.has(name) || apart.has(name)) continue;
     const field = name === identifier ? statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field : name;
     if (field !== undefined) ways.set(name, wayOf(spec, resource, [field]));
   }

@@ -4,7 +4,7 @@ import type { Effect } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts';
 import { leftOutOf } from './left-out.ts';
-import { boundRows, keyParameters, ownRow } from './path-keys.ts';
+import { boundRows, keyParameters, ownRow, parametersApart } from './path-keys.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import { fitsAny } from './shapes/branches.ts';
@@ -167,9 +167,9 @@ export function namesRow(endpoint: Endpoint): boolean {
 /** The parameters of an endpoint's path that stand for the row it is about: its identifier, or a field of their name. */
 export function fieldParameters(endpoint: Endpoint): string[] {
   const names = pathParameters(endpoint.path);
-  if (!endpoint.rows) return names;
   const keyed = keyParameters(endpoint);
-  return names.filter((name) => !keyed.has(name));
+  const apart = parametersApart(endpoint);
+  return keyed.size + apart.size === 0 ? names : names.filter((name) => !keyed.has(name) && !apart.has(name));
 }
 
 /** The names of a path template's parameters, in order. */

@@ -75,6 +75,11 @@ export function reachOf(spec: Spec, resource: string, path: string): Reach | Unr
   return { wrong: `\`${path}\` ends at a row, and names no value of it`, of: at };
 }
 
+/** Whether a row may have several such values, each in another row that refers to it. */
+export function isOfSeveralRows({ steps, isList }: Reach): boolean {
+  return !isList && steps.some((step) => 'of' in step);
+}
+
 type Along =
   | { readonly to: string; readonly names: readonly string[] }
   | Pick<Reach, 'names' | 'shape' | 'isList' | 'ignoreCase'>

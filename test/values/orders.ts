@@ -44,6 +44,7 @@ endpoints:
       keeper: { in: query, filters: customer.keeper, op: prefix, ignore_case: true }
       score: { in: query, filters: customer.score }
       min_price: { in: query, filters: line.order.price, op: ">=" }
+      prices: { in: query, filters: line.order.price, split: ",", match: all }
       city: { in: query, filters: address.city }
       tag: { in: query, filters: tags, split: "," }
       all_tags: { in: query, filters: tags, split: "|", match: all }

@@ -9,7 +9,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Choosing, Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { type Reach, reachOf } from '../../parts/reach.ts';
+import { isOfSeveralRows, type Reach, reachOf } from '../../parts/reach.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { onlyType, typesOf } from '../subject/json-types.ts';
 import { fieldVocabulary, isZone, unstated } from '../subject/names.ts';
@@ -118,7 +118,7 @@ function wordsWrongs(
   if ('wrong' in reached) return [];
   const takesSeveral = chooses.split !== undefined || op === 'in' || onlyType(statedValue(shape) ?? {}) === 'array';
   if (has('match') && !takesSeveral) return wrong('match', `\`${name}\` takes one value.`);
-  if (chooses.isAll && !reached.isList && op !== 'contains')
+  if (chooses.isAll && !reached.isList && !isOfSeveralRows(reached) && op !== 'contains')
     return wrong('match', `\`${chooses.path}\` is one value, which cannot be several at once.`);
   if (chooses.ignoreCase && onlyType(reached.shape) !== 'string') return wrong('ignore_case', `\`${chooses.path}\` is no text.`);
   return chooses.zone === undefined ? [] : zoneWrongs(chooses.zone, reached, op, wrong);

@@ -20,7 +20,7 @@ export const pathRules: readonly Rule[] = [
   error(
     'endpoints/unbound-path-parameter',
     'A path parameter is neither the identifier nor a field of the resource, so it binds to nothing.',
-    'Name it after the field that it is, or state `identity`.',
+    'Name it after the field that it is, state `identity`, or, where it is none and expressions read it, `{ in: path, filters: none }`.',
     (subject) =>
       eachBound(subject, (resource, name, { at, identity }) =>
         identity && speaksOf(identity.source, name)
@@ -69,6 +69,19 @@ export const pathRules: readonly Rule[] = [
             at: below(parameter.at, parameter.in === 'path' ? 'required' : 'in'),
           })),
       ),
+  ),
+  warning(
+    'endpoints/path-parameter-idle',
+    'A path parameter names no row and is no field, and no expression reads it, so the answer is the same whatever it is.',
+    'Read it as `params.NAME`, or take `filters: none` out where it is a field.',
+    ({ endpoints, expressions }) =>
+      endpoints.flatMap(({ does, parameters }) => {
+        const effect = statedValue(does);
+        if (!effect || !('resource' in effect)) return [];
+        return entriesOf(parameters)
+          .filter(([name, { isApart }]) => isApart && !expressions.some(({ use }) => speaksOf(use.source, name)))
+          .map(([name, { at }]) => ({ message: `Nothing reads \`{${name}}\`.`, at: below(at, 'filters') }));
+      }),
   ),
 ];
 

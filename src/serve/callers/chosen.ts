@@ -2,7 +2,7 @@ import { compileDays } from '../../kinds/limits/calendar.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Choosing, Operator, Parameter } from '../../parts/parameters.ts';
-import { type Reach, type ReachStep, reachOf } from '../../parts/reach.ts';
+import { isOfSeveralRows, type Reach, type ReachStep, reachOf } from '../../parts/reach.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Condition, Operand, RowLink, Scalar } from '../../store/store.ts';
 import { columnCode, fieldCode } from '../exchange/column.ts';
@@ -114,24 +114,29 @@ function choosePath(
   const { steps } = reached;
   const { column, test } = testOf(spec, reached, parameter.op, chooses, columns);
   const links = linksOf(resource, steps, columns);
+  const isApart = chooses.isAll && isOfSeveralRows(reached);
   const filter: RowChoice['filter'] = (value, _scope, seen) => {
-    const own = test(value);
+    const parts = (isApart && Array.isArray(value) ? (value as readonly Value[]) : [value]).map(test);
     const guards = links.map(({ table }) => seen(table));
-    const values = [...own.values, ...guards.flatMap((guard) => guard?.values ?? [])];
-    const form = [own.form, ...guards.map((guard) => guard?.form ?? '')].join('\n');
+    const own = parts.flatMap(({ values }) => values);
+    const form = [...parts, ...guards].map((part) => part?.form ?? '').join('\n');
     const where = (first: number): Condition => {
-      let next = first + own.values.length;
-      const conditions = guards.map((guard) => {
-        const condition = guard?.where(next);
-        next += guard?.values.length ?? 0;
+      let next = first;
+      const placed = <P extends Pick<Part, 'values' | 'where'>>(part: P | undefined) => {
+        const condition = part?.where(next);
+        next += part?.values.length ?? 0;
         return condition;
-      });
-      return links.reduceRight<Condition>((inner, { table, by }, index) => {
-        const guard = conditions[index];
-        return { op: 'some', table, by, of: guard ? { op: 'and', of: [guard, inner] } : inner };
-      }, own.where(first));
+      };
+      const tests = parts.map((part) => placed(part) as Condition);
+      const conditions = guards.map(placed);
+      const reaching = (inner: Condition): Condition =>
+        links.reduceRight<Condition>((of, { table, by }, index) => {
+          const guard = conditions[index];
+          return { op: 'some', table, by, of: guard ? { op: 'and', of: [guard, of] } : of };
+        }, inner);
+      return joined(tests.map(reaching), 'and');
     };
-    return asFilter(parameter, { form, values, where });
+    return asFilter(parameter, { form, values: [...own, ...guards.flatMap((guard) => guard?.values ?? [])], where });
   };
   const isLeading = steps.length === 0 && !reached.isList && parameter.op !== 'contains' && parameter.op !== '!=';
   const through = links.map(({ table }) => table);

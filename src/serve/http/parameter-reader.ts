@@ -21,6 +21,8 @@ export interface ParameterSpec {
   readonly explode?: boolean;
   readonly default?: unknown;
   readonly allowReserved?: boolean;
+  /** Whether an encoded comma stands between two values as well. */
+  readonly splitsEncoded?: boolean;
 }
 
 type ParameterStyle = 'form' | 'simple' | 'label' | 'matrix' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
@@ -65,7 +67,10 @@ export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<
   if (kind === 'array' && explode && isNumbered(spec, style)) return numbered(spec, build, idleQuery);
   const text = kind === 'scalar' && style === 'simple' && spec.in === 'path' && types?.size === 1 && types.has('string');
   const plain = text && spec.shape.enum === undefined && spec.shape.const === undefined;
-  const isLoose = kind === 'array' && spec.in === 'query' && (splitsEncoded || areCommaFree(spec.shape, resolve));
+  const isLoose =
+    kind === 'array' &&
+    spec.in === 'query' &&
+    (splitsEncoded || spec.splitsEncoded === true || areCommaFree(spec.shape, resolve));
   const take = compileStyle({ name: spec.name, style, explode, kind, loose: isLoose });
   const read = (carried: Carried) => {
     if (plain) return carried.path[spec.name] ?? absent;
@@ -246,8 +251,8 @@ function one(takeText: (text: string) => Pieces | BadStyle): (texts: readonly st
 
 function delimiterOf({ style, loose }: StyleOptions): string | RegExp {
   if (style === 'spaceDelimited') return /%20|\+| /;
-  if (style === 'pipeDelimited') return /\||%7C/i;
-  return loose ? /,|%2C/i : ',';
+  const comma = loose ? /,|%2C/i : ',';
+  return style === 'pipeDelimited' ? /\||%7C/i : comma;
 }
 
 function take(text: string, delimiter: string | RegExp, kind: ParameterKind, named: boolean): Pieces | BadStyle {
@@ -276,7 +281,6 @@ function alternatingPairs(pieces: readonly string[]): Pieces | BadStyle {
 }
 
 const labelExpected: BadStyle = { found: 'a text without its dot', expected: 'a dot before the value' };
-
 function takeLabel(text: string, kind: ParameterKind, explode: boolean): Pieces | BadStyle {
   return take(text, explode ? '.' : ',', kind, explode);
 }

@@ -241,7 +241,7 @@ function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spe
 type StatedParameter = Omit<ParameterSpec, 'shape'> & { readonly shape: Shape };
 
 function specOf(parameter: Parameter, fieldShape: (name: string) => Shape, chosen: Shape | undefined): StatedParameter {
-  const { name, in: place, required, filters, op, style, explode } = parameter;
+  const { name, in: place, required, filters, op, chooses, style, explode } = parameter;
   const own = chosen ?? statedValue(parameter.shape);
   const shape: Shape = own ?? (filters === undefined ? { type: 'string' } : filterShape(fieldShape(filters), op));
   return {
@@ -251,6 +251,7 @@ function specOf(parameter: Parameter, fieldShape: (name: string) => Shape, chose
     required,
     ...(style !== undefined && { style: style as NonNullable<ParameterSpec['style']> }),
     ...(explode !== undefined && { explode }),
+    ...(chooses?.by === 'path' && chooses.split !== undefined && { splitsEncoded: true }),
     ...(parameter.default && { default: parameter.default.value }),
   };
 }

@@ -1,4 +1,8 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { parametersApart } from '../../parts/path-keys.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
@@ -44,14 +48,24 @@ export async function requestAbout(session: Session, row: TrialRow, endpoint: En
 export function pathValues(model: Model, endpoint: Endpoint, row: TrialRow): Record<string, Symbolic> {
   const last = identifierParameter(endpoint);
   const keys = keysKnown(model, endpoint);
+  const apart = parametersApart(endpoint);
   const path: Record<string, Symbolic> = bareMap({});
   for (const name of pathParameters(endpoint.path)) {
     const key = keys.get(name);
-    const value = name === last ? row.id : row.known[key ?? name];
+    const value = apart.has(name) ? valueApart(model, endpoint, name) : name === last ? row.id : row.known[key ?? name];
     if (key !== undefined && value === undefined) throw new Untestable(`nothing tells the ${key} of a ${row.resource}`);
     if (value !== undefined) path[name] = value;
   }
   return path;
+}
+
+/** What stands in a path and names no row: the last of its allowed values. @throws {Untestable} where it has none. */
+function valueApart({ spec }: Model, endpoint: Endpoint, name: string): Json {
+  const { properties } = paramsShape(spec, endpoint);
+  const shape = isMap(properties) ? properties[name] : undefined;
+  const value = isMap(shape) && Array.isArray(shape.enum) ? (shape.enum as readonly Json[]).at(-1) : undefined;
+  if (value === undefined) throw new Untestable(`nothing tells what ${name} in the path may be`);
+  return value;
 }
 
 const draws = 24;

@@ -48,6 +48,12 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/unbound-path-parameter @ /endpoints/GET ~1shelves~1{shelf}~1notes'],
   },
   {
+    snippets: [
+      'endpoints: { "DELETE /notes/{id}/marks/{mark}": { does: update note, as: unmark note, parameters: { mark: { in: path, filters: none } } } }',
+    ],
+    finds: ['endpoints/path-parameter-idle @ /endpoints/DELETE ~1notes~1{id}~1marks~1{mark}/parameters/mark/filters'],
+  },
+  {
     snippets: ['resources: { note: { fields: { book: { ref: null, onDelete: null, type: string } } } }'],
     finds: ['endpoints/parent-without-ref @ /endpoints/GET ~1books~1{book}~1notes'],
   },

@@ -66,6 +66,7 @@ function along(session: Session, parameter: Parameter, chooses: PathChoosing, re
     const several = chooses.split === undefined && op !== 'in' ? [low] : [[low, middle], [middle]];
     return { bodies: [held(low, middle), held(low), held(high)], asks: several, reach };
   }
+  // Each row that is made has one of the values around it, so that no row has both that are asked for.
   const asks: Symbolic[] = chooses.split !== undefined || op === 'in' ? [[low, middle], [middle]] : [middle];
   const folds = (chooses.ignoreCase || reach.ignoreCase) && isFreeText(reach.shape);
   const otherCase = new Fresh((_draw, run) => String(resolve(middle, run)).toUpperCase());
