@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignJWT } from 'jose';
-import { parseDocument, Unfit } from '../src/index.ts';
+import { parseDocument, serve, Unfit } from '../src/index.ts';
 import { isLong, oneOfEach } from './long.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { type Guarded, guard, startSeconds } from './serving/guarded.ts';
@@ -53,6 +53,24 @@ test('who lacks an attribute is nobody, and no attribute takes the place of what
   const both = { ...(await bearing({ sub: 'ann', org: 'acme' })), ...(await keyFor(guarded, 'ann', 'other')) };
   assert.equal((await guarded.ask(both, 'GET /notes')).status, 401, 'one caller is of one firm');
   await guarded.close();
+});
+
+test('who is told by somebody else has the attributes that are told, and is nobody without them', async () => {
+  let attributes: Readonly<Record<string, string>> | undefined = { firm: 'acme' };
+  const service = await serve(parseDocument(document, 'firms.yaml'), {
+    store: ':memory:',
+    identify: () => ({ id: 'ann', user: 'clerk', scopes: [], ...(attributes && { attributes }) }),
+  });
+  const make = async () => {
+    const body = JSON.stringify({ text: 'one' });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await service.fetch(new Request('http://localhost/notes', { method: 'POST', body, headers }));
+    return { status: answer.status, firm: ((await answer.json()) as { firm?: string }).firm };
+  };
+  assert.deepEqual(await make(), { status: 201, firm: 'acme' });
+  attributes = undefined;
+  assert.equal((await make()).status, 401);
+  await service.close();
 });
 
 test('a key is given out with every attribute that is stated and no other, and keeps them when it is rotated', async () => {

@@ -23,6 +23,7 @@ const documents = {
   library: 'library.md',
   clinic: 'clinic.yaml',
   wholesale: 'wholesale.md',
+  depot: 'depot.md',
 };
 
 const oddNames = [

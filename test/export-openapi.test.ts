@@ -20,6 +20,7 @@ const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:md|y
 
 /** What OpenAPI reads back otherwise, by example: whole trees of paths, children that a row always has, and a media type that stands at `defaults`. */
 const carried: Readonly<Record<string, readonly string[]>> = {
+  'depot.md': ['required'],
   'issues.md': ['under'],
   'payments.md': ['consumes', 'required'],
   'trains.md': ['required'],

@@ -18,6 +18,7 @@ const examples = [
   'examples/payments.md',
   'examples/trains.md',
   'examples/wholesale.md',
+  'examples/depot.md',
   'examples/unspecified.md',
   'bench/small.md',
 ];

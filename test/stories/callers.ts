@@ -7,7 +7,7 @@ export const callerHeader = 'story-caller';
 type Identify = NonNullable<ServeOptions['identify']>;
 
 /**
- * Who calls in a story: `as: courier`, or `as: { user: courier, id: c7, scopes: [] }`, of a request or of the whole story;
+ * Who calls in a story: `as: courier`, or `as: { user: courier, id: c7, scopes: [], attributes: { firm: north } }`, of a request or of the whole story;
  * else the first stated user. An id that is not said is `local`, and scopes that are not said are all that rules ask for.
  * `nobody` is a caller that shows nothing.
  */
@@ -25,6 +25,7 @@ export function callersOf({ spec }: CheckReport, as: Json | undefined): Identify
       id: String(who.id ?? 'local'),
       user: String(who.user ?? users[0] ?? ''),
       scopes: Array.isArray(who.scopes) ? who.scopes.map(String) : scopes,
+      ...(who.attributes !== undefined && { attributes: who.attributes as Readonly<Record<string, string>> }),
     };
   };
 }

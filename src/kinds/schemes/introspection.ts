@@ -29,7 +29,8 @@ export const introspection = {
   usualHeader: 'Authorization',
   prefix: 'Bearer',
   proof: { by: 'asking' },
-  hasStandardForm: false,
+  // What it looks like is a matter of its server (RFC 7662 section 1.1), so nothing of it is left to be said.
+  hasStandardForm: true,
   hasStandardChallenge: true,
   problems,
   challenge: bearerChallenge,

@@ -107,6 +107,7 @@ function wholeProblems(spec: Spec, expected: Expected, node: Node, type: CelType
 
 function castFor(actual: string, wanted: string): string | undefined {
   if (wanted === 'string') return ['int', 'double', 'bool', 'timestamp'].includes(actual) ? 'Write `string(…)`.' : undefined;
+  if (wanted === 'int' && actual === 'ref') return 'Write `int(…)`; a reference is read as a text.';
   if (wanted === 'int')
     return actual === 'double' ? 'Write `int(…)` or `int(round(…))`.' : actual === 'timestamp' ? 'Write `int(…)`.' : undefined;
   return wanted === 'timestamp' && (actual === 'string' || actual === 'int') ? 'Write `timestamp(…)`.' : undefined;

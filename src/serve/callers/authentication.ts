@@ -9,7 +9,7 @@ import type { Caller, Refusal } from '../exchange/exchange.ts';
 import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
-import { madeUpAttributes, usersOf, withAttributes } from './callers.ts';
+import { compileComplete, madeUpAttributes, usersOf, withAttributes } from './callers.ts';
 import { isCrossSite, isLedHere, isOnLoopback, isWrite, statedOrigins } from './origin.ts';
 import {
   type Challenges,
@@ -45,7 +45,15 @@ const nobodyYet: Identified = Object.freeze({ caller: undefined, warning: 'no cr
 /** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
 export function compileAuthentication(engine: AuthenticationSetting): Identify {
   const { compilation, identify } = engine;
-  if (identify) return (call, { operation }) => after(identify(call), (caller) => identifiedBy(caller, operation, compilation));
+  if (identify) {
+    const isComplete = compileComplete(compilation.spec);
+    return (call, { operation }) =>
+      after(identify(call), (caller) => {
+        const identified = identifiedBy(caller, operation, compilation);
+        const known = 'caller' in identified ? identified.caller : undefined;
+        return known && isComplete?.(known) === false ? incomplete : identified;
+      });
+  }
   return isStated(compilation.spec.authentication.schemes)
     ? withPublic(withSchemes(engine), compilation.spec, engine.takesCompanions === true && !engine.relaxesAuth)
     : withoutSchemes(compilation, engine.isProduction);
@@ -55,8 +63,10 @@ export function compileAuthentication(engine: AuthenticationSetting): Identify {
 function identifiedBy(caller: Caller | undefined, operation: Operation, { spec }: Compilation): Identified {
   if (namesOperation(spec.authentication.public, operation)) return nobody;
   if (!caller && isCallerKnown(spec, operation)) return { refusal: { when: 'caller.unknown.missing' } };
-  return { caller };
+  return { caller: caller && withAttributes(caller, caller.attributes) };
 }
+
+const incomplete: Identified = { refusal: { when: 'caller.unknown.bad' } };
 
 /**
  * Everybody is taken for the same user. Where schemes and permissions are both open, that is for callers on this machine alone; and what is

@@ -1,3 +1,4 @@
+import { wholeOrder } from '../../../parts/errors.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { type AtOnce, perName } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
@@ -45,8 +46,10 @@ interface Held {
   readonly caller: TrialCaller | undefined;
 }
 
-/** Who can leave a body unfinished where it is counted. */
+/** Who can leave a body unfinished where it is counted; nobody where bodies are read before it is. */
 function heldAt(model: Model, rule: AtOnce): Held | undefined {
+  const order = wholeOrder(statedValue(model.spec.errors.order) ?? []);
+  if (order.indexOf('body') < order.indexOf('rates')) return undefined;
   return model.operations
     .filter(({ endpoint }) => endpoint && model.requestShape(endpoint).standing !== 'none')
     .filter((operation) => rule.on === undefined || namesOperation(rule.on, operation))
