@@ -1,7 +1,8 @@
 /** A JSON Schema as it is stated, and made ready for ajv. */
 
+import type { Json } from '../../document/document.ts';
 import { fragmentStepOf } from '../../document/pointer.ts';
-import { jsonTypeOf } from '../../document/values.ts';
+import { isStanding, jsonTypeOf } from '../../document/values.ts';
 import { formats, standsFor } from '../../kinds/formats/all.ts';
 import { alternativesOf, conjunctsOf, inForce, mapInner } from '../../parts/shapes/branches.ts';
 import { keywordsThatMean } from '../../parts/shapes/keywords.ts';
@@ -117,6 +118,8 @@ export function prepareSchema(schema: Schema | boolean, options: PrepareOptions)
   let searchFirst = false;
   const prepared = editSchema(schema, (copy, pointer) => {
     for (const keyword of dropped) delete copy[keyword];
+    // What is open of a shape constrains nothing: whether an exchange can go on without it is asked elsewhere. Keywords have JSON.
+    for (const [keyword, value] of Object.entries(copy)) if (isStanding(value as Json)) delete copy[keyword];
     if (nameNamed(copy)) searchFirst = true;
     prepareFormat(copy, options);
     movePrototypeName(copy);
