@@ -6,7 +6,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import { machineOn } from '../../parts/states.ts';
+import { machineOn, machinesOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
@@ -16,7 +16,9 @@ import { isByRule } from '../model/promises.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isBodyPromised } from '../trials/endpoints/bodies.ts';
 import { breaksHeld, isHandedOn } from '../trials/endpoints/members-begun.ts';
+import { setBy } from '../trials/states/set-by-clock.ts';
 import { edgesOf, type Variant } from '../values/variants.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /**
@@ -26,11 +28,21 @@ import type { HeldClaim, Obligation } from './obligation.ts';
 export function looksAtChanges(model: Model, resource: Resource, field: Field): Obligation[] {
   const isSeen = isShownToSomebody(field, model.callers) && !field.writeOnly && field.reveal !== 'once';
   if (!isSeen || field.derive || field.children || machineOn(model.spec.states, resource.name, field.name)) return [];
-  return changing.flatMap((verb) =>
+  const called = changing.flatMap((verb) =>
     model
       .endpointsThat(verb, resource.name)
       .filter((endpoint) => isByRule(endpoint) && mayBeCalled(model, endpoint))
       .flatMap((endpoint) => looksAt(model, resource, field, endpoint)),
+  );
+  return [...called, ...looksAtClockSetting(model, resource, field)];
+}
+
+/** What transitions that come by themselves set, by a word of their own. */
+function looksAtClockSetting({ spec }: Model, { name }: Resource, { set }: Field): Obligation[] {
+  return machinesOf(spec.states, name).flatMap(({ transitions }) =>
+    entriesOf(transitions)
+      .filter(([word, { after, atTime }]) => set[word] && (after ?? atTime))
+      .map(([word]) => looksFor(setBy(word))),
   );
 }
 
@@ -48,17 +60,27 @@ function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpo
   const expression = wordsOf(effect, operation)
     .map((word) => field.set[word])
     .find((one) => one !== undefined);
-  if (expression)
+  if (expression) {
+    const isSet = (shown: HeldClaim) =>
+      isOf(shown, key, 'set') && !isSame(valueIn(model, shown, field, 1), valueIn(model, shown, field, 2));
+    const { minimum } = statedValue(field.shape) ?? {};
     return [
-      {
-        name: `set by ${key}`,
-        isMetBy: (shown) => isOf(shown, key, 'set') && !isSame(valueIn(model, shown, field, 1), valueIn(model, shown, field, 2)),
-      },
+      { name: `set by ${key}`, isMetBy: isSet },
+      // The least that can be sent looks the same, whatever is made of it.
+      ...(effect.verb === 'transition' && isNumberOf(field) && /\brequest\b/.test(expression.source)
+        ? [
+            {
+              name: `set by ${key} to more than the least`,
+              isMetBy: (shown: HeldClaim) => isSet(shown) && !isLeast(valueIn(model, shown, field, 1), minimum),
+            },
+          ]
+        : []),
       // What follows from the row alone comes to the same once more, so that nobody sees whether it was set.
       ...(effect.verb === 'update' && endpoint.counts === undefined && readsMoment.test(expression.source)
         ? [{ name: `not set by ${key} where nothing changes`, isMetBy: (shown: HeldClaim) => isOf(shown, key, 'kept') }]
         : []),
     ];
+  }
   // What the path names stays for that.
   const isNamed =
     statedValue(resource.identifier)?.field === field.name || boundByPath(model.spec, endpoint).includes(field.name);
@@ -79,6 +101,15 @@ function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpo
         },
       ]
     : [kept];
+}
+
+function isNumberOf({ shape }: Field): boolean {
+  const type = statedValue(shape)?.type;
+  return type === 'integer' || type === 'number';
+}
+
+function isLeast(value: Json | undefined, minimum: Json | undefined): boolean {
+  return typeof value === 'number' && (value === minimum || Math.abs(value) <= 1 || value % 10 === 0);
 }
 
 const readsMoment = /\b(?:now|caller)\b/;

@@ -13,10 +13,11 @@ import { idIn, rowWith } from '../model/row-shown.ts';
 import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
 import { keyLooks } from '../trials/endpoints/idempotency.ts';
 import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
-import { pageAfterPage, sortedBy, sortWords } from '../trials/endpoints/order.ts';
+import { hasTies, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
 import { looksAtBounds, looksAtWhole } from './looks-at-changes.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** An answer with a status of 4xx among those of a claim. */
@@ -52,7 +53,13 @@ export function looksAtParameters(model: Model, { subject }: LedgerFact): Obliga
       ),
     ),
   );
-  return [...stated, ...looksAtChoice(model, endpoint), ...(endpoint ? looksAtNarrowing(model, endpoint) : [])];
+  if (!endpoint) return stated;
+  return [...stated, ...looksAtChoice(model, endpoint), ...looksAtNarrowing(model, endpoint), ...looksAtKeys(model, endpoint)];
+}
+
+/** What comes of a key that is sent twice. */
+function looksAtKeys(model: Model, endpoint: Endpoint): Obligation[] {
+  return keyLooks(model, endpoint).map((name) => looksAtClaim(name, (reason) => reason === name));
 }
 
 /** What a list lets through by each filter, and each order that may be asked for, over several pages where there are such. */
@@ -62,11 +69,16 @@ function looksAtNarrowing(model: Model, endpoint: Endpoint): Obligation[] {
   return entriesOf(endpoint.parameters).flatMap(([name, stated]): Obligation[] => {
     if (stated.in !== 'query') return [];
     if (stated.sorts)
-      return [...sortWords({ model }, endpoint, stated).values()]
-        .flat()
-        .map(sortedBy)
-        .flatMap((sorted) => (isCutSmall ? [sorted, sorted + pageAfterPage] : [sorted]))
-        .map((reason) => looksAtClaim(reason, (told) => told === reason));
+      return [...sortWords({ model }, endpoint, stated)].flatMap(([field, words]) =>
+        words
+          .map(sortedBy)
+          .flatMap((sorted) => [
+            sorted,
+            ...(isCutSmall ? [sorted + pageAfterPage] : []),
+            ...(hasTies(model, endpoint, field) ? [tiesIn(sorted)] : []),
+          ])
+          .map((reason) => looksFor(reason)),
+      );
     if (stated.chooses || stated.filters === undefined) return [];
     return [`filter ${name}`, `filter ${name} shows`].map((reason) => looksAtClaim(reason, (told) => told === reason));
   });
@@ -97,7 +109,7 @@ export function looksAtBody(model: Model, fact: LedgerFact): Obligation[] {
     ...(isTagRaced(model, subject) ? [looksAtClaim('a weak tag, refused', (reason) => reason === weakTag)] : []),
     ...looksAtBounds(model, fact),
     ...looksAtWhole(model, endpoint),
-    ...keyLooks(model, endpoint).map((name) => looksAtClaim(name, (reason) => reason === name)),
+    ...looksAtKeys(model, endpoint),
   ];
 }
 
@@ -122,8 +134,16 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
         ...looksAtLocation(model, endpoint),
         ...looksAtTag(model, endpoint),
         ...looksAtFollowed(model, endpoint),
+        ...looksAtOrder(model, endpoint),
       ]
     : done;
+}
+
+/** Rows that the order of a list does not tell apart, where there can be such that callers make. */
+function looksAtOrder(model: Model, endpoint: Endpoint): Obligation[] {
+  const [first, ...others] = endpoint.order;
+  const isTied = first !== undefined && others.length === 0 && statedValue(endpoint.does)?.verb === 'list';
+  return isTied && hasTies(model, endpoint, first.field) ? [looksFor(tiesIn('as it comes'))] : [];
 }
 
 /** The header fields of every answer, in one that refuses too, where the operation refuses anything. */

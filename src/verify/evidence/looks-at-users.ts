@@ -1,6 +1,7 @@
 import type { NearMiss } from '../../kinds/schemes/kind.ts';
 import { beginsAfter, endedBy, readToken, type Token } from '../../kinds/schemes/token.ts';
 import { acceptedNames } from '../../parts/authentication.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -10,6 +11,7 @@ import { knockableSchemes } from '../make/knocking.ts';
 import type { Model } from '../model/model.ts';
 import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
 import { badBeside, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
+import { shownByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
@@ -60,7 +62,19 @@ export function looksAtRules(model: Model, { subject }: LedgerFact): Obligation[
   if (given.length > 0 && !isForAnyone(model, operation))
     looks.push(looksAtRefused('nobody, refused', (one) => isAt(one) && one.caller?.user === undefined));
   if (parentsHidden(model, endpoint).length > 0) looks.push(looksFor(belowOthers));
+  if (showsInPart(model, operation)) looks.push({ name: 'fields that rules leave out', isMetBy: isOfPart(endpoint) });
   return looks;
+}
+
+/** Whether rules show somebody whose credential was given some fields of a row, and not others. */
+function showsInPart(model: Model, operation: Operation): boolean {
+  const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+  if (verb !== 'read' && verb !== 'list') return false;
+  return model.callers.some((caller) => (model.access.rules(operation, caller) ?? []).some(({ fields }) => fields !== undefined));
+}
+
+function isOfPart({ key }: Endpoint): Obligation['isMetBy'] {
+  return ({ claim, exchanges }) => claim.reason === shownByRules && exchanges.some(({ endpoint }) => endpoint?.key === key);
 }
 
 function refusedTo(model: Model, operation: Operation, excluded: readonly TrialCaller[]): Obligation {

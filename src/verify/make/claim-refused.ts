@@ -203,7 +203,9 @@ function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boole
   const { endpoint, sent } = exchange;
   if (!endpoint) return false;
   const operation = model.operationOf(endpoint);
-  const denials = (['caller.forbidden', 'resource.missing', 'caller.unknown'] as const).flatMap((when) =>
+  // Where the path names no row, nothing that could be hidden is asked for.
+  const hides: readonly ErrorCondition[] = pathParameters(endpoint.path).length > 0 ? ['resource.missing'] : [];
+  const denials = (['caller.forbidden', 'caller.unknown', ...hides] as const).flatMap((when) =>
     model.refusals.codesFor(when, operation),
   );
   const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];

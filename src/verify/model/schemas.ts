@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { keyOfFragmentStep, pathOf } from '../../document/pointer.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isStanding } from '../../document/values.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
@@ -164,20 +164,28 @@ function idOf(use: SchemaUse, name: string): string {
   return `ninefold:/${use}/${encodeURIComponent(name)}`;
 }
 
+/** The keywords whose members are schemas under names of their own. */
+const namesSchemas: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs']);
+
 /**
  * A schema whose references to definitions name those of all schemas. Ajv throws at a format that it does not know; the standard says
  * that it then constrains nothing.
  */
-function forAjv(value: Json, use: SchemaUse, ajv: Ajv2020): Json {
+function forAjv(value: Json, use: SchemaUse, ajv: Ajv2020, areNamed = false): Json {
   if (Array.isArray(value)) return value.map((item: Json) => forAjv(item, use, ajv));
   if (!isMap(value)) return value;
   const out: Record<string, Json> = {};
   for (const [key, item] of Object.entries(value)) {
     if (key === 'format' && typeof item === 'string' && ajv.formats[item] === undefined) continue;
+    // What is open of a shape constrains nothing, and takes nothing from the rest of it.
+    if (isStanding(item)) {
+      if (areNamed) out[key] = true;
+      continue;
+    }
     const [, name, rest = ''] = (key === '$ref' && typeof item === 'string' && /^#\/\$defs\/([^/]+)(\/.*)?$/.exec(item)) || [];
     const referred = name === undefined ? undefined : idOf(use, keyOfFragmentStep(name)) + (rest === '' ? '' : `#${rest}`);
     Object.defineProperty(out, key, {
-      value: referred ?? forAjv(item, use, ajv),
+      value: referred ?? forAjv(item, use, ajv, !areNamed && namesSchemas.has(key)),
       enumerable: true,
       configurable: true,
       writable: true,

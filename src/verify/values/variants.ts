@@ -79,6 +79,17 @@ export function* breaksOf(shape: JsonMap): Iterable<Variant> {
   }
 }
 
+/** Values of another type that a lenient reader makes one of the right type of: as JSON they are wrong, as a text the same. */
+export function* lenientBreaksOf(shape: JsonMap): Iterable<Variant> {
+  const types = typesOf(shape);
+  const takesNumbers = types.includes('integer') || types.includes('number');
+  if (types.includes('string') && !takesNumbers && !Array.isArray(shape.enum) && !('const' in shape))
+    yield { label: 'of 12345', value: 12_345, kind: 'types' };
+  if (!types.includes('boolean') || takesNumbers) return;
+  if (!types.includes('string')) yield { label: 'of "true"', value: 'true', kind: 'types' };
+  yield { label: 'of 1', value: 1, kind: 'types' };
+}
+
 /** A value of each type that no lenient reader takes for another. */
 const foreigners: readonly { readonly type: string; readonly value: Json }[] = [
   { type: 'object', value: { nf: 'x' } },
@@ -94,6 +105,11 @@ function* numberBreaks(shape: JsonMap, type: 'integer' | 'number'): Iterable<Var
   if (typeof exclusiveMinimum === 'number') yield { label: `of ${exclusiveMinimum}`, value: exclusiveMinimum, kind };
   if (typeof maximum === 'number') yield { label: `of ${maximum + gap}`, value: maximum + gap, kind };
   if (typeof exclusiveMaximum === 'number') yield { label: `of ${exclusiveMaximum}`, value: exclusiveMaximum, kind };
+  if (typeof multipleOf === 'number' && type === 'integer' && multipleOf > 1) {
+    const { min, max } = boundsOf(shape, type);
+    const off = Math.ceil(min / multipleOf) * multipleOf + 1;
+    if (off < max) yield { label: `of ${off}`, value: off, kind };
+  }
   if (typeof multipleOf === 'number' && type === 'number') {
     const { min } = boundsOf(shape, type);
     const off = Number((Math.ceil(min / multipleOf) * multipleOf + multipleOf / 2).toPrecision(12));

@@ -11,7 +11,9 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { claimRow } from '../../make/claim-row.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
+import { lookAt } from '../../make/look.ts';
 import { asksForNoKind } from '../../model/asked-kinds.ts';
 import { isSetToFit, pathFits, sentKeepsRules } from '../../model/field-rules.ts';
 import { isNeverNull } from '../../model/fields.ts';
@@ -43,13 +45,22 @@ export const bodies: Trial = {
       for (const round of [1, 2, 3]) {
         yield {
           name: `${endpoint.key}, drawn ${round}`,
-          facts: [bodyFact(endpoint)],
+          facts: [bodyFact(endpoint), ...setBySent(model, endpoint)],
           run: (session) => sendDrawn(session, endpoint),
         };
       }
     }
   },
 };
+
+/** The fields that a transition sets to something that was sent with it. */
+function setBySent(model: Model, { does }: Endpoint): FactName[] {
+  const effect = statedValue(does);
+  if (effect?.verb !== 'transition') return [];
+  return entriesOf(model.resource(effect.resource)?.fields)
+    .filter(([, { set }]) => /\brequest\b/.test(set[effect.transition]?.source ?? ''))
+    .map(([name]) => ({ kind: 'allowed values', subject: `${effect.resource}.${name}` }));
+}
 
 /** Whether the document says which bodies an endpoint takes. What follows from an effect that nobody stated is no promise. */
 export function isBodyPromised(model: Model, endpoint: Endpoint): boolean {
@@ -75,8 +86,13 @@ function factsOf(model: Model, endpoint: Endpoint): FactName[] {
 
 async function sendDrawn(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'full');
+  const effect = statedValue(endpoint.does);
+  // What a transition makes of values that do not lie at an edge is seen beside the row as it was.
+  const before = begun.row && effect?.verb === 'transition' ? await lookAt(session, begun.row) : undefined;
   const done = await session.send(begun.request(begun.json));
   claimTaken(session, endpoint, done);
+  if (effect && before && isDone(done.value))
+    claimRow(session, { resource: begun.row?.resource ?? '', before: before.done, change: done, seen: done, reason: 'answered' });
   if (isDone(done.value) || !begun.isNew) return;
   // A rule of the service's own may be against what was drawn, which fewer drawn members can pass.
   const plain = await beginBody(session, endpoint, 'plain');

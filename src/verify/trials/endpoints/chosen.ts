@@ -14,7 +14,8 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { type Candidate, choosableOf, isFree, makeCandidate } from './chosen-rows.ts';
-import { matchesFilter, pagesOf, rowsOf } from './order.ts';
+import { matchesFilter } from './compared.ts';
+import { pagesOf, rowsOf } from './order.ts';
 
 /** A list that is chosen by more than one field as it is shows the rows that fit, and no row that does not. */
 export async function listChosen(session: Session, endpoint: Endpoint, parameter: Parameter): Promise<void> {

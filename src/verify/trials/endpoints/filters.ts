@@ -20,7 +20,8 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { isFreeText, OwnText, sameOtherwise, valuesApart } from '../../values/apart.ts';
 import { listChosen } from './chosen.ts';
-import { listInOrder, listSorted, matchesFilter, pagesOf, rowsOf, sortWords } from './order.ts';
+import { matchesFilter } from './compared.ts';
+import { listInOrder, listSorted, pagesOf, rowsOf, sortWords } from './order.ts';
 
 /** What is asked of a filter, and the rows that are made for it: some that fit and some that do not. */
 interface Filtering {

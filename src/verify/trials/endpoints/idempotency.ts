@@ -2,7 +2,7 @@ import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type Claim, type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -26,7 +26,7 @@ export const idempotency: Trial = {
     for (const endpoint of model.endpoints) {
       const verb = statedValue(endpoint.does)?.verb ?? '';
       if (!endpoint.idempotency || endpoint.identity || !changing.has(verb)) continue;
-      const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
+      const facts = factsOfKey(endpoint);
       const shownOnce = revealedBy(model, endpoint).map(requiredFlags);
       yield { name: `${endpoint.key} twice`, facts: [...facts, ...shownOnce], run: (session) => sendTwice(session, endpoint) };
       if (verb !== 'create') continue;
@@ -51,11 +51,26 @@ export function keyLooks(model: Model, endpoint: Endpoint): string[] {
   return ['key once', 'key reused', 'key once, raced', ...(isOfSeveral ? ['key of one caller'] : []), ...missed];
 }
 
+/** A key is a parameter, and what comes of it is said of the request. */
+function factsOfKey({ key }: Endpoint): FactName[] {
+  return ['request payload shapes', 'parameters'].map((kind) => ({ kind, subject: key }));
+}
+
 /** What is done twice by two requests, and once by two of one key. */
 const changing: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'delete', 'transition']);
 
 function withKey(plan: RequestPlan, endpoint: Endpoint, key: ReturnType<typeof freshText>): RequestPlan {
   return { ...plan, headers: { ...plan.headers, [endpoint.idempotency?.header ?? '']: key } };
+}
+
+/** Claims something of a key, as a parameter and as what is said of the request. */
+function claimOfKey<const T extends readonly unknown[]>(
+  session: Session,
+  endpoint: Endpoint,
+  claim: Omit<Claim<T>, 'fact'>,
+): void {
+  const at = endpoint.idempotency?.at;
+  for (const fact of factsOfKey(endpoint)) session.claim({ ...claim, fact, ...(at !== undefined && { at }) });
 }
 
 /** A request with everything that it needs. */
@@ -76,12 +91,9 @@ async function sendTwice(session: Session, endpoint: Endpoint): Promise<void> {
   const first = await session.send(withKey(plan, endpoint, key));
   session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
   const second = await session.send(withKey(plan, endpoint, key));
-  const at = endpoint.idempotency?.at;
-  session.claim({
-    fact: { kind: 'request payload shapes', subject: endpoint.key },
+  claimOfKey(session, endpoint, {
     reason: 'key once',
     of: [first, second] as const,
-    ...(at !== undefined && { at }),
     judge(one: TrialExchange, other: TrialExchange) {
       const header = endpoint.idempotency?.header.toLowerCase() ?? '';
       if (!isDone(one) || one.sent.headers[header] !== other.sent.headers[header]) return moot('it was not sent twice');
@@ -156,12 +168,9 @@ async function sendByAnother(session: Session, endpoint: Endpoint): Promise<void
   const first = await session.send(plan);
   session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
   const second = await session.send({ ...plan, caller: other });
-  const at = endpoint.idempotency?.at;
-  session.claim({
-    fact: { kind: 'request payload shapes', subject: endpoint.key },
+  claimOfKey(session, endpoint, {
     reason: 'key of one caller',
     of: [first, second] as const,
-    ...(at !== undefined && { at }),
     judge(one: TrialExchange, another: TrialExchange): Judgement {
       const header = endpoint.idempotency?.header.toLowerCase() ?? '';
       if (!isDone(one) || one.sent.headers[header] !== another.sent.headers[header]) return moot('it was not sent twice');
@@ -187,24 +196,23 @@ async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> 
   session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
   const second = await session.send(withKey(begun.request(other.json), endpoint, key));
   const at = endpoint.idempotency?.at;
-  const fact = { kind: 'request payload shapes', subject: endpoint.key };
   const header = endpoint.idempotency?.header.toLowerCase() ?? '';
-  claimRefused(session, second, {
-    by: { when: 'idempotency.reused' },
-    fact,
+  const refused = {
+    by: { when: 'idempotency.reused' } as const,
     reason: 'key reused',
     what: 'a key that was used for another body',
     control: withKey(begun.request(other.json), endpoint, freshText('nf-key-')),
     beside: [first],
     ...(at !== undefined && { at }),
-    isSo: (exchange, before) =>
+    isSo: (exchange: TrialExchange, before?: TrialExchange) =>
       before !== undefined &&
       isDone(before) &&
       exchange.sent.headers[header] === before.sent.headers[header] &&
       // A form says nothing of an empty map: it is the same body.
       exchange.sent.text !== before.sent.text &&
       !isSame(exchange.sent.json, before.sent.json),
-  });
+  };
+  for (const fact of factsOfKey(endpoint)) claimRefused(session, second, { ...refused, fact });
 }
 
 /** Two requests at once with one key are carried out once, whichever comes first. */
@@ -214,12 +222,9 @@ async function sendAtOnce(session: Session, endpoint: Endpoint): Promise<void> {
   const plan = withKey(begun.request(begun.json), endpoint, freshText('nf-key-'));
   const [one, other] = await session.together([plan, plan]);
   session.need(one !== undefined && other !== undefined, 'they were not sent');
-  const at = endpoint.idempotency?.at;
-  session.claim({
-    fact: { kind: 'request payload shapes', subject: endpoint.key },
+  claimOfKey(session, endpoint, {
     reason: 'key once, raced',
     of: [one, other] as const,
-    ...(at !== undefined && { at }),
     judge(first: TrialExchange, second: TrialExchange): Judgement {
       const header = endpoint.idempotency?.header.toLowerCase() ?? '';
       if (first.sent.headers[header] !== second.sent.headers[header] || !isSame(first.sent.json, second.sent.json))
@@ -238,14 +243,14 @@ async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> 
   const plan = begun.request(begun.json);
   const headers = Object.fromEntries(Object.entries(plan.headers).filter(([name]) => name !== endpoint.idempotency?.header));
   const done = await session.send({ ...plan, headers });
-  const fact = { kind: 'request payload shapes', subject: endpoint.key };
   const at = endpoint.idempotency?.at;
-  claimRefused(session, done, {
-    by: { when: 'request.parameter' },
-    fact,
-    reason: 'key required',
-    what: 'no idempotency key',
-    control: plan,
-    ...(at !== undefined && { at }),
-  });
+  for (const fact of factsOfKey(endpoint))
+    claimRefused(session, done, {
+      by: { when: 'request.parameter' },
+      fact,
+      reason: 'key required',
+      what: 'no idempotency key',
+      control: plan,
+      ...(at !== undefined && { at }),
+    });
 }

@@ -19,7 +19,7 @@ import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
 import { hasWayTo, withMember, withoutMember } from '../../values/at-path.ts';
 import { saidInForms } from '../../values/forms.ts';
-import { breaksOf, edgesOf, type Variant } from '../../values/variants.ts';
+import { breaksOf, edgesOf, lenientBreaksOf, type Variant } from '../../values/variants.ts';
 
 /** The members of an endpoint's body with one that has them: as little as it takes, and for those inside of values that may be left out, with all. */
 export async function* membersBegun(
@@ -115,7 +115,9 @@ export function breaksHeld(model: Model, endpoint: Endpoint, shape: JsonMap): Va
 /** Those that a body of an endpoint can say: a form has no way to send a number as a text. */
 export function bodyBreaks(model: Model, endpoint: Endpoint, shape: JsonMap): Variant[] {
   const breaks = breaksHeld(model, endpoint, shape);
-  return bodyMedia(endpoint) === 'form' ? saidInForms(shape, breaks) : breaks;
+  const media = bodyMedia(endpoint);
+  if (media === 'form') return saidInForms(shape, breaks);
+  return media === 'json' ? [...breaks, ...lenientBreaksOf(shape)] : breaks;
 }
 
 /** The values at the edges of a shape that a body of an endpoint can say. */

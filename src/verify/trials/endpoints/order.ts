@@ -1,23 +1,23 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
-import { formatNamed } from '../../../kinds/formats/all.ts';
 import { pageStyle } from '../../../kinds/pages/all.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { directorOf, isTurning, type Operator, type Parameter, sortKeyOf } from '../../../parts/parameters.ts';
-import type { Field } from '../../../parts/resources.ts';
+import { directorOf, isTurning, type Parameter, sortKeyOf } from '../../../parts/parameters.ts';
 import { isFlaw, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, isExchange, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
 import { paginationOf, walkingPages } from '../../make/pages.ts';
+import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowsShown, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
+import { compareValues } from './compared.ts';
 
 /** The rows of a page, references as identifiers. */
 export function rowsOf(session: Session, exchange: TrialExchange): readonly ShownFields[] | undefined {
@@ -95,58 +95,6 @@ function inOrder(one: ShownFields, other: ShownFields, order: Endpoint['order'])
   return 'right';
 }
 
-const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d/;
-const plain = /^[\x20-\x7e]*$/;
-
-/** Which of two values comes first: numbers, instants, and plain texts of one case; nothing where services may differ. */
-function compareValues(one: Json | undefined, other: Json | undefined): number | undefined {
-  if (isSame(one, other)) return 0;
-  if (typeof one === 'number' && typeof other === 'number') return one - other;
-  if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
-  if (typeof one !== 'string' || typeof other !== 'string') return undefined;
-  if (dateTime.test(one) && dateTime.test(other)) return Date.parse(one) - Date.parse(other);
-  const isPlain = [one, other].every((text) => plain.test(text) && /^[a-z0-9]*$/.test(text));
-  return isPlain ? (one < other ? -1 : 1) : undefined;
-}
-
-/** Whether a row fits a filter; nothing where that cannot be said. */
-export function matchesFilter(value: Json | undefined, op: Operator, asked: Json, field: Field): boolean | undefined {
-  if (value === undefined || value === null) return op === '!=' ? undefined : false;
-  if (Array.isArray(value) || typeof value === 'object') return undefined;
-  if (op === 'in') return Array.isArray(asked) ? asked.some((one: Json) => alike(value, one, field)) : alike(value, asked, field);
-  if (op === '=') return alike(value, asked, field);
-  if (op === '!=') return !alike(value, asked, field);
-  if (op === 'prefix') return isPartOf(value, asked, field, (text, part) => text.startsWith(part));
-  if (op === 'contains') return isPartOf(value, asked, field, (text, part) => text.includes(part));
-  const compared = compareValues(value, typeof value === 'number' ? Number(asked) : asked);
-  if (compared === undefined) return undefined;
-  if (op === '<') return compared < 0;
-  if (op === '<=') return compared <= 0;
-  return op === '>' ? compared > 0 : compared >= 0;
-}
-
-/** Looking for a piece of a text minds case; where its field does not, nobody says which of them it is. */
-function isPartOf(
-  value: Json,
-  asked: Json,
-  { ignoreCase }: Field,
-  isPart: (text: string, part: string) => boolean,
-): boolean | undefined {
-  const [text, part] = [String(value), String(asked)];
-  if (isPart(text, part)) return true;
-  return ignoreCase && isPart(text.toLowerCase(), part.toLowerCase()) ? undefined : false;
-}
-
-function alike(value: Json, asked: Json, { ignoreCase, shape }: Field): boolean {
-  const one = String(value);
-  const other = String(asked);
-  if (one === other) return true;
-  if (ignoreCase && one.toLowerCase() === other.toLowerCase()) return true;
-  const time = formatNamed(statedValue(shape)?.format)?.time;
-  const ms = time?.readMs(one);
-  return ms !== undefined && ms === time?.readMs(other);
-}
-
 /** The words that a parameter sorts by, by the field that they name. */
 export function sortWords(session: Pick<Session, 'model'>, endpoint: Endpoint, parameter: Parameter): Map<string, string[]> {
   const { name } = parameter;
@@ -182,7 +130,7 @@ export async function listInOrder(session: Session, endpoint: Endpoint): Promise
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
     fact,
-    reason: 'ties',
+    reason: tiesIn('as it comes'),
     at: `${endpoint.at}/order`,
     of: [seen, ...made],
     judge: (answer, ...creations) => judgeTies(session, pagesOf(answer), usualOrder(endpoint), creations),
@@ -254,7 +202,7 @@ function claimSorted(
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
     fact,
-    reason: `ties, ${sortedBy(word)}${more}`,
+    reason: tiesIn(sortedBy(word) + more),
     at: parameter.at,
     of: [seen, ...made],
     judge(answer, ...creations) {
@@ -271,11 +219,31 @@ function bodiesFor(
   field: string,
   own: OwnText,
 ): readonly Readonly<Record<string, Symbolic>>[] {
+  const [low, middle, high] = ordersApart(model, endpoint, field, own);
+  if (low === undefined || middle === undefined || high === undefined) return [{}, {}, {}];
+  const more = isAloneIn(model, endpoint, field) ? [] : [middle];
+  return [middle, high, low, ...more].map((value) => ({ [field]: value }));
+}
+
+function ordersApart(model: Model, endpoint: Endpoint, field: string, own: OwnText): readonly Symbolic[] {
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const resource = model.resource(name);
   const shape = statedValue(resource && entryOf(resource.fields, field)?.shape);
-  const [low, middle, high] = shape && !shape.enum && isSendable(model, name, field) ? valuesApart(shape, own) : [];
-  if (low === undefined || middle === undefined || high === undefined) return [{}, {}, {}];
-  const isUnique = resource?.unique.some(({ fields }) => fields.includes(field)) || field === model.identifierField(name);
-  return [middle, high, low, ...(isUnique ? [] : [middle])].map((value) => ({ [field]: value }));
+  return shape && !shape.enum && isSendable(model, name, field) ? valuesApart(shape, own) : [];
 }
+
+/** Whether no two rows have the same value of a field. */
+function isAloneIn(model: Model, endpoint: Endpoint, field: string): boolean {
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  return (
+    model.resource(name)?.unique.some(({ fields }) => fields.includes(field)) === true || field === model.identifierField(name)
+  );
+}
+
+/** Whether rows can be made that an order by one field does not tell apart. */
+export function hasTies(model: Model, endpoint: Endpoint, field: string): boolean {
+  return !isAloneIn(model, endpoint, field) && ordersApart(model, endpoint, field, new OwnText()).length > 2;
+}
+
+/** The reason of a claim about rows that an order does not tell apart. */
+export const tiesIn = (sorted: string): string => `ties, ${sorted}`;

@@ -1,5 +1,5 @@
-import { isSame } from '../../../document/values.ts';
-import { entriesOf } from '../../../parts/fact.ts';
+import { isMap, isSame } from '../../../document/values.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
@@ -217,7 +217,17 @@ function judged(model: Model, operation: Operation, seen: TrialExchange): Judgem
     return refusal !== undefined && refusal.code !== missing && isRefused(model, seen) && isRefusal(model, seen, refusal);
   });
   // What is unavailable now and at every replay is not to be had.
-  const failed = seen.status >= 500 && seen.status !== 501;
+  const failed = seen.status >= 500 && !(seen.status === 501 && mayBeOpen(model, operation, seen));
   if (!absent && !failed) return moot(`it was answered ${seen.status}`);
   return { promised: `${operation.name} can be done`, seen: `it was answered ${seen.status}` };
+}
+
+/** Whether a 501 may be how something open is answered: it says so itself, or something that is open bears on the operation. */
+function mayBeOpen(model: Model, { resource, name, endpoint }: Operation, { body }: TrialExchange): boolean {
+  const verb = endpoint && statedValue(endpoint.does)?.verb;
+  if (isMap(body) && String(body.type).startsWith('urn:ninefold:')) return true;
+  const isAbout = (subject: string) => [resource, name, endpoint?.key].some((one) => one === subject.split('.')[0]);
+  return (
+    verb === undefined || verb === 'handler' || model.facts.all.some((fact) => fact.standing === 'open' && isAbout(fact.subject))
+  );
 }

@@ -4,6 +4,7 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { transitionsOf } from '../../../parts/states.ts';
 import { isDone } from '../../exchange/exchange.ts';
 import { beginBody } from '../../make/begin-body.ts';
+import { claimRow } from '../../make/claim-row.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
 import { makeInSome } from '../../make/row-where.ts';
@@ -12,7 +13,6 @@ import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { changeRow, changesOf, changingOf, type RowChange } from './changes.ts';
-import { claimRow } from './claim-row.ts';
 
 /** So many changes one row is put through: what fails is told by the shortest of scripts all the same. */
 const changesMost = 12;

@@ -14,6 +14,7 @@ import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Fresh, type Symbolic } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
+import { claimRow, foreignValue, gapMinMs } from '../../make/claim-row.ts';
 import { lookAt } from '../../make/look.ts';
 import { pathValues } from '../../make/request-about.ts';
 import { derivedElsewhere } from '../../model/derived.ts';
@@ -27,7 +28,6 @@ import { NoValue } from '../../values/scalars.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../../values/values.ts';
 import { edgesOf } from '../../values/variants.ts';
 import { taken } from '../endpoints/bodies.ts';
-import { claimRow, foreignValue, gapMinMs } from './claim-row.ts';
 
 /** A change of a row that is there, in all of what a caller may write or in one field of it. */
 export interface RowChange {

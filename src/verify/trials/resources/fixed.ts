@@ -9,6 +9,7 @@ import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { foreignValue } from '../../make/claim-row.ts';
 import { lookAt } from '../../make/look.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import type { Model } from '../../model/model.ts';
@@ -17,7 +18,6 @@ import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { hasWayTo, withMember } from '../../values/at-path.ts';
-import { foreignValue } from './claim-row.ts';
 
 /** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
 export const fixedFields: Trial = {

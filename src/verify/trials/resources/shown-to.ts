@@ -10,10 +10,8 @@ import { moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
-import type { Symbolic } from '../../exchange/symbol.ts';
-import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor, contextOfRow } from '../../make/callers-for.ts';
-import { lookAt, lookInList, showsWhole } from '../../make/look.ts';
+import { lookInList, showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
@@ -21,8 +19,7 @@ import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { oneLine } from '../../values/difference.ts';
-import { NoValue } from '../../values/scalars.ts';
-import { arbitraryValuesOf } from '../../values/values.ts';
+import { fill, witnesses } from './filled.ts';
 
 /** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */
 export const shownTo: Trial = {
@@ -43,6 +40,8 @@ export const shownTo: Trial = {
         if (readers.length === 0) continue;
         // What could not be looked at of a field is missing of its resource, too.
         if (hidden.length > 0) facts.push({ kind: 'field names', subject: name });
+        if (hidden.some(([, field]) => leftOut.has(field)))
+          facts.push(...readers.map(({ operation }) => ({ kind: 'permission rules', subject: operation })));
         yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
         for (const state of statesThatSet(model, name, hidden)) {
           const named = `${name} in ${state} to ${user}`;
@@ -119,66 +118,6 @@ async function show(
   }
 }
 
-/** Writes what is hidden from a user and was not sent by whoever made the row, as somebody who may. */
-async function fill(
-  session: Session,
-  resource: Resource,
-  row: TrialRow,
-  user: string,
-): Promise<ReadonlyMap<string, Done<TrialExchange>>> {
-  const { model } = session;
-  const filled = new Map<string, Done<TrialExchange>>();
-  for (const [name, field] of entriesOf(resource.fields)) {
-    const isSent = bodyFields({ body: row.made?.value.sent.json })?.[name] !== undefined;
-    if (isSent || !isNeverShown(model.spec, field, { name: user, user }) || !isWritable(model.spec, resource, field)) continue;
-    for (const endpoint of model.endpointsThat('update', resource.name)) {
-      const writer = callersFor(session, endpoint, row).find(
-        (one) => field.writable === undefined || field.writable.includes(one.user),
-      );
-      const value = writer && (model.freshValue(resource.name, name) ?? drawn(session, field));
-      if (!writer || value === undefined) continue;
-      const headers = await ifTestable(session.preconditions(endpoint, row, writer));
-      if (!headers) continue;
-      const plan = await requestAbout(session, row, endpoint, { caller: writer, headers, json: { [name]: value } });
-      const done = await session.send(plan);
-      if (isDone(done.value)) filled.set(name, done);
-      break;
-    }
-  }
-  return filled;
-}
-
-/** What is hidden from a user and set by the service, as somebody is shown it who may see it. */
-async function witnesses(
-  session: Session,
-  resource: Resource,
-  row: TrialRow,
-  user: string,
-): Promise<ReadonlyMap<string, Done<TrialExchange>>> {
-  const { spec, callers } = session.model;
-  const found = new Map<string, Done<TrialExchange>>();
-  for (const [name, field] of entriesOf(resource.fields)) {
-    if (!isNeverShown(spec, field, { name: user, user }) || Object.keys(field.set).length === 0) continue;
-    const witness = callers.find((caller) => !isNeverShown(spec, field, caller));
-    const look = witness && (await ifTestable(lookAt(session, row, witness)));
-    if (look) found.set(name, look.done);
-  }
-  return found;
-}
-
-/** Any value of a field that is no reference; nothing where there is none. */
-function drawn({ model, chance }: Session, { shape }: Field): Symbolic | undefined {
-  const stated = statedValue(shape);
-  try {
-    const value = stated && chance.value(arbitraryValuesOf(model.spec, stated, 'plain'));
-    // The cast holds: what is no reference, and has none in it, is a value.
-    return value === null || JSON.stringify(stated).includes('"resource"') ? undefined : (value as Symbolic | undefined);
-  } catch (error) {
-    if (error instanceof NoValue) return undefined;
-    throw error;
-  }
-}
-
 async function readBy(session: Session, row: TrialRow, endpoint: Endpoint, caller: TrialCaller): Promise<Done<TrialExchange>> {
   return session.send(await requestAbout(session, row, endpoint, { caller }));
 }
@@ -211,14 +150,13 @@ interface Hiding extends Looked {
 function claimHidden(
   session: Session,
   resource: string,
-  { name, generate, set, required }: Field,
+  { name, generate, set, required, visible }: Field,
   { made, seen, filled, witness }: Hiding,
 ): void {
   const { model } = session;
   const change = filled.get(name) ?? made;
   const isAlwaysSet = statedValue(required) === true && (set.create ?? set.write) !== undefined;
-  session.claim({
-    fact: { kind: 'required flags', subject: `${resource}.${name}` },
+  const claim = {
     reason: hiddenAt(seen.value.endpoint?.key ?? ''),
     of: [made, change, seen, ...(witness ? [witness] : [])] as const,
     judge(creation: TrialExchange, writing: TrialExchange, exchange: TrialExchange, ...[shown]: readonly TrialExchange[]) {
@@ -230,7 +168,12 @@ function claimHidden(
       const reader = model.readerOf(exchange)?.user ?? 'whoever asks';
       return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: oneLine(row[name]) };
     },
-  });
+  };
+  session.claim({ fact: { kind: 'required flags', subject: `${resource}.${name}` }, ...claim });
+  // What no rule shows is of the rule as well as of the field.
+  const { operation } = seen.value.endpoint ?? {};
+  if (visible === undefined && operation !== undefined)
+    session.claim({ fact: { kind: 'permission rules', subject: operation }, ...claim, reason: shownByRules });
 }
 
 /** Claims that a field which some rules show and others leave out is there where one that shows it holds, and not there where none does. */
@@ -249,21 +192,32 @@ function claimByRule(
     known ? model.access.allows(operation, reader, known, ({ fields }) => !fields || fields.includes(name)) : 'unknown',
   );
   const isShown = shows.includes('yes') ? true : shows.every((one) => one === 'no') ? false : undefined;
-  session.claim({
-    fact: { kind: 'required flags', subject: `${row.resource}.${name}` },
-    reason: 'shown by rules',
-    of: [made, seen] as const,
-    judge(creation: TrialExchange, exchange: TrialExchange) {
-      const shown = isDone(creation) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
-      const sent = bodyFields({ body: creation.sent.json })?.[name];
-      if (!shown || isShown === undefined || sent === undefined || sent === null)
-        return moot('whether it is shown cannot be told');
-      if ((shown[name] !== undefined) === isShown) return undefined;
-      const promised = isShown ? `a rule shows ${name} to ${reader.user}` : `no rule shows ${name} of this row to ${reader.user}`;
-      return { promised: `${promised} at ${endpoint.key}`, seen: oneLine(shown[name]) };
-    },
-  });
+  const facts = [
+    { kind: 'required flags', subject: `${row.resource}.${name}` },
+    { kind: 'permission rules', subject: endpoint.operation },
+  ];
+  for (const fact of facts)
+    session.claim({
+      fact,
+      reason: shownByRules,
+      of: [made, seen] as const,
+      judge(creation: TrialExchange, exchange: TrialExchange) {
+        const id = isDone(creation) ? idIn(model, creation) : undefined;
+        const shown = rowWith(model, exchange, id);
+        const value = bodyFields({ body: creation.sent.json })?.[name] ?? rowWith(model, creation, id)?.[name];
+        if (!shown || isShown === undefined || value === undefined || value === null)
+          return moot('whether it is shown cannot be told');
+        if ((shown[name] !== undefined) === isShown) return undefined;
+        const promised = isShown
+          ? `a rule shows ${name} to ${reader.user}`
+          : `no rule shows ${name} of this row to ${reader.user}`;
+        return { promised: `${promised} at ${endpoint.key}`, seen: oneLine(shown[name]) };
+      },
+    });
 }
+
+/** The reason of a claim that fields of a row are shown as rules have it. */
+export const shownByRules = 'shown by rules';
 
 /** Claims that a list shows a field as reading the row does. */
 function claimListed(

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
+import { machineOn } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -10,9 +11,11 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Fresh, type Symbolic } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
+import { claimRow, foreignValue } from '../../make/claim-row.ts';
 import { lookAt } from '../../make/look.ts';
 import { rowFrom } from '../../make/made.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import { statesOf } from '../../make/walk.ts';
 import { isHiddenFrom, isShownToSomebody } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { isJsonMap, writesFields } from '../../model/own-body.ts';
@@ -20,7 +23,6 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';
 import { taken } from '../endpoints/bodies.ts';
-import { claimRow, foreignValue } from './claim-row.ts';
 
 const rounds = ['plain', 'full', 'full', 'full'] as const;
 
@@ -40,7 +42,7 @@ export const stored: Trial = {
       // What refuses it is a matter of its own trial.
       const isRefused = model.endpointsThat('create', name).some(({ readOnlySent }) => readOnlySent !== undefined);
       for (const [field, stated] of entriesOf(resource.fields)) {
-        const value = foreignValue(stated);
+        const value = otherState(model, name, stated) ?? foreignValue(stated);
         if (value === undefined || isRefused || isWritable(model.spec, resource, stated)) continue;
         const fact = { kind: 'allowed values', subject: `${name}.${field}` };
         yield {
@@ -66,6 +68,13 @@ export const stored: Trial = {
     }
   },
 };
+
+/** A state in which no row begins: whoever writes what is sent for it begins there. */
+function otherState({ spec }: Model, resource: string, { name }: Field): string | undefined {
+  const machine = machineOn(spec.states, resource, name);
+  const begun = new Set(machine?.initial.map(({ state }) => state));
+  return machine && statesOf(machine).find((state) => !begun.has(state));
+}
 
 async function createAndLook(
   session: Session,

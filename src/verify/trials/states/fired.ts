@@ -8,6 +8,7 @@ import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused, claimRefusedAs } from '../../make/claim-refused.ts';
+import { claimRow, gapMinMs } from '../../make/claim-row.ts';
 import { lookAt } from '../../make/look.ts';
 import { bodyToward } from '../../make/opened.ts';
 import { referredTo } from '../../make/own-rules.ts';
@@ -19,7 +20,6 @@ import type { Model } from '../../model/model.ts';
 import { ownRulesAt } from '../../model/own-condition.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
-import { claimRow, gapMinMs } from '../resources/claim-row.ts';
 import { outcomeFor, targetFor } from './outcome.ts';
 
 /** A transition that is fired in a state. */

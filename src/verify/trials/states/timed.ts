@@ -1,12 +1,9 @@
-import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
-import type { Field } from '../../../parts/resources.ts';
 import { allMachines, type Machine, statesNamed, type Transition } from '../../../parts/states.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
-import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
@@ -15,11 +12,11 @@ import { makeWhere } from '../../make/row-where.ts';
 import { factsOfMachine } from '../../make/transitions.ts';
 import { dueAt, dueIn, fireOnRow, statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { timeOf } from '../../model/reckoned.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { leaveInTime, moveAside, stayBehind, waysAside, waysOut } from './left-in-time.ts';
+import { claimSetByClock, setByClock } from './set-by-clock.ts';
 
 /** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {
@@ -36,7 +33,7 @@ export const timed: Trial = {
         for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
           if (rivals(machine, transition, state)) continue;
           const name = `${transition.name} ${resource} from ${state}`;
-          const times = timesSet(model, machine, transition).map(([field]) => ({
+          const times = setByClock(model, machine, transition).map(([{ name: field }]) => ({
             kind: 'allowed values',
             subject: `${resource}.${field}`,
           }));
@@ -245,44 +242,5 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: String(now) };
     },
   });
-  claimTimes(session, machine, transition, { made, before, early, late, after });
-}
-
-/** Claims that the times that a transition of the clock sets are of when it was due. */
-function claimTimes(
-  session: Session,
-  machine: Machine,
-  transition: Transition,
-  seen: Record<'made' | 'before' | 'after', Done<TrialExchange>> & Record<'early' | 'late', Done<null>>,
-): void {
-  const { model } = session;
-  const { resource } = machine;
-  const { name } = transition;
-  for (const [field, stated] of timesSet(model, machine, transition)) {
-    session.claim({
-      fact: { kind: 'allowed values', subject: `${resource}.${field}` },
-      reason: `set by ${name}`,
-      at: stated.at,
-      of: [seen.made, seen.before, seen.early, seen.late, seen.after] as const,
-      judge(creation: TrialExchange, was: TrialExchange, _early: null, _late: null, now: TrialExchange) {
-        const id = isDone(creation) ? idIn(model, creation) : undefined;
-        const [old, row] = [rowWith(model, was, id), rowWith(model, now, id)];
-        const value = row?.[field];
-        const dueMs = (old && dueAt(model, transition, old, was.toMs)) ?? Number.NaN;
-        if (!old || !row || isSame(old, row) || !(now.fromMs >= dueMs)) return moot('the clock has changed nothing');
-        const ms = timeOf(value, stated);
-        // When it was entered is not known to the second; what is due is done then, or later.
-        const isLater = ms !== undefined && ms >= was.fromMs + (dueMs - was.toMs) / 2;
-        return value === undefined || isLater
-          ? undefined
-          : { promised: `${field}: the time at which ${name} came`, seen: String(value) };
-      },
-    });
-  }
-}
-
-/** The fields that such a change sets to the time that it is. */
-function timesSet(model: Model, { resource }: Machine, { name }: Transition): (readonly [string, Field])[] {
-  const fields = model.resource(resource)?.fields;
-  return (fields ? entriesOf(fields) : []).filter(([, { set }]) => (set[name] ?? set.write)?.source.trim() === 'now');
+  claimSetByClock(session, machine, transition, { made, before, early, late, after });
 }

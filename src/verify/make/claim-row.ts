@@ -1,19 +1,19 @@
-import type { Json } from '../../../document/document.ts';
-import { formatNamed } from '../../../kinds/formats/all.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import type { Field } from '../../../parts/resources.ts';
-import { isFlaw, type Judgement, moot } from '../../exchange/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { Done } from '../../exchange/step.ts';
-import { referredTo } from '../../make/own-rules.ts';
-import { changedByClock } from '../../model/clock-changes.ts';
-import type { Expectation } from '../../model/expectation.ts';
-import { beforeFrom, expectedAfter } from '../../model/expected.ts';
-import { judgeField } from '../../model/judge-field.ts';
-import type { Model } from '../../model/model.ts';
-import { followedIn } from '../../model/row-known.ts';
-import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
-import type { Session } from '../../session/session.ts';
+import type { Json } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Field } from '../../parts/resources.ts';
+import { isFlaw, type Judgement, moot } from '../exchange/claim.ts';
+import { bodyFields, isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { Done } from '../exchange/step.ts';
+import { changedByClock } from '../model/clock-changes.ts';
+import type { Expectation } from '../model/expectation.ts';
+import { beforeFrom, expectedAfter } from '../model/expected.ts';
+import { judgeField } from '../model/judge-field.ts';
+import type { Model } from '../model/model.ts';
+import { followedIn } from '../model/row-known.ts';
+import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../model/row-shown.ts';
+import type { Session } from '../session/session.ts';
+import { referredTo } from './own-rules.ts';
 
 /** A change of a row, what it was before, and where it is seen afterwards. */
 interface Changed {

@@ -1,0 +1,58 @@
+import type { Json } from '../../../document/document.ts';
+import { isSame } from '../../../document/values.ts';
+import { formatNamed } from '../../../kinds/formats/all.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import type { Operator } from '../../../parts/parameters.ts';
+import type { Field } from '../../../parts/resources.ts';
+
+const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d/;
+const plain = /^[\x20-\x7e]*$/;
+
+/** Which of two values comes first: numbers, instants, and plain texts of one case; nothing where services may differ. */
+export function compareValues(one: Json | undefined, other: Json | undefined): number | undefined {
+  if (isSame(one, other)) return 0;
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
+  if (typeof one !== 'string' || typeof other !== 'string') return undefined;
+  if (dateTime.test(one) && dateTime.test(other)) return Date.parse(one) - Date.parse(other);
+  const isPlain = [one, other].every((text) => plain.test(text) && /^[a-z0-9]*$/.test(text));
+  return isPlain ? (one < other ? -1 : 1) : undefined;
+}
+
+/** Whether a row fits a filter; nothing where that cannot be said. */
+export function matchesFilter(value: Json | undefined, op: Operator, asked: Json, field: Field): boolean | undefined {
+  if (value === undefined || value === null) return op === '!=' ? undefined : false;
+  if (Array.isArray(value) || typeof value === 'object') return undefined;
+  if (op === 'in') return Array.isArray(asked) ? asked.some((one: Json) => alike(value, one, field)) : alike(value, asked, field);
+  if (op === '=') return alike(value, asked, field);
+  if (op === '!=') return !alike(value, asked, field);
+  if (op === 'prefix') return isPartOf(value, asked, field, (text, part) => text.startsWith(part));
+  if (op === 'contains') return isPartOf(value, asked, field, (text, part) => text.includes(part));
+  const compared = compareValues(value, typeof value === 'number' ? Number(asked) : asked);
+  if (compared === undefined) return undefined;
+  if (op === '<') return compared < 0;
+  if (op === '<=') return compared <= 0;
+  return op === '>' ? compared > 0 : compared >= 0;
+}
+
+/** Looking for a piece of a text minds case; where its field does not, nobody says which of them it is. */
+function isPartOf(
+  value: Json,
+  asked: Json,
+  { ignoreCase }: Field,
+  isPart: (text: string, part: string) => boolean,
+): boolean | undefined {
+  const [text, part] = [String(value), String(asked)];
+  if (isPart(text, part)) return true;
+  return ignoreCase && isPart(text.toLowerCase(), part.toLowerCase()) ? undefined : false;
+}
+
+function alike(value: Json, asked: Json, { ignoreCase, shape }: Field): boolean {
+  const one = String(value);
+  const other = String(asked);
+  if (one === other) return true;
+  if (ignoreCase && one.toLowerCase() === other.toLowerCase()) return true;
+  const time = formatNamed(statedValue(shape)?.format)?.time;
+  const ms = time?.readMs(one);
+  return ms !== undefined && ms === time?.readMs(other);
+}
