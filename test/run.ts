@@ -29,7 +29,7 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
 const leftToLong = [
   /^test\/verify-(?:bounds|built-otherwise|changes|children|chosen|cli|confirming|derived)\./,
   /^test\/verify-(?:endpoints|engine|event-log|event-words|examples|faults|flaky|hostile|inner-values)\./,
-  /^test\/verify-(?:links|listeners|lists|look-ups|moved-rows|no-credentials|older-words|openapi-alone|own-rows|quay)\./,
+  /^test\/verify-(?:links|listeners|lists|look-ups|moved-rows|no-credentials|not-there|older-words|openapi-alone|own-rows|quay)\./,
   /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|signed-requests|silence|skips|stand-ins|stated|strange)\./,
   /^test\/verify-(?:tenants|told-in-part|tries|trouble|values|words|workshop)\./,
   /^test\/(?:clients\/|crash\.|chaos\.|deploy\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,

@@ -20,10 +20,18 @@ export function bareMapsIn<T extends Json | undefined>(value: T): T {
   if (Array.isArray(value)) for (const item of value) bareMapsIn(item);
   else if (typeof value === 'object' && value !== null) {
     Object.setPrototypeOf(value, null);
+    Object.defineProperty(value, Symbol.toPrimitive, asText);
     for (const item of Object.values(value)) if (typeof item === 'object') bareMapsIn(item);
   }
   return value;
 }
+
+/** A map that stands where a text is to be is taken for its JSON: whoever asks for its text fails nowhere. */
+const asText: PropertyDescriptor = {
+  value(this: object) {
+    return JSON.stringify(this);
+  },
+};
 
 /** `application/json` and everything that ends in `+json` (RFC 6839 section 3.1). */
 export function isJsonType(contentType: string | undefined): boolean {

@@ -40,6 +40,9 @@ export interface Refusing {
 export function claimRefused(session: Session, done: Done<TrialExchange>, refusing: Refusing): boolean {
   const { model } = session;
   const { fact, reason, what, at, control } = refusing;
+  // Whether it is refused is left to the implementation: nothing of it is promised.
+  if ('when' in refusing.by && isOfRequest(refusing.by.when) && model.refusals.standingOf(refusing.by.when) === 'left open')
+    return false;
   const of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]] = [done, ...(refusing.beside ?? [])];
   const meant = (exchange: TrialExchange, beside: readonly TrialExchange[], isRefusal = false): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
@@ -67,6 +70,9 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
   if (refused) claimCode(session, of, stated, refusing, meant);
   return refused;
 }
+
+/** Whether a condition is about how something is asked, and not about who may do it or what there is. */
+const isOfRequest = (when: ErrorCondition): boolean => when.startsWith('request.') || when === 'limit.page';
 
 /** What was refused for something else shows nothing of what it was to be refused for: whether its code is right is claimed by itself. */
 function forAnother(model: Model, exchange: TrialExchange, by: Refusing['by'], stated: readonly StatedRefusal[]): Judgement {
@@ -220,7 +226,7 @@ function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boole
 }
 
 /** Whether a path names a row, or what is above it, that the caller may not be allowed to read: to that caller it is not there. */
-function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): boolean {
+export function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): boolean {
   const last = identifierParameter(endpoint);
   return pathParameters(endpoint.path).some((name) => {
     const target = name === last ? resourceOfEffect(statedValue(endpoint.does)) : model.parentOf(endpoint, name);

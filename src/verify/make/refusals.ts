@@ -1,9 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
-import { type Expression, entryOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
+import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { type FactName, moot } from '../exchange/claim.ts';
-import { briefly, type TrialExchange } from '../exchange/exchange.ts';
+import { briefly, type Sent, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { isOneExpression } from '../model/refusals.ts';
 import { tellsMoved } from '../model/refused-as.ts';
@@ -17,6 +18,7 @@ export const refusals: Observer = {
     if (
       (exchange.status < 400 && !tellsMoved(model, exchange)) ||
       model.refusals.isOpen(exchange) ||
+      isLeftOpen(exchange, model) ||
       exchange.sent.method === 'HEAD'
     )
       return;
@@ -27,6 +29,42 @@ export const refusals: Observer = {
     if (isOurs) yield observeLeak(exchange);
   },
 };
+
+/** What HTTP answers with under a status, where that is for nothing else. */
+const conditionsByStatus: Readonly<Record<number, ErrorCondition>> = {
+  405: 'method.unsupported',
+  406: 'request.accept',
+  408: 'limit.time',
+  413: 'limit.size',
+  414: 'limit.size',
+  415: 'request.media',
+  431: 'limit.size',
+  500: 'internal',
+  503: 'service.unavailable',
+};
+
+/** Whether a refusal is for what is left to the implementation, as far as that can be known without a code. */
+function isLeftOpen(exchange: TrialExchange, model: Model): boolean {
+  const condition = conditionsByStatus[exchange.status] ?? conditionOf(exchange, model);
+  if (condition === undefined || model.refusals.codeIn(exchange) !== undefined) return false;
+  return model.refusals.standingOf(condition) === 'left open';
+}
+
+/** What somebody is refused for who shows no credential where one is asked for, or asks for what there is not. */
+function conditionOf({ endpoint, sent, status }: TrialExchange, model: Model): ErrorCondition | undefined {
+  if (!endpoint) return status === 404 ? 'route.unknown' : undefined;
+  if ((status !== 401 && status !== 403) || showsCredential(model, sent)) return undefined;
+  return model.access.allows(model.operationOf(endpoint), undefined) === 'no' ? 'caller.unknown.missing' : undefined;
+}
+
+/** Whether a request has something where any of the schemes has its credential, whatever it is. */
+function showsCredential({ spec }: Model, { headers, query }: Sent): boolean {
+  return entriesOf(spec.authentication.schemes).some(([, scheme]) => {
+    const carrier = statedValue(scheme.carrier) ?? '';
+    if (scheme.in === 'query') return Object.hasOwn(query, carrier);
+    return Object.hasOwn(headers, scheme.in === 'cookie' ? 'cookie' : carrier.toLowerCase());
+  });
+}
 
 const payloadFact = { kind: 'error payload shapes', subject: 'service' } as const;
 

@@ -62,6 +62,12 @@ async function showAll(session: Session, endpoint: Endpoint): Promise<void> {
   const list = await beginList(session, endpoint, { bodies: Array(rowCount).fill({}), narrowedBut: [] });
   const seen = await list.ask({});
   claimShown(session, endpoint, list, seen, 'all on one page');
+  session.claim({
+    fact: { kind: 'pagination bounds', subject: endpoint.key },
+    reason: 'once on one page',
+    of: [seen] as const,
+    judge: (answer: TrialExchange) => judgeOnce(session, [answer]),
+  });
 }
 
 /** Pages of which the last is exactly full, so that it takes knowing that it is the last. */

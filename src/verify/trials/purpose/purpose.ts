@@ -7,6 +7,7 @@ import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { namesUnreadable } from '../../make/claim-refused.ts';
 import { acceptable, type Door, guardedDoors, knocking } from '../../make/knocking.ts';
 import { ready } from '../../make/readied.ts';
 import { type OpenDoor, openDoors } from '../../make/versions.ts';
@@ -198,18 +199,18 @@ async function carryOut(session: Session, operation: Operation): Promise<void> {
   const { model } = session;
   const { endpoint } = operation;
   if (!endpoint) return;
-  const { request } = await ready(session, endpoint);
+  const { request, row } = await ready(session, endpoint);
   const done = await session.send(request);
-  session.claim({
+  session.claim<readonly [TrialExchange, ...TrialExchange[]]>({
     fact: functionsFact,
     reason: `${operation.name} succeeds`,
-    of: [done],
-    judge: (seen: TrialExchange) => judged(model, operation, seen),
+    of: [done, ...(row?.made ? [row.made] : [])],
+    judge: (seen, made) => judged(model, operation, seen, made),
   });
 }
 
 /** A failure of the service, or an operation that is not there, shows that it cannot be done; what else is refused may be for a reason of its own. */
-function judged(model: Model, operation: Operation, seen: TrialExchange): Judgement {
+function judged(model: Model, operation: Operation, seen: TrialExchange, made: TrialExchange | undefined): Judgement {
   if (isDone(seen)) return undefined;
   const missing = refusalFor(model, 'resource.missing', operation)?.code;
   const absent = (['route.unknown', 'method.unsupported'] as const).some((when) => {
@@ -218,7 +219,7 @@ function judged(model: Model, operation: Operation, seen: TrialExchange): Judgem
   });
   // What is unavailable now and at every replay is not to be had.
   const failed = seen.status >= 500 && !(seen.status === 501 && mayBeOpen(model, operation, seen));
-  if (!absent && !failed) return moot(`it was answered ${seen.status}`);
+  if (!absent && !failed && !isLost(model, operation, seen, made)) return moot(`it was answered ${seen.status}`);
   return { promised: `${operation.name} can be done`, seen: `it was answered ${seen.status}` };
 }
 
@@ -230,4 +231,21 @@ function mayBeOpen(model: Model, { resource, name, endpoint }: Operation, { body
   return (
     verb === undefined || verb === 'handler' || model.facts.all.some((fact) => fact.standing === 'open' && isAbout(fact.subject))
   );
+}
+
+/** Whether something is said to be missing that surely is there: the operation itself, or a row that was just made and that its caller may see and act on. */
+function isLost(model: Model, operation: Operation, seen: TrialExchange, made: TrialExchange | undefined): boolean {
+  const { endpoint } = operation;
+  const verb = endpoint && statedValue(endpoint.does)?.verb;
+  if (!endpoint || seen.status !== 404 || verb === undefined || verb === 'handler') return false;
+  // What is sent may refer to something that is missing, or be missing to an error of the service's own.
+  if (refusalFor(model, 'reference.missing', operation)?.status === 404 || model.refusals.mayBeOwn(seen, operation)) return false;
+  const context = {
+    ...(seen.sent.json !== undefined && { request: seen.sent.json }),
+    params: { ...seen.sent.path, ...seen.sent.query },
+  };
+  if (model.access.allows(operation, seen.caller, { context }) !== 'yes') return false;
+  if (['create', 'upsert', 'list', 'reply'].includes(verb))
+    return pathParameters(endpoint.path).length <= (verb === 'upsert' ? 1 : 0);
+  return made !== undefined && isDone(made) && !namesUnreadable(model, endpoint, seen.caller);
 }
