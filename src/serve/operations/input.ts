@@ -138,7 +138,7 @@ function isJson(type: string): boolean {
   return /[/+]json\b|^\*\/\*/.test(type);
 }
 
-/** What a stand-in takes wherever JSON of some kind or a form is stated: clients write the same members in either. */
+/** What a stand-in takes wherever JSON of some kind or a form is stated, or members are: clients write the same members in either. */
 const anyJson = ['application/json', 'application/*+json'];
 const forms = ['multipart/form-data', 'application/x-www-form-urlencoded'];
 
@@ -147,7 +147,12 @@ const anyXml = ['application/xml', 'text/xml', 'application/*+xml'];
 
 function takenByStandIn(stated: readonly string[], shape: Shape | undefined): readonly string[] {
   const xml = stated.some(isXml) && shape?.type !== 'string' ? anyXml : [];
-  return xml.length > 0 || stated.some(isStructured) ? [...stated, ...xml, ...anyJson, ...forms] : stated;
+  return xml.length > 0 || stated.some(isStructured) || hasMembers(shape) ? [...stated, ...xml, ...anyJson, ...forms] : stated;
+}
+
+/** Whether a body is described by its members, so that they can be sent whatever its media type is called (`application/form-data`). */
+function hasMembers(shape: Shape | undefined): boolean {
+  return shape !== undefined && (isPlainMap(shape.properties) || typeof shape.resource === 'string');
 }
 
 function isStructured(type: string): boolean {

@@ -9,6 +9,7 @@ import type { Row, Transaction } from '../../store/store.ts';
 import { type Exchange, type Fields, type OperationRun, Refused, refusalReply, type Value } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
+import { toJson } from '../http/json.ts';
 import { changeFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody, isFields } from '../resources/body.ts';
 import { updateRow } from '../resources/create.ts';
@@ -133,13 +134,22 @@ function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowMo
     standIn.tellRow(exchange, work.rows, shown, row.id);
     return shown.parse(row);
   }
-  const id = standIn.identifierAt(shown, `${exchange.call.method} ${exchange.call.path}`);
+  const id = standIn.identifierAt(shown, placeOfResult(exchange));
   if (id === undefined) return undefined;
   const there = work.rows.get(shown.name, id);
   const fields = there ? shown.parse(there) : standIn.makeRow(work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
   standIn.tellRow(exchange, work.rows, shown, id);
   return fields;
 }
+
+/** Where the row of an answer is told from others: two acts that are sent otherwise show two. */
+function placeOfResult({ call: { method, path }, request }: Exchange): string {
+  const isSaid = method === 'POST' && isFields(request) && Object.keys(request).length > 0;
+  return isSaid ? `${method} ${path}\n${toJson(request).slice(0, toldByMost)}` : `${method} ${path}`;
+}
+
+/** So much of what was sent tells one act from another. */
+const toldByMost = 4096;
 
 /** Of a request without a query or a body it is no matter what those may be. */
 function isMet({ kind }: OpenFact, { call }: Exchange): boolean {

@@ -11,6 +11,7 @@ import { collectionAt, endpointOf, type InferenceContext, type InferenceRule, sh
 import { makesOne } from './creations.ts';
 import { infer } from './effects.ts';
 import { isInCapitals } from './error-components.ts';
+import { isAlike } from './memberships.ts';
 import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, isAnyMap, shownRowOf } from './rows.ts';
 import { wordsOf } from './shapes.ts';
@@ -18,7 +19,7 @@ import { wordsOf } from './shapes.ts';
 /** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
 export const actionChangesRow: InferenceRule = {
   name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing, or makes another where it is called a copy; so does an act that takes and answers nothing, where a flag or a word of a status is called like it. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource, or writes the thing out alike, changes the thing, or makes another where it is called a copy; so does an act that takes and answers nothing, where a flag or a word of a status is called like it. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
   infer(context) {
     for (const operation of context.operations) {
       const about = acting.has(operation.method) ? actedOn(context, operation) : undefined;
@@ -72,7 +73,9 @@ function saysNothing(context: InferenceContext, operation: SourceOperation): boo
 function answersWith(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
   const endpoint = endpointOf(context, operation);
   const shape = shapeOfAnswer(endpoint, successOf(endpoint));
-  return context.written.resourceOf(shape) === resource || shownRowOf(context.written, shape, 'id')?.resource === resource;
+  const shown = shownRowOf(context.written, shape, 'id');
+  if (context.written.resourceOf(shape) === resource || shown?.resource === resource) return true;
+  return shown !== undefined && shown.resource === undefined && isAlike(context, shown.shape, resource);
 }
 
 /** `DELETE /payments/{id}`, called `cancel-payment`, which answers with the payment: it is still there. */

@@ -43,6 +43,7 @@ function exampleOf({ example, examples }: JsonMap): Json | undefined {
 /** No shape, or one that says that there is a map, or a list of maps, and nothing of their members. */
 function saysNothing(shape: Json | undefined): boolean {
   if (shape === undefined || shape === 'object') return true;
+  if (Array.isArray(shape)) return shape.length === 1 && saysNothing(shape[0]);
   if (!isMap(shape) || !Object.keys(shape).every((key) => ['type', 'items', 'description', 'title'].includes(key))) return false;
   return shape.type === 'object'
     ? shape.items === undefined

@@ -1,7 +1,5 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { pageStyles } from '../../../kinds/pages/all.ts';
-import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Effect } from '../../../parts/effects.ts';
 import type { Named } from '../../../parts/fact.ts';
@@ -17,6 +15,7 @@ import { toJson } from '../../http/json.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileActFlags, compileMembers } from './asked-members.ts';
+import { asksFurther, endPages } from './last-page.ts';
 import { compileForEach, compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
 import { tokenNames } from './renewed-secrets.ts';
@@ -44,7 +43,7 @@ export function compileCompletion(
   const isSaid =
     identifier !== undefined && (Object.hasOwn(members, identifier) || called.some(([, field]) => field === identifier));
   const tellsOfRow = does !== undefined && !place && !data && does.verb !== 'list';
-  const within = tellsOfRow && !isSaid ? identifiedWithin(members, identifier, samples, sampling) : undefined;
+  const within = tellsOfRow && !isSaid && 'resource' in does ? thingWithin(members, does.resource, samples, sampling) : undefined;
   // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
   const isOther = within !== undefined || (does?.verb === 'delete' && !data) || (tellsOfRow && shape.properties !== undefined);
   const names = new Map(Object.entries(members));
@@ -91,23 +90,33 @@ export function compileCompletion(
 const fullOf = (ground: Ground): Ground => ({ ...ground, isFull: true });
 
 /**
- * The one member that says which row is meant, where the answer says it within an envelope and shows nothing else of it: `data: { id }`. What
- * holds members besides, or is a thing of its own, tells of something else.
+ * The one member that says which row is meant, where the answer says it within an envelope: nothing but its identifier (`data: { id }`), or the thing written out
+ * there (`badge: { … }`). What holds members besides, or is a thing of its own, tells of something else.
  */
-function identifiedWithin(
+function thingWithin(
   members: Readonly<Record<string, Json>>,
-  identifier: string | undefined,
+  resource: string,
   samples: Samples,
   sampling: Sampling,
 ): { readonly member: string; readonly names: ReadonlyMap<string, Json> } | undefined {
+  const identifier = sampling.identifierOf(resource);
   if (identifier === undefined) return undefined;
+  const fields = samples.membersOf({ resource });
   const holding = Object.entries(members).flatMap(([member, inner]) => {
     if (!isPlainMap(inner)) return [];
     const names = new Map(Object.entries(samples.membersOf(inner)));
     const isThing = typeof inner.resource === 'string' && sampling.identifierOf(inner.resource) !== undefined;
-    return names.size === 1 && names.has(identifier) && !isThing ? [{ member, names }] : [];
+    return names.has(identifier) && !isThing && isWrittenOut(names, fields, samples) ? [{ member, names }] : [];
   });
   return holding.length === 1 ? holding[0] : undefined;
+}
+
+/** Whether members are the identifier of a thing alone, or are most of its fields, or most of them are, in the same types. */
+function isWrittenOut(names: ReadonlyMap<string, Json>, fields: Readonly<Record<string, Json>>, samples: Samples): boolean {
+  if (names.size === 1) return true;
+  const typeOf = (one: Json | undefined) => JSON.stringify(isPlainMap(one) ? samples.whole(one).type : undefined);
+  const shared = [...names].filter(([name, one]) => Object.hasOwn(fields, name) && typeOf(one) === typeOf(fields[name])).length;
+  return shared >= 3 && shared * 2 > Math.min(names.size, Object.keys(fields).length);
 }
 
 /** Members of an answer that are fields in other letters: `TemplateId` of `TemplateID`. */
@@ -181,33 +190,6 @@ function placeOfCall({ call: { method, path }, request }: Exchange, isOpen: bool
 
 /** So much of what was sent tells one act from another. */
 const sentMost = 4096;
-
-/** Whether a request asks for a page after the first, by one of the usual parameters. */
-function asksFurther({ call, params, request }: Exchange): boolean {
-  const sent = call.method === 'GET' ? params : isFields(request) ? request : {};
-  return Object.entries(sent).some(
-    ([name, value]) =>
-      pageNames.has(name.replaceAll(/[^A-Za-z]/g, '').toLowerCase()) &&
-      (typeof value === 'string' || typeof value === 'number') &&
-      !/^[01]?$/.test(String(value)),
-  );
-}
-
-const pageNames: ReadonlySet<string> = new Set(
-  (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.flatMap(({ usualNames }) => usualNames)),
-);
-
-/** What nobody knows more of has one page: on a later one no list has an item, and nothing leads on. */
-function endPages(whole: Value, depth: number): void {
-  if (!isFields(whole) || depth > 1) return;
-  for (const [name, value] of Object.entries(whole)) {
-    if (Array.isArray(value)) whole[name] = [];
-    else if (/^(?:next|has_?more)/i.test(name)) {
-      if (typeof value === 'boolean') whole[name] = false;
-      else delete whole[name];
-    } else endPages(value, depth + 1);
-  }
-}
 
 /** The tokens that an answer gives out: who is given one shows it from then on. */
 function tokensIn(whole: Value): string[] {

@@ -38,3 +38,8 @@ const ends =
 export function isStateName(name: string): boolean {
   return /(?:^|_)(?:status|state)$|[a-z](?:Status|State)$/i.test(name);
 }
+
+/** `comment_count`, `filesCount`, `num_replies`: how many of something there are. */
+export function isCountName(name: string): boolean {
+  return /(?:^|_)counts?$|[a-z]Counts?$|^num(?:ber)?_(?:of_)?[a-z]+s$|^num(?:ber)?(?:Of)?[A-Z]\w*s$/.test(name);
+}

@@ -25,6 +25,8 @@ export function compileForgive(isStrict: boolean, samples: Samples): Forgive {
       isForgiven(one, exchange) ||
       isOfAny(one, exchange, samples) ||
       isListOfSuch(one, exchange, samples) ||
+      isOneOfSuch(one, exchange, samples) ||
+      isMadeWithin(one, exchange, samples) ||
       isShownSo(one, exchange, samples);
     const rest = violations.filter((violation) => !isPassed(violation));
     if (rest.length === 0) warn(exchange, violations.map(wordsFor));
@@ -88,6 +90,36 @@ function isListOfSuch({ in: place, path, expected }: Violation, { plan, request 
   if (place !== 'body' || path !== '' || expected !== 'an object' || !endpoint || statedValue(endpoint.does)) return false;
   const shape = statedValue(endpoint.request);
   return shape !== undefined && Array.isArray(request) && request.every((one: Value) => samples.of(shape).fits(one));
+}
+
+/** Whether one thing is sent where a list of such is described: what takes many takes one. */
+function isOneOfSuch({ in: place, path, expected }: Violation, { plan, request }: Exchange, samples: Samples): boolean {
+  const stated = place === 'body' && path === '' && expected === 'a list' ? plan.operation.endpoint?.request : undefined;
+  const shape = stated && statedValue(stated);
+  const items = shape && samples.whole(shape).items;
+  return isPlainMap(items) && isPlain(request) && samples.of(items).fits(request);
+}
+
+/**
+ * Whether a thing within a body lacks the identifier that it has to have, where answers show such things in the same shape: the service
+ * makes it. A map of which nothing else was sent names a thing that is there.
+ */
+function isMadeWithin({ in: place, path, found }: Violation, { plan, request }: Exchange, samples: Samples): boolean {
+  const { endpoint } = plan.operation;
+  const way = pathOf(path);
+  const [first, last] = [way[0], way.at(-1)];
+  if (place !== 'body' || found !== 'nothing' || way.length < 2 || !endpoint || !isOwnName(last ?? '')) return false;
+  const holder = way.slice(0, -1).reduce<Value | undefined>(memberAt, request);
+  if (!isPlain(holder) || Object.keys(holder).length === 0) return false;
+  const membersAt = (shape: Shape | undefined) => JSON.stringify(shape && samples.membersOf(shape)[first ?? '']);
+  const sent = membersAt(statedValue(endpoint.request));
+  const answers = (statedValue(endpoint.response) ?? []).filter(({ status }) => /^2/.test(status));
+  return sent !== undefined && answers.some(({ shape }) => membersAt(statedValue(shape)) === sent);
+}
+
+/** What a thing is told from others by, or says of which kind it is. */
+function isOwnName(name: string): boolean {
+  return /^(?:_?id|uu?id|guid|type|object|kind)$/i.test(name);
 }
 
 /** Whether the document says of a member of the body no more than that it is an object, as generators write what may be anything. */

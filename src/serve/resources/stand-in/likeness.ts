@@ -16,7 +16,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
-import { emptyOf, isOfItsEnd, isStateName } from './empty-values.ts';
+import { emptyOf, isCountName, isOfItsEnd, isStateName } from './empty-values.ts';
 import { listedBoth } from './lists-shown.ts';
 import { isErrorName } from './open-answers.ts';
 
@@ -145,6 +145,7 @@ export class Likeness {
     const sampler = this.#samples.of(shape, name);
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
     // What was just made tells of no error, and nothing is bound to it yet.
+    if (isCountName(name) && sampler.fits(0)) return 0;
     if (isErrorName(name) || isOfItsEnd(name) || /(?:_|[a-z])ids$/i.test(name)) return emptyOf(shape, name, this.#samples);
     // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
     const { pattern, enum: listed } = this.#samples.whole(shape);

@@ -1,0 +1,36 @@
+/** Pages of an answer of which only the shape is known. */
+
+import { pageStyles } from '../../../kinds/pages/all.ts';
+import type { PageStyle } from '../../../kinds/pages/kind.ts';
+import type { Exchange, Value } from '../../exchange/exchange.ts';
+import { isFields } from '../body.ts';
+
+/** Whether a request asks for a page after the first, by one of the usual parameters. */
+export function asksFurther({ call, params, request }: Exchange): boolean {
+  const isInBody = call.method !== 'GET';
+  const sent = isInBody ? (isFields(request) ? request : {}) : params;
+  return Object.entries(sent).some(([name, value]) => {
+    const plain = name.replaceAll(/[^A-Za-z]/g, '').toLowerCase();
+    const isText = typeof value === 'string' && !(isInBody && ordinary.test(plain));
+    return pageNames.has(plain) && (isText || typeof value === 'number') && !/^[01]?$/.test(String(value));
+  });
+}
+
+/** Names by which a body tells of what is sent, and not of pages: `{ from: '+15551113333', to: [ … ] }`. */
+const ordinary = /^(?:from|start|begin|since|next)$/;
+
+const pageNames: ReadonlySet<string> = new Set(
+  (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.flatMap(({ usualNames }) => usualNames)),
+);
+
+/** What nobody knows more of has one page: on a later one no list has an item, and nothing leads on. */
+export function endPages(whole: Value, depth: number): void {
+  if (!isFields(whole) || depth > 1) return;
+  for (const [name, value] of Object.entries(whole)) {
+    if (Array.isArray(value)) whole[name] = [];
+    else if (/^(?:next|has_?more)/i.test(name)) {
+      if (typeof value === 'boolean') whole[name] = false;
+      else delete whole[name];
+    } else endPages(value, depth + 1);
+  }
+}

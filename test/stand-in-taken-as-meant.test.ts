@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+
+/** What descriptions say otherwise than their services do, and their clients send. */
+
+test('a thing in a body whose shape answers show too need not be sent with the identifier that it has to have', async () => {
+  const fields = list(object({ id: string, label: string }, ['id']));
+  const item = object({ id: string, title: string, fields }, ['title']);
+  const paths = {
+    '/items': { post: { ...sends(ref('item')), ...answers(ref('item')) } },
+    '/items/{id}': { ...within('id'), get: answers(ref('item')) },
+    '/orders': { post: { ...sends(object({ fields })), ...answers(object({ total: integer })) } },
+  };
+  await standIn(paths, { item }, async (ask) => {
+    const { json: made } = await ask('POST', '/items', { title: 'Login', fields: [{ label: 'user' }] });
+    assert.equal(made.fields[0].label, 'user');
+    assert.equal(typeof made.fields[0].id, 'string');
+    assert.deepEqual((await ask('GET', `/items/${made.id}`)).json.fields, made.fields);
+    assert.equal((await ask('POST', '/items', { title: 'Login', fields: [{}] })).status, 400);
+    assert.equal((await ask('POST', '/items', { fields: [{ label: 'user' }] })).status, 400);
+    assert.equal((await ask('POST', '/orders', { fields: [{ label: 'user' }] })).status, 400);
+  });
+});
+
+test('one thing is taken where a list of such is described, and two that are sent otherwise are two', async () => {
+  const post = object({ id: string, text: string });
+  const paths = {
+    '/posts': { post: { ...sends(list(object({ text: string }))), ...answers(ref('post')) } },
+    '/posts/{id}': { ...within('id'), get: answers(ref('post')) },
+  };
+  await standIn(paths, { post }, async (ask) => {
+    const { json: one } = await ask('POST', '/posts', { text: 'One' });
+    const { json: other } = await ask('POST', '/posts', { text: 'Other' });
+    assert.deepEqual([one.text, other.text], ['One', 'Other']);
+    assert.notEqual(one.id, other.id);
+    assert.equal((await ask('GET', `/posts/${one.id}`)).json.text, 'One');
+    assert.equal((await ask('POST', '/posts', { text: 7 })).status, 400);
+  });
+});
+
+test('a body that is described by its members is read from JSON, whatever its media type is called', async () => {
+  const filter = object({ id: string, phrase: string });
+  const odd = (shape: object) => ({ requestBody: { required: true, content: { 'application/form-data': { schema: shape } } } });
+  const paths = {
+    '/filters': { post: { ...odd(object({ phrase: string })), ...answers(ref('filter')) } },
+    '/filters/{id}': { ...within('id'), get: answers(ref('filter')) },
+    '/pictures': { post: { ...odd({ type: 'string', format: 'binary' }), ...answers(ref('filter')) } },
+  };
+  await standIn(paths, { filter }, async (ask) => {
+    const { json: made } = await ask('POST', '/filters', { phrase: 'spoiler' });
+    assert.equal((await ask('GET', `/filters/${made.id}`)).json.phrase, 'spoiler');
+    assert.equal((await ask('POST', '/pictures', { phrase: 'spoiler' })).status, 415);
+  });
+});
+
+test('who a message is from asks for no page of an answer of which only the shape is known', async () => {
+  const sent = object({ from: string, to: list(string), text: string });
+  const paths = { '/messages': { post: { ...sends(sent), ...answers(object({ to: list(string), text: string })) } } };
+  await standIn(paths, {}, async (ask) => {
+    const { json } = await ask('POST', '/messages', { from: '+15551113333', to: ['+15552223333'], text: 'Hello' });
+    assert.deepEqual(json, { to: ['+15552223333'], text: 'Hello' });
+  });
+});
+
+test('a thing that an answer writes out in other types than another answer does is the one that was made', async () => {
+  const shown = { id: integer, name: string, color: string, note: string };
+  const paths = {
+    '/badges': {
+      get: answers(object({ badges: list(object({ ...shown, rank: integer })) })),
+      post: {
+        ...sends(object({ name: string, color: string })),
+        ...answers(
+          object({ badge: object({ ...shown, rank: string }, ['rank']), kinds: list(object({ id: integer })) }, [
+            'badge',
+            'kinds',
+          ]),
+        ),
+      },
+    },
+    '/badges/{id}': { ...within('id'), delete: { responses: { 204: { description: 'Gone.' } } } },
+  };
+  await standIn(paths, {}, async (ask) => {
+    const { json } = await ask('POST', '/badges', { name: 'Thumb', color: 'green' });
+    const { json: listed } = await ask('GET', '/badges');
+    assert.deepEqual([json.badge.name, json.badge.color], ['Thumb', 'green']);
+    assert.equal(listed.badges.at(-1).id, json.badge.id);
+  });
+});
+
+test('an act that answers with the thing written out changes it, and one that answers with another thing does not', async () => {
+  const folder = object({ id: string, name: string, parent_id: string });
+  const acted = (shape: object) => ({ ...within('id'), post: { ...sends(object({ name: string })), ...answers(shape) } });
+  const paths = {
+    '/folders': { get: answers(list(folder)), post: { ...sends(object({ name: string })), ...answers(folder) } },
+    '/folders/{id}': { ...within('id'), get: answers(folder) },
+    '/folders/{id}/rename': acted(folder),
+    '/folders/{id}/report': acted(object({ id: string, name: string, pages: integer, url: string })),
+  };
+  await standIn(paths, {}, async (ask) => {
+    const { json: made } = await ask('POST', '/folders', { name: 'Contracts' });
+    await ask('POST', `/folders/${made.id}/report`, { name: 'Monthly' });
+    assert.equal((await ask('GET', `/folders/${made.id}`)).json.name, 'Contracts');
+    const { json: renamed } = await ask('POST', `/folders/${made.id}/rename`, { name: 'Agreements' });
+    assert.deepEqual([renamed.id, renamed.name], [made.id, 'Agreements']);
+    assert.equal((await ask('GET', `/folders/${made.id}`)).json.name, 'Agreements');
+  });
+});
+
+test('what was just made counts nothing', async () => {
+  const topic = object({ id: string, title: string, reply_count: integer, account: integer });
+  const paths = {
+    '/topics': { post: { ...sends(object({ title: string })), ...answers(ref('topic')) } },
+    '/topics/{id}': { ...within('id'), get: answers(ref('topic')) },
+  };
+  await standIn(paths, { topic }, async (ask) => {
+    const { json } = await ask('POST', '/topics', { title: 'Apples' });
+    assert.equal(json.reply_count, 0);
+    assert.notEqual(json.account, 0);
+  });
+});
+
+test('a list of maps of which only an example says more, below the owner of what it lists, is of the things that it shows', async () => {
+  const shown = { id: 'N_24329156', name: 'Main', zone: 'Europe', tags: 'a b', kind: 'wired' };
+  const bare = { type: 'object' };
+  const paths = {
+    '/networks/{id}': { ...within('id'), get: answers(bare, { example: shown }) },
+    '/owners/{owner}/networks': {
+      ...within('owner'),
+      get: answers(list(bare), { example: [shown] }),
+      post: { ...sends(object({ name: string, zone: string })), ...answers(bare, { example: shown }, '201') },
+    },
+  };
+  await standIn(paths, {}, async (ask) => {
+    const made = [];
+    for (const name of ['One', 'Two']) made.push((await ask('POST', '/owners/o1/networks', { name, zone: 'Asia' })).json);
+    assert.notEqual(made[0].id, made[1].id);
+    assert.equal((await ask('GET', `/networks/${made[0].id}`)).json.name, 'One');
+    const { json: listed } = await ask('GET', '/owners/o1/networks');
+    assert.deepEqual(
+      listed.map(({ name }: { name: string }) => name),
+      ['One', 'Two'],
+    );
+  });
+});
