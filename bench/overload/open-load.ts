@@ -21,6 +21,8 @@ export interface OpenLoadJob {
   /** After so long nobody waits any more, and the connection is closed. */
   readonly deadlineMs: number;
   readonly stretches: readonly Stretch[];
+  /** Called at the end of each, before the next begins. */
+  readonly stretchEnded?: () => void;
 }
 
 /** What came of the requests that were due in one stretch. */
@@ -113,7 +115,10 @@ class OpenLoad {
 
   async run(): Promise<StretchResult[]> {
     const tallies: Tally[] = [];
-    for (const stretch of this.#job.stretches) tallies.push(await this.#through(stretch));
+    for (const stretch of this.#job.stretches) {
+      tallies.push(await this.#through(stretch));
+      this.#job.stretchEnded?.();
+    }
     await pause(this.#job.deadlineMs + 2 * tickMs);
     this.#sweep();
     for (const { socket } of this.#lines) socket.destroy();

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { makeDatabase } from '../../test/stores/database.ts';
 import { forked } from '../forked.ts';
 import { load } from '../load.ts';
+import { type ProcessorTime, perRequest, processorTime } from '../scale/processor-time.ts';
 import { asMarkdown, asText, figure } from '../table.ts';
 import { exitCode, type Target, targetReport } from '../targets.ts';
 import { inTemporaryFolder } from '../temporary-folder.ts';
@@ -20,6 +21,8 @@ type Act = keyof typeof acts;
 interface Served {
   readonly port: number;
   readonly secret: string;
+  /** Reads how much of the processor it and its database have taken so far. */
+  readonly taken: () => Promise<ProcessorTime>;
 }
 
 interface Settings {
@@ -73,9 +76,10 @@ export async function run(args: readonly string[]): Promise<number> {
 /** Has a process of its own serve the notes while something is done. */
 async function serving(address: string, atOnce: string | undefined, body: (served: Served) => Promise<void>): Promise<void> {
   const env = { NINEFOLD_STORE: address, ...(atOnce !== undefined && { AT_ONCE: atOnce }) };
-  const service = await forked<Served>(join(import.meta.dirname, 'service-process.ts'), { env });
+  const service = await forked<Omit<Served, 'taken'>>(join(import.meta.dirname, 'service-process.ts'), { env });
+  const database = address.startsWith('postgres') ? address : undefined;
   try {
-    await body(service.told);
+    await body({ ...service.told, taken: () => processorTime([service.child.pid], database) });
   } finally {
     await service.stop();
   }
@@ -85,7 +89,7 @@ async function serving(address: string, atOnce: string | undefined, body: (serve
 async function overloaded(
   what: string,
   act: Act,
-  { port, secret }: Served,
+  { port, secret, taken }: Served,
   { rounds, seconds, times, connections }: Settings,
   markdown: boolean,
 ): Promise<Target[]> {
@@ -99,27 +103,40 @@ async function overloaded(
   const recovery: number[] = [];
   const rows: string[][] = [];
   for (let round = 0; round < rounds; round++) {
+    const calmTaken = await taken();
     const peak = await load({ port, connections: 64, requests: [request], unique, status, seconds, warmSeconds: 0.5 });
     if (peak.errors > 0) throw new Error(`${what}: ${peak.firstError}`);
     const stretches = [
       { perSecond: peak.perSecond * times, seconds },
       { perSecond: peak.perSecond / 2, seconds: 4 },
     ];
+    const peakTaken = await taken();
+    let overTaken: Promise<ProcessorTime> | undefined;
     const [over, calm] = (await openLoad({
       ...{ port, connections, unique, stretches, requests: [request], statuses: [status] },
       deadlineMs: 1000,
+      stretchEnded: () => {
+        overTaken ??= taken();
+      },
     })) as [StretchResult, StretchResult];
+    const costs = [perGood(calmTaken, peakTaken, peak.allAnswers), perGood(peakTaken, (await overTaken)!, over.good)];
     goodput.push(over.good / seconds / peak.perSecond);
     recovery.push(calm.settledMs / 1000);
-    rows.push([String(Math.round(peak.perSecond)), ...tellStretch(over, seconds), figure(calm.settledMs / 1000)]);
+    rows.push([String(Math.round(peak.perSecond)), ...tellStretch(over, seconds), figure(calm.settledMs / 1000), ...costs]);
   }
   const head = ['peak/s', 'asked/s', 'good/s', 'refused/s', 'late/s', 'not sent/s', 'failed/s', 'good p99 ms', 'refused p99 ms'];
-  const table = [[...head, 'recovered after s'], ...rows];
+  const table = [[...head, 'recovered after s', 'µs a good answer at the peak', 'and under it'], ...rows];
   console.log(`\n${what}\n${markdown ? asMarkdown(table) : asText(table)}`);
   return [
     { what: `${what}: good answers under it, peak = 1`, bound: 'at least', value: 0.8, measured: goodput },
     { what: `${what}: itself again`, bound: 'at most', value: 2, unit: 's', measured: recovery },
   ];
+}
+
+/** Microseconds of the processor for each good answer: of the service, and of its database. */
+function perGood(before: ProcessorTime, after: ProcessorTime, answers: number): string {
+  const [service, database] = (['services', 'database'] as const).map((of) => perRequest(before[of], after[of], answers));
+  return after.database === undefined ? String(service) : `${service} + ${database}`;
 }
 
 function tellStretch(result: StretchResult, seconds: number): string[] {

@@ -10,8 +10,9 @@ export interface ProcessorTime {
 /** Ticks of a clock that Linux counts processor time by, in milliseconds (`getconf CLK_TCK` is 100 wherever Node runs). */
 const tickMs = 10;
 
-/** Reads what these processes, and all sessions of a database on this machine, have taken so far (Linux). */
-export async function processorTime(pids: readonly (number | undefined)[], address: string): Promise<ProcessorTime> {
+/** Reads what these processes, and all sessions of a database on this machine where there is one, have taken so far (Linux). */
+export async function processorTime(pids: readonly (number | undefined)[], address: string | undefined): Promise<ProcessorTime> {
+  if (address === undefined) return { services: sumOf(pids), database: undefined };
   const client = new Client({ connectionString: address });
   await client.connect();
   const { rows } = await client.query<{ pid: number }>(

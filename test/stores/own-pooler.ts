@@ -1,17 +1,26 @@
 import { spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 
+const paths = [process.env.PATH, '/usr/sbin'].join(delimiter);
+
+/** Why there is none to be started; nothing where there is one. */
+export const noPooler = isInstalled('pgbouncer') ? undefined : 'there is no pgbouncer (Debian: apt-get install pgbouncer)';
+
+function isInstalled(program: string): boolean {
+  return paths.split(delimiter).some((path) => existsSync(join(path, program)));
+}
+
 /** How long it has to be there. */
 const waitMs = 20_000;
 
 /**
  * Starts the PgBouncer that is installed in front of a database: each transaction has another session, of as many as are stated. Gives its address and what
- * stops it. @throws where none is installed, or it does not start
+ * stops it. @throws where it does not start
  */
 export async function startOwnPooler(
   database: string,
@@ -40,7 +49,7 @@ max_client_conn = 500
   if (who.uid !== undefined) chownSync(folder, who.uid, who.gid);
   const pooler = spawn('pgbouncer', [join(folder, 'pgbouncer.ini')], {
     ...who,
-    env: { PATH: [process.env.PATH, '/usr/sbin'].join(delimiter) },
+    env: { PATH: paths },
     stdio: 'ignore',
   });
   let failure: unknown;
@@ -63,7 +72,7 @@ max_client_conn = 500
   for (const until = Date.now() + waitMs; !(await answers(address.href)); await delay(20)) {
     if (failure === undefined && Date.now() < until) continue;
     await stop();
-    throw new Error('there is no pgbouncer: install one (Debian: apt-get install pgbouncer)', { cause: failure });
+    throw new Error('pgbouncer did not start', { cause: failure });
   }
   return { address: address.href, stop };
 }
