@@ -85,6 +85,21 @@ test('a caller is told whether its user, its scopes or the row is in the way', a
   await close();
 });
 
+test('an address, a head and a body that are too large have codes of their own', async () => {
+  const { service, send, close } = await tryService(orders);
+  const made = await service.administer('keys add', { user: 'customer', id: 'c', scopes: ['orders'] });
+  const key = (made as { readonly secret: string }).secret;
+  const told = async (path: string, headers: Readonly<Record<string, string>> = {}, body?: unknown) => {
+    const sent = { headers: { 'x-key': key, ...headers }, ...(body !== undefined && { body }) };
+    const { status, json } = await send(body === undefined ? 'GET' : 'POST', path, sent);
+    return [status, (json as { code: string }).code];
+  };
+  assert.deepEqual(await told(`/orders?a=${'x'.repeat(3000)}`), [414, 'long_address']);
+  assert.deepEqual(await told('/orders', { 'x-more': 'x'.repeat(9000) }), [431, 'large_head']);
+  assert.deepEqual(await told('/orders', {}, { title: 'x'.repeat(20_000) }), [413, 'large_body']);
+  await close();
+});
+
 test('a narrower condition without a code is answered by the general one', async () => {
   const general = orders
     .replace(/ +parameter_(missing|unknown|invalid_type|fixed).*\n/g, '')

@@ -448,6 +448,9 @@ const orderRows: readonly Otherwise[] = [
     /code/,
   ],
   ['no key is told as a bad one', ...swapped('caller.unknown.missing', 'caller.unknown.bad'), 'conditions:key_missing', /code/],
+  ['an address is told as a head', ...swapped('limit.size.url', 'limit.size.headers'), 'conditions:long_address', /code/],
+  ['an address is told as a body', ...swapped('limit.size.url', 'limit.size'), 'conditions:long_address', /code/],
+  ['a body is told as an address', ...swapped('limit.size.url', 'limit.size'), 'conditions:large_body', /code/],
   [
     'the user is told as the scope',
     ...swapped('caller.forbidden.user', 'caller.forbidden.scope'),

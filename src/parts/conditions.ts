@@ -50,6 +50,8 @@ const generalOf = {
   'caller.forbidden.row': 'caller.forbidden',
   'transition.illegal.state': 'transition.illegal',
   'transition.illegal.condition': 'transition.illegal',
+  'limit.size.url': 'limit.size',
+  'limit.size.headers': 'limit.size',
 } as const satisfies Readonly<Record<string, GeneralCondition>>;
 type NarrowCondition = keyof typeof generalOf;
 
@@ -108,6 +110,8 @@ const narrowMessage: Readonly<Partial<Record<ErrorCondition, string>>> = {
   'request.invalid.value': 'A value in the body is not allowed.',
   'request.invalid.read_only': 'The body has something that is not for its caller to write.',
   'transition.illegal.condition': 'Its condition does not hold.',
+  'limit.size.url': 'The target of the request is too long.',
+  'limit.size.headers': 'The headers are too large.',
 };
 
 /** HTTP's own status for each condition, which stands where no code is stated for it (RFC 9110 section 15, RFC 6585). */

@@ -141,6 +141,8 @@ const tests: Readonly<Record<ErrorCondition, Test>> = {
     (statedValue(spec.limits.quota) ?? []).some((quota) => quota.on === undefined || namesOperation(quota.on, operation)) ||
     mayBeTooMany(spec, operation),
   'limit.size': (spec) => isStated(spec.limits.size),
+  'limit.size.url': (spec) => statedValue(spec.limits.size)?.url !== undefined,
+  'limit.size.headers': (spec) => statedValue(spec.limits.size)?.headers !== undefined,
   'limit.page': (spec, { endpoint }) => endpoint !== undefined && isPaged(spec, endpoint),
   'limit.time': yes,
   'version.unknown': (spec) =>

@@ -49,6 +49,9 @@ errors:
     wrong_scope: { status: 403, when: caller.forbidden.scope }
     wrong_order: { status: 403, when: caller.forbidden.row }
     missing: { status: 404, when: [resource.missing, route.unknown] }
+    large_head: { status: 431, when: limit.size.headers }
+    long_address: { status: 414, when: limit.size.url }
+    large_body: { status: 413, when: limit.size }
   conditions:
     request.media: none
     request.accept: none
@@ -58,5 +61,5 @@ errors:
     write.conflict: any
     service.unavailable: any
     internal: any
-limits: { timeout: { request: none }, pagination: none, size: none, rate: none, quota: none }
+limits: { timeout: { request: none }, pagination: none, size: { body: 16KiB, url: 2KiB, headers: 8KiB, file: none }, rate: none, quota: none }
 `;

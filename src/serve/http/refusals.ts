@@ -13,8 +13,8 @@ export type DoorRefusal = 'malformed' | 'headers too large' | 'url too large' | 
 /** What each is as a refusal, so that it can be given the stated shape (RFC 9110 section 15.5, RFC 6585 section 5). */
 export const doorRefusals = {
   malformed: { when: 'request.malformed', status: 400, message: 'This is not a request of HTTP/1.1.' },
-  'headers too large': { when: 'limit.size', status: 431, message: 'The headers are too many or too large.' },
-  'url too large': { when: 'limit.size', status: 414, message: 'The target of the request is too long.' },
+  'headers too large': { when: 'limit.size.headers', status: 431, message: 'The headers are too many or too large.' },
+  'url too large': { when: 'limit.size.url', status: 414, message: 'The target of the request is too long.' },
   timeout: { when: 'limit.time', status: 408, message: 'The request did not arrive in time.' },
   expectation: { when: 'request.malformed', status: 417, message: 'No expectation but 100-continue can be met.' },
   tunnel: { when: 'method.unsupported', status: 501, message: 'This is not a proxy.' },

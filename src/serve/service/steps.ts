@@ -57,8 +57,8 @@ function routing(
     sizes(call) {
       // A query has its question mark besides.
       const urlBytes = call.query === '' ? call.path.length : call.path.length + 1 + call.query.length;
-      if (url !== undefined && urlBytes > url) return { when: 'limit.size', status: 414 };
-      if (headers !== undefined && call.headerBytes > headers) return { when: 'limit.size', status: 431 };
+      if (url !== undefined && urlBytes > url) return { when: 'limit.size.url', status: 414 };
+      if (headers !== undefined && call.headerBytes > headers) return { when: 'limit.size.headers', status: 431 };
       return undefined;
     },
     route: versions.route,

@@ -257,7 +257,8 @@ function comesToSomething(
 
 /** What a server answers before it has read what a request is about, such as that its head is too large, knows nothing of fields. */
 function isAtTheDoor(status: number, { refusals }: Model): boolean {
-  return status === 408 || status === 431 || refusals.of('limit.size', undefined)?.status === status;
+  const sizes = ['limit.size', 'limit.size.url', 'limit.size.headers'] as const;
+  return status === 408 || status === 431 || sizes.some((when) => refusals.of(when, undefined)?.status === status);
 }
 
 interface MadeHeaders {

@@ -1,5 +1,6 @@
 import { isMap } from '../../../document/values.ts';
 import { standsFor } from '../../../kinds/formats/all.ts';
+import type { ErrorCondition } from '../../../parts/conditions.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
 import type { Sizes } from '../../../parts/limits.ts';
 import type { Operation } from '../../../parts/operations.ts';
@@ -114,7 +115,7 @@ function takenJudgement(seen: TrialExchange, bytes: number): Judgement {
 function addressCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with an address of ${bytes} bytes, and of one more`,
-    facts: [sizesFact, ...conditionFacts(model, 'limit.size')],
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size.url')],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= 64 * 1024, `addresses of ${bytes} bytes are not sent`);
@@ -188,6 +189,7 @@ export interface Sized {
 function claimSize(session: Session, operation: Operation, done: Done<TrialExchange>, sized: Sized): void {
   const { model } = session;
   const { what, bytes, size, at, how, control } = sized;
+  const when = at === 'url' || at === 'headers' ? (`limit.size.${at}` as const) : 'limit.size';
   const isRefused = session.claim({
     fact: sizesFact,
     reason: `${how ?? at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound`,
@@ -198,7 +200,7 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
       // A server may insist on being told a length (RFC 9110 section 15.5.12).
       if (seen.status === 411) return moot('it wants to be told a length');
       const own = size(seen);
-      const isTooLarge = isSizeRefusal(model, operation, seen);
+      const isTooLarge = isSizeRefusal(model, operation, seen, when);
       const bound = `${bytes} are allowed`;
       if (own <= bytes && isTooLarge)
         return { promised: `${what} of ${own} bytes is not too large: ${bound}`, seen: `it was answered ${seen.status}` };
@@ -211,7 +213,7 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
   if (!isRefused || at === 'headers' || size(done.value) <= bytes || done.value.status === 411) return;
   const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400 && seen.status !== 411;
   claimRefusedAs(session, done, {
-    by: { when: 'limit.size' },
+    by: { when },
     what: `${what} of more than ${bytes} bytes`,
     isSo,
     ...(control && { control }),
@@ -219,8 +221,8 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */
-function isSizeRefusal(model: Model, operation: Operation, seen: TrialExchange): boolean {
-  const refusal = refusalFor(model, 'limit.size', operation);
+function isSizeRefusal(model: Model, operation: Operation, seen: TrialExchange, when: ErrorCondition): boolean {
+  const refusal = refusalFor(model, when, operation);
   if (refusal && isRefusal(model, seen, refusal) && isRefused(model, seen)) return true;
   return [413, 414, 431].includes(seen.status);
 }
