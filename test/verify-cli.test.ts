@@ -145,3 +145,44 @@ test('the seeds that a run tells are taken again, and a replay that asks for not
     assert.equal(code, 2);
     assert.match(err, /--replay nonsense: no case of this document has that id/);
   }));
+
+test('a share of held facts may be asked for, and what cannot be written is told before anything is sent', () =>
+  over({}, async (url) => {
+    const asked = ['verify', document, '--url', url, '--seed', '1', ...only];
+    const less = await command([...asked, '--least', '99%']);
+    assert.deepEqual([less.code, /% of the facts are held, and --least asks for 99 %/.test(less.err)], [1, true], less.err);
+    assert.equal((await command([...asked, '--least', '0.1%'])).code, 0);
+    assert.match((await command([...asked, '--least', 'all'])).err, /a share of the facts from 0 to 100/);
+    const nowhere = await command([...asked, '--html', join(folder, 'nowhere', 'report.html')]);
+    assert.deepEqual([nowhere.code, nowhere.out], [2, '']);
+    assert.match(nowhere.err, /cannot be written/);
+  }));
+
+test('a document that is not sound ends with exit code 1, as everywhere', async () => {
+  const unsound = join(folder, 'unsound.yaml');
+  writeFileSync(unsound, 'endpoints: { GET /things: { does: list thing } }\nresources: none\n');
+  const { code } = await command(['verify', unsound, '--url', 'http://127.0.0.1:9']);
+  assert.equal(code, 1);
+});
+
+test('a run that speaks for nobody whom the document asks for a credential ends with exit code 2', async () => {
+  const guarded = join(folder, 'guarded.yaml');
+  writeFileSync(
+    guarded,
+    `
+purpose: { users: { keeper: Who keeps them. } }
+resources: { thing: { identifier: { field: id, generate: ulid }, fields: { id: string } } }
+endpoints: { POST /things: { does: create thing } }
+authentication: { schemes: { key: { type: api_key, header: X-Key } }, permissions: [{ allow: create thing, to: keeper }] }
+`,
+  );
+  const stand = await openStand(readFileSync(guarded, 'utf8'), {});
+  try {
+    const { code, err } = await command(['verify', guarded, '--url', stand.url, '--seed', '1']);
+    assert.equal(code, 2, err);
+    assert.match(err, /No credential was given for `keeper`: --as keeper=CREDENTIAL/);
+    assert.match(err, /nothing was held/);
+  } finally {
+    await stand.close();
+  }
+});

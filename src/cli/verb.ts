@@ -50,3 +50,12 @@ export class Misuse extends Error {}
 
 /** A word of the command is not known, is missing or is one too many: the help says which there are. */
 export class Misspelt extends Misuse {}
+
+/** A share of so many things from 0 to 100 that an option asks for; 0 where it is not given. @throws {Misuse} */
+export function shareOption(asked: VerbCall, option: string, of: string): number {
+  const text = asked.value(option);
+  if (text === undefined) return 0;
+  const share = /^\d{1,3}(?:\.\d+)?%?$/.test(text) ? Number(text.replace('%', '')) : Number.NaN;
+  if (share <= 100) return share;
+  throw new Misuse(`--${option} ${text}: write a share of the ${of} from 0 to 100, as in --${option} 80%.`);
+}

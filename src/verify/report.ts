@@ -105,6 +105,10 @@ export interface VerifyReport {
   /** What a person should know beside: time that rates cost, cases that were left out. */
   readonly notes: readonly string[];
   readonly skips: readonly SkipTold[];
+  /** The users of whom no credential was given, of a document that asks for credentials. */
+  readonly unspoken: readonly string[];
+  /** The callers whose credential was taken nowhere. */
+  readonly rejected: readonly string[];
   /** What was not tried because of how the document states something. */
   readonly untried: readonly Untried[];
   /** Why it ended before all cases were carried out. */

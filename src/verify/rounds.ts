@@ -14,10 +14,11 @@ import { gathering, type RoundsGiven } from './rounds-given.ts';
 import { type Ledgering, Session, type Suspicion } from './session/session.ts';
 import type { Trial } from './session/trial.ts';
 import { CaseCosts, CaseSlots, phases, type Slot, shareLeast } from './slots.ts';
+import { SpokenFor } from './spoken-for.ts';
 import { Suspects } from './suspects.ts';
 import { Draws } from './values/fresh.ts';
 
-type Found = Pick<VerifyReport, 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
+type Found = Pick<VerifyReport, 'rejected' | 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
 type Noise = Trial['noise'];
 /** What a case came to: what a quota stopped, or found no room for its rows, is carried out once more. */
 type CameTo = 'its end' | 'a quota' | 'no room';
@@ -44,6 +45,7 @@ export class Rounds {
   /** What came to nothing for a quota, or for want of room, and how often: it is carried out again. */
   readonly #again = new Map<PlannedCase, number>();
   readonly #notes: string[] = [];
+  readonly #spokenFor = new SpokenFor();
   #stopped: string | undefined;
   #done = 0;
   #of = 0;
@@ -87,6 +89,7 @@ export class Rounds {
     const { notes, ...told } = this.#suspects.told();
     return {
       ...told,
+      rejected: this.#spokenFor.rejected,
       notes: [...skips.notes, ...this.#notes, ...notes],
       ...(this.#stopped !== undefined && { stopped: this.#stopped }),
       ...(sufficing && { sufficing }),
@@ -231,6 +234,7 @@ export class Rounds {
   /** Looks again at what failed, once nothing that it waits for is owed, and takes away what would be in the way of others. */
   async #end(planned: PlannedCase, { session, found }: CarriedOut): Promise<void> {
     const { client, budget, made } = this.#given;
+    this.#spokenFor.heard(session.exchanges);
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
     await removeSubscribers(made, () => this.bareSession(), session.run.results);

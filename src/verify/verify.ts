@@ -15,6 +15,7 @@ import { CannotRun, type VerifyOptions } from './options.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
 import { Skips } from './skips.ts';
+import { unspokenIn } from './spoken-for.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { newAddress } from './trials/events/own-addresses.ts';
 import { lanesOf } from './trials/limits/counted.ts';
@@ -77,6 +78,7 @@ export async function verify(given: Spec, options: VerifyOptions): Promise<Verif
       ms: Date.now() - startMs,
       leftovers,
       skips: skips.told,
+      unspoken: unspokenIn(spec, model.callers),
       untried: untriedOf(trials, model, options),
     };
   } finally {

@@ -45,7 +45,8 @@ export const verbs: readonly Verb[] = [
       'Asks the service at --url, whoever wrote it and in whatever, and says of every fact of the document whether it is held,',
       'held in part, broken, not testable or open; each broken one with the shortest requests that show it, as shell commands. Data is made',
       "through the service's own operations and removed again. Exits with 0 if nothing is broken, with 1 if something is or the service fails (5xx), and",
-      'with 2 if the command is misspelt, a file cannot be read, nothing answers, or it ended before all was asked.',
+      'with 2 if the command is misspelt, a file cannot be read, nothing answers, nothing was held for want of a credential, or it ended',
+      'before all was asked. A document that is not sound ends with 1, and so does a smaller share of held facts than --least asks for.',
     ].join('\n'),
     options: {
       url: { value: 'URL', help: 'where the service answers; without a path, the path of the base address is put behind it' },
@@ -64,6 +65,7 @@ export const verbs: readonly Verb[] = [
       skip: { value: 'FILE', help: 'leave out facts and trials: a YAML or JSON list of { fact or trial, reason, until }' },
       restart: { value: 'CMD', help: 'start the service anew by this before each breach is shown twice more' },
       baseline: { value: 'FILE', help: 'a report of before, as --json writes it: what it has broken does not fail again' },
+      least: { value: 'SHARE', help: 'fail where a smaller share of the facts is held, as in 60%' },
       replay: { value: 'ID', help: 'only what found this breach' },
       junit: { value: 'FILE', help: 'write the verdicts as JUnit XML too' },
       sarif: { value: 'FILE', help: "write the breaches as SARIF too, at the document's lines" },

@@ -1,11 +1,11 @@
 import type { EndpointCoverage } from '../../serve/service/coverage.ts';
 import { type CoverageRecord, readCoverage } from '../serve/coverage-file.ts';
 import { counted, paint, printable, type Terminal } from '../terminal.ts';
-import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
+import { Misuse, shareOption, type VerbCall, type VerbRun } from '../verb.ts';
 
 /** `ninefold coverage RECORD`. */
 export const runCoverage: VerbRun = async (asked, terminal) => {
-  const least = leastShare(asked);
+  const least = shareOption(asked, 'least', 'endpoints');
   const record = readCoverage(pathOf(asked));
   const reached = shareOf(record.endpoints);
   if (asked.has('json')) terminal.write(`${JSON.stringify({ ...record, share: reached }, undefined, 2)}\n`);
@@ -19,14 +19,6 @@ function pathOf(asked: VerbCall): string {
   if (store === undefined && asked.document === '')
     throw new Misuse('coverage needs a record, or the --store FILE that it lies beside.');
   return store ?? asked.document;
-}
-
-function leastShare(asked: VerbCall): number {
-  const text = asked.value('least');
-  if (text === undefined) return 0;
-  const share = /^\d{1,3}(?:\.\d+)?%?$/.test(text) ? Number(text.replace('%', '')) : Number.NaN;
-  if (share <= 100) return share;
-  throw new Misuse(`--least ${text}: write a share of the endpoints from 0 to 100, as in --least 80%.`);
 }
 
 /** How many of a hundred endpoints were called. */

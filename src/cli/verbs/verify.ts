@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { parse } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -7,13 +7,14 @@ import { durationMs } from '../../kinds/measures.ts';
 import { type GivenCaller, NoScheme, NoUser } from '../../verify/exchange/callers.ts';
 import { CannotRun, type Progress, type VerifyOptions } from '../../verify/options.ts';
 import { hasFailed, type VerifyReport } from '../../verify/report.ts';
+import { spokenNotes } from '../../verify/spoken-for.ts';
 import { verify } from '../../verify/verify.ts';
 import { complainUnsound } from '../check-text.ts';
 import { readRows } from '../data-files.ts';
 import { readSkips } from '../exceptions-file.ts';
 import { reportOn } from '../reading.ts';
 import { counted, printable, type Terminal } from '../terminal.ts';
-import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
+import { Misspelt, Misuse, shareOption, type VerbCall, type VerbRun } from '../verb.ts';
 import { verifyHtml, verifyJunit, verifyMarkdown, verifySarif } from '../verify/reports.ts';
 import { sufficingWords, verifyText } from '../verify/text.ts';
 
@@ -21,10 +22,13 @@ import { sufficingWords, verifyText } from '../verify/text.ts';
 export const runVerify: VerbRun = async (asked, terminal) => {
   keepSmall();
   const options = await optionsOf(asked);
+  const least = shareOption(asked, 'least', 'facts');
+  // A run takes long: what cannot be written is found out before it.
+  for (const name of Object.keys(forms)) await checkWritable(asked.value(name));
   const report = await reportOn(asked.document);
   if (!report.sound) {
     complainUnsound(report, asked.document, terminal);
-    return 2;
+    return 1;
   }
   const rows = asked.value('seed-data');
   const progress = startProgress(terminal);
@@ -39,7 +43,7 @@ export const runVerify: VerbRun = async (asked, terminal) => {
       asked.has('json') ? `${JSON.stringify(verified, undefined, 2)}\n` : verifyText(verified, report.spec.document, terminal),
     );
     await writeFiles(asked, verified);
-    return exitCode(verified, terminal);
+    return exitCode(verified, least, terminal);
   } catch (error) {
     progress.clear();
     if ([CannotRun, NoScheme, NoUser].some((known) => error instanceof known) && error instanceof Error)
@@ -53,30 +57,52 @@ function keepSmall(): void {
   setFlagsFromString('--optimize-for-size');
 }
 
+/** What a report is written as besides, by its option. */
+const forms: Readonly<Record<string, (report: VerifyReport) => string>> = {
+  junit: verifyJunit,
+  sarif: (report) => verifySarif(report, manifest.version),
+  html: verifyHtml,
+  markdown: verifyMarkdown,
+};
+
 /** @throws {Misuse} where a file cannot be written. */
 async function writeFiles(asked: VerbCall, report: VerifyReport): Promise<void> {
-  const forms = {
-    junit: verifyJunit,
-    sarif: (one: VerifyReport) => verifySarif(one, manifest.version),
-    html: verifyHtml,
-    markdown: verifyMarkdown,
-  };
   for (const [name, form] of Object.entries(forms)) {
     const path = asked.value(name);
-    if (path === undefined) continue;
-    try {
-      await writeFile(path, form(report));
-    } catch (error) {
-      throw new Misuse(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
-    }
+    if (path !== undefined) await writeFile(path, form(report)).catch((error: unknown) => notWritten(path, error));
   }
 }
 
-function exitCode(report: VerifyReport, terminal: Terminal): number {
+/** Leaves the file as it is, and empty where it was not there. @throws {Misuse} where it cannot be written. */
+async function checkWritable(path: string | undefined): Promise<void> {
+  if (path !== undefined) await appendFile(path, '').catch((error: unknown) => notWritten(path, error));
+}
+
+function notWritten(path: string, error: unknown): never {
+  throw new Misuse(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
+}
+
+function exitCode(report: VerifyReport, least: number, terminal: Terminal): number {
+  for (const note of spokenNotes(report)) terminal.complain(`ninefold: ${note}\n`);
   if (hasFailed(report)) return 1;
-  if (report.stopped === undefined) return 0;
-  terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);
-  return 2;
+  if (report.stopped !== undefined) {
+    terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);
+    return 2;
+  }
+  if (report.total.held === 0 && spokenNotes(report).length > 0) {
+    terminal.complain('ninefold: nothing was held, so this shows nothing of the service.\n');
+    return 2;
+  }
+  const share = heldShare(report);
+  if (share >= least) return 0;
+  terminal.complain(`ninefold: ${share} % of the facts are held, and --least asks for ${least} %.\n`);
+  return 1;
+}
+
+/** How many of a hundred facts that promise something are held. */
+function heldShare({ total }: VerifyReport): number {
+  const promised = total.held + total.partly + total.broken + total['not testable'];
+  return promised === 0 ? 100 : Math.floor((total.held / promised) * 1000) / 10;
 }
 
 async function optionsOf(asked: VerbCall): Promise<VerifyOptions> {

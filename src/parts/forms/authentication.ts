@@ -34,7 +34,7 @@ const PermissionForm = exampled(
     fields: value(Words, 'The fields that it shows of the rows that it lets one read; all of them unless named.'),
     else: Type.String({ description: 'The error of a refusal.' }),
   }),
-  { allow: 'merchant', to: 'list parcel' },
+  { allow: 'list parcel', to: 'merchant' },
 );
 
 export const AuthenticationForm = fact(

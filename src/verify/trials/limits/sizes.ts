@@ -204,6 +204,7 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
       const bound = `${bytes} are allowed`;
       if (own <= bytes && isTooLarge)
         return { promised: `${what} of ${own} bytes is not too large: ${bound}`, seen: `it was answered ${seen.status}` };
+      if (isOfNobody(model, operation, seen)) return moot('its credential is not taken');
       if (own > bytes && !isTooLarge)
         return { promised: `${what} of ${own} bytes is too large: ${bound}`, seen: `it was answered ${seen.status}` };
       return undefined;
@@ -218,6 +219,12 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
     isSo,
     ...(control && { control }),
   });
+}
+
+/** Whether it was refused for a credential that is not taken: whatever is sent with it is. */
+function isOfNobody(model: Model, operation: Operation, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  return seen.caller !== undefined && (seen.status === 401 || (refusal !== undefined && isRefusal(model, seen, refusal)));
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */
