@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse, parseAllDocuments } from 'yaml';
@@ -12,6 +12,7 @@ import { serveOptions } from '../src/cli/verbs/serve-options.ts';
 import { check, readDocument } from '../src/index.ts';
 import operations from '../src/serve/service/operations.json' with { type: 'json' };
 import { makeDatabase } from './stores/database.ts';
+import { freePort } from './stores/free-port.ts';
 
 /** What `deploy/` says is carried out without containers: the same commands with the same settings, over the PostgreSQL of this machine. */
 const root = join(import.meta.dirname, '..');
@@ -187,6 +188,81 @@ test('the steps of the compose file lead to three instances that are one service
       child.kill('SIGTERM');
       assert.equal((await once(child, 'exit'))[0], 0);
     }
+  } finally {
+    await database.drop();
+  }
+});
+
+const haproxy = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+  .map((path) => join(path, 'haproxy'))
+  .find((path) => existsSync(path));
+
+/** The configuration of the balancer, but for what is of containers alone: names that Docker resolves, and ports. */
+function haproxyFor(instances: readonly Instance[], port: number): string {
+  const servers = instances.map(({ url, operations }, at) => {
+    const { host } = new URL(url);
+    return `  server notes${at + 1} ${host} check port ${new URL(operations).port}`;
+  });
+  const changes: readonly [RegExp, string][] = [
+    [/^resolvers docker\n(?: +.*\n)+/m, ''],
+    [/ port 9100(.*) resolvers docker init-addr none$/m, '$1'],
+    // It takes two descriptors for each, and not every machine lets a test have so many.
+    [/^ +maxconn 10000$/m, '  maxconn 1000'],
+    // A door on a loopback address is asked by no other name.
+    [/ hdr Host notes$/m, ' hdr Host localhost'],
+    [/bind :8080$/m, `bind 127.0.0.1:${port}`],
+    [/^ +server-template notes 3 notes:8080$/m, servers.join('\n')],
+  ];
+  return changes.reduce((config, [from, to]) => {
+    assert.match(config, from);
+    return config.replace(from, to);
+  }, text('haproxy.cfg'));
+}
+
+test('behind the balancer of the compose file nobody is refused while an instance is stopped', {
+  skip: haproxy === undefined && 'there is no haproxy (Debian: apt-get install haproxy)',
+}, async (context) => {
+  const database = await makeDatabase();
+  const environment = { ...environmentOf(database.address), NINEFOLD_DRAIN_DELAY: notes.environment.NINEFOLD_DRAIN_DELAY ?? '' };
+  try {
+    const instances: Instance[] = [];
+    for (let n = 0; n < notes.deploy.replicas; n++) instances.push(await started(context, environment));
+    const adding = run(['keys', 'add', '/service/service.yaml', '--user', 'writer', '--id', 'w1'], environment);
+    const [secret] = (await Array.fromAsync(adding.stdout ?? [])).join('').trim().split('\n');
+    const port = await freePort();
+    const config = join(folder, 'haproxy.cfg');
+    writeFileSync(config, haproxyFor(instances, port));
+    const balancer = spawn(String(haproxy), ['-db', '-f', config], { stdio: 'ignore' });
+    context.after(() => balancer.kill('SIGKILL'));
+    const statuses = new Map<number | string, number>();
+    const headers = { 'x-key': String(secret), 'content-type': 'application/json' };
+    const write = async () => {
+      const body = JSON.stringify({ text: 'a' });
+      const answer = await fetch(`http://127.0.0.1:${port}/notes`, { method: 'POST', headers, body });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const isUp = () =>
+      write().then(
+        (status) => status === 201,
+        () => false,
+      );
+    for (const until = Date.now() + 60_000; !(await isUp()); await delay(20))
+      assert.ok(Date.now() < until, 'the balancer finds nobody ready');
+    const [first] = instances as [Instance, ...Instance[]];
+    first.child.kill('SIGTERM');
+    const ended = once(first.child, 'exit').then(([code]) => code);
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    for (let after = 0; after < 20; after += isOver ? 1 : 0) {
+      const status = await write().catch(String);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      await delay(10);
+    }
+    assert.equal(await ended, 0);
+    assert.deepEqual([...statuses.keys()], [201]);
   } finally {
     await database.drop();
   }

@@ -32,7 +32,7 @@ const leftToLong = [
   /^test\/verify-(?:links|listeners|lists|look-ups|moved-rows|no-credentials|not-there|older-words|openapi-alone|own-rows|quay)\./,
   /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|signed-requests|silence|skips|stand-ins|stated|strange)\./,
   /^test\/verify-(?:tenants|told-in-part|tries|trouble|values|words|workshop)\./,
-  /^test\/(?:clients\/|crash\.|chaos\.|deploy\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
+  /^test\/(?:clients\/|crash\.|chaos\.|deploy(?:-image)?\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|postgres-asked|derived-laws|kinds-toys-delivered)\./,
 ];
 /** What needs a PostgreSQL, or another server. */
