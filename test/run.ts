@@ -37,7 +37,7 @@ const leftToLong = [
 ];
 /** What needs a PostgreSQL, or another server. */
 const needsPostgres =
-  /^test\/(?:postgres-(?:backup|processes|lost-answers|long-reads|online|plans|rates|spoken)|redis-rates|broker|workers|chaos|deploy)\./;
+  /^test\/(?:postgres-(?:backup|collation|processes|lost-answers|long-reads|online|plans|rates|spoken)|redis-rates|broker|workers|chaos|deploy)\./;
 const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
 const isOfVerify = (file: string) => file.startsWith('test/verify-');
 const isChosen = (file: string) => (isLong ? isLeft(file) || asksHowLong.test(readFileSync(file, 'utf8')) : !isLeft(file));
@@ -73,7 +73,7 @@ const dialect = /^test\/store(?:-outbox)?\.test\./;
 
 /** The tests of the store's contract and of what stands on it, which are run on PostgreSQL too. */
 const onPostgres =
-  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-(?:backup|processes|lost-answers|long-reads|online|plans|rates|spoken)|redis-rates|broker|workers|chaos|deploy|timers|limits-(?:at-once|quotas|rates))\./;
+  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-(?:backup|collation|processes|lost-answers|long-reads|online|plans|rates|spoken)|redis-rates|broker|workers|chaos|deploy|timers|limits-(?:at-once|quotas|rates))\./;
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;
