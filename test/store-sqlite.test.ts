@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -159,6 +159,14 @@ test('between two changes readers stay in one transaction, and a tool of others 
   await assert.rejects(insert('a'));
   assert.equal(count(), 1);
   await store.close();
+});
+
+test('a folder that is named as a store by mistake stays open to whom it was', (context) => {
+  const at = folder(context);
+  chmodSync(at, 0o755);
+  assert.throws(() => openSqlite(at), /cannot be opened/);
+  assert.equal(statSync(at).mode & 0o777, 0o755);
+  rmSync(`${at}-lock`, { force: true });
 });
 
 test('a file that is no store is left alone', async (context) => {

@@ -54,8 +54,9 @@ export function removeFile(path: string): void {
 }
 
 function closeToOthers(path: string): void {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & 0o007) === 0) return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  // A folder that is named by mistake is no store, and whose it is, is none of ours.
+  if (!found?.isFile() || (found.mode & 0o007) === 0) return;
   try {
     chmodSync(path, 0o600);
   } catch {
