@@ -20,7 +20,9 @@ export function withSecondWave(draw: Draw, tree: JsonMap): JsonMap {
     ...rest,
     resources: mapped(resources, (resource, name) => withRows(draw, withChildren(draw, resource, name, names))),
     endpoints: {
-      ...mapped(endpoints, (endpoint, key) => (key.includes(' /') ? withChoices(draw, endpoint) : endpoint)),
+      ...mapped(endpoints, (endpoint, key) =>
+        key.includes(' /') ? withParameters(draw, withChoices(draw, endpoint), key) : endpoint,
+      ),
       ...prefixes(draw, names),
     },
     authentication: { ...mapOf(authentication), schemes: { ...schemesOf(authentication), ...signedSchemes(draw) } },
@@ -31,6 +33,10 @@ export function withSecondWave(draw: Draw, tree: JsonMap): JsonMap {
       ...pick<JsonMap>(draw, [{}, { order: 'any' }, { order: ['parameters', 'body'] }, { order: ['caller', 'row', 'user'] }]),
       codes: {
         ...mapOf(mapOf(errors).codes),
+        ...pick<JsonMap>(draw, [
+          {},
+          { long: { status: 414, when: 'limit.size.url' }, headed: { status: 431, when: ['limit.size.headers'] } },
+        ]),
         ...pick<JsonMap>(draw, [{}, { elsewhere: { status: 308, when: 'resource.moved', message: 'It has another name.' } }]),
       },
     },
@@ -112,6 +118,15 @@ function withChoices(draw: Draw, endpoint: JsonMap): JsonMap {
     ...pick<JsonMap>(draw, [{}, {}, { ties: 'newest' }]),
     ...pick<JsonMap>(draw, [{}, {}, { moved: 'params.old == "a" ? "b" : null' }]),
   };
+}
+
+/** A part of the path that names no row, and rows below of which each value that is sent has to be there. */
+function withParameters(draw: Draw, endpoint: JsonMap, key: string): JsonMap {
+  const [, name] = /\{(\w+)\}/.exec(key) ?? [];
+  if (endpoint.parameters !== undefined || !pick(draw, [true, false])) return endpoint;
+  const apart: JsonMap = name === undefined ? {} : { [name]: { in: 'path', filters: 'none', enum: ['a', 'b'] } };
+  const several: JsonMap = { kids: { in: 'query', filters: 'kid.of.name', split: pick(draw, [',', '|', ' ']), match: 'all' } };
+  return { ...endpoint, parameters: { ...apart, ...pick<JsonMap>(draw, [{}, several]) } };
 }
 
 function signedSchemes(draw: Draw): JsonMap {
