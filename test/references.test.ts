@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { check, parseDocument } from '../src/index.ts';
 import { tryService } from './serving/tried.ts';
 
 const team = `
@@ -130,4 +131,25 @@ errors: { payload: problem, codes: { nobody: { status: 409, when: reference.miss
   assert.equal((await send('POST', '/notes', { headers, body: {} })).status, 201);
   assert.deepEqual(failures, []);
   await close();
+});
+
+test('a reference to what is told apart by numbers is a text in conditions, and what is written instead of it is said', () => {
+  const remedies = (set: string) =>
+    check(
+      parseDocument(
+        `
+resources:
+  issue: { identifier: { field: id, generate: integer }, fields: { id: integer }, required: [id] }
+  vote:
+    identifier: { field: id, generate: integer }
+    fields: { id: integer, issue: { ref: issue }, n: { type: integer, readOnly: true, set: { create: "${set}" } } }
+    required: [id, issue]
+endpoints: { POST /votes: { does: create vote } }
+`,
+        'votes.yaml',
+      ),
+    ).findings.flatMap(({ code, remedy }) => (code.startsWith('expressions/') ? [remedy] : []));
+  assert.deepEqual(remedies('next.issue'), ['Write `int(…)`; a reference is read as a text.']);
+  assert.deepEqual(remedies('next.issue == 1 ? 1 : 2'), ['A reference is read as a text: write `int(next.issue)`.']);
+  assert.deepEqual(remedies('int(next.issue) == 1 ? int(next.issue) : 2'), []);
 });

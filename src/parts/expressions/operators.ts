@@ -222,9 +222,18 @@ function fieldAgainstNull({ operator, left, right }: NodeOf<'binary'>): NodeOf<'
   return right.op === 'field' && isNull(left) ? right : undefined;
 }
 
+/** Whether it is a reference to what is told apart by numbers. */
+function isCounted(type: CelType | undefined): boolean {
+  return type?.is === 'ref' && type.isInteger;
+}
+
 function noOperator(walking: TypeWalk, node: NodeOf<'binary'>, left: CelType, right: CelType): void {
   const mixed = [left.is, right.is].includes('int') && [left.is, right.is].includes('double');
-  const remedy = mixed ? 'Mixed arithmetic needs a cast: `double(…)` or `int(…)`.' : undefined;
+  const counted = [node.left, node.right].find((_, at) => isCounted([left, right][at]));
+  const asNumber = counted && [left.is, right.is].includes('int') ? counted : undefined;
+  const remedy = mixed
+    ? 'Mixed arithmetic needs a cast: `double(…)` or `int(…)`.'
+    : asNumber && `A reference is read as a text: write \`int(${walking.textOf(asNumber)})\`.`;
   walking.report(node, 'type', `\`${node.operator}\` has no meaning between ${typeName(left)} and ${typeName(right)}.`, remedy);
 }
 
