@@ -112,7 +112,7 @@ test('a rule finds a row by the reference to it, whatever the type of its identi
 });
 
 test('who asks and has no row yet is told that it refers to nothing, and nothing failed', async () => {
-  const { service, send, close, failures } = await tryService(`
+  const document = `
 resources:
   person: { identifier: { field: id, generate: client }, fields: { id: string }, required: [id] }
   note: { identifier: { field: id, generate: uuid }, fields: { id: string, by: { ref: person, readOnly: true, set: { create: caller.id } } }, required: [id] }
@@ -122,7 +122,10 @@ authentication:
   schemes: { key: { type: api_key, header: X-Key } }
   permissions: [{ allow: [create person, create note], to: writer }]
 errors: { payload: problem, codes: { nobody: { status: 409, when: reference.missing } } }
-`);
+`;
+  const told = check(parseDocument(document, 'people.yaml')).findings.map(({ code }) => code);
+  assert.ok(!told.includes('errors/cannot-arise'), 'it arises');
+  const { service, send, close, failures } = await tryService(document);
   const { secret } = (await service.administer('keys add', { user: 'writer', id: 'w1' })) as { secret: string };
   const headers = { 'x-key': secret };
   const { status, json } = await send('POST', '/notes', { headers, body: {} });

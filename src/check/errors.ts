@@ -251,12 +251,10 @@ function arisesAllTheSame({ spec }: Subject): Wrong[] {
 
 /** Whether something open, or a list that is not the whole, may make a condition arise; then nothing is known about it. */
 function mayArise({ spec, names }: Subject, condition: ErrorCondition): boolean {
-  return !names.operations.closed || (deciding[generalCondition(condition)] ?? nothing)(spec);
+  return !names.operations.closed || deciding[generalCondition(condition)]?.(spec) === true;
 }
 
 type Undecided = (spec: Spec) => boolean;
-const nothing: Undecided = () => false;
-
 const requests: Undecided = ({ resources }) => resources.others !== undefined || fieldsAreOpen({ resources });
 
 /** What each condition depends on, where that can be open. */
@@ -267,7 +265,7 @@ const deciding: Readonly<Partial<Record<ErrorCondition, Undecided>>> = {
   'caller.unknown': ({ authentication }) => isOpen(authentication.schemes),
   'caller.forbidden': ({ authentication }) => isOpen(authentication.permissions) || isOpen(authentication.schemes),
   'resource.exists': requests,
-  'reference.missing': requests,
+  'reference.missing': (spec) => requests(spec) || setsReference(spec),
   'reference.held': requests,
   'transition.illegal': ({ states }) =>
     isOpen(states.all) || states.others !== undefined || entriesOf(states.all).some(([, machine]) => isOpen(machine)),
@@ -283,6 +281,12 @@ const deciding: Readonly<Partial<Record<ErrorCondition, Undecided>>> = {
     versioning.others !== undefined ||
     entriesOf(versioning.versions).some(([, { deprecation, current }]) => isOpen(deprecation) && !current),
 };
+
+/** Whether the service sets a reference, which may lead to a row that is not there. */
+function setsReference({ resources }: Spec): boolean {
+  const fields = entriesOf(resources.all).flatMap(([, resource]) => entriesOf(resource.fields));
+  return fields.some(([, { ref, set }]) => ref !== undefined && Object.keys(set).length > 0);
+}
 
 function isOpen(fact: Fact<unknown>): boolean {
   return !isStated(fact) && fact.standing !== 'none';
