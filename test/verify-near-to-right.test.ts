@@ -13,13 +13,15 @@ purpose:
 resources:
   shelf:
     identifier: { field: id, generate: uuid }
-    fields: { id: string, name: { type: string, maxLength: 20 } }
-    required: [id, name]
+    fields: { id: string, name: { type: string, maxLength: 20 }, shut: { type: boolean, default: false } }
+    required: [id, name, shut]
   ware:
     identifier: { field: id, generate: uuid }
     fields:
       id: string
-      shelf: { ref: shelf }
+      shelf: { ref: shelf, immutable: true }
+      spare: { ref: shelf }
+      number: { type: integer, readOnly: true, generate: integer, within: shelf }
       label: { type: string, minLength: 1, maxLength: 20 }
       price: { type: integer, minimum: 1, maximum: 90000 }
       fragile: { type: boolean, default: false }
@@ -28,7 +30,7 @@ resources:
       offer: { type: integer, readOnly: true, set: { sell: request.offer } }
       ended_at: { type: string, format: date-time, readOnly: true, set: { expire: now } }
       why: { type: string, readOnly: true, set: { expire: "'too old'" } }
-    required: [id, shelf, label, price, fragile, state]
+    required: [id, shelf, number, label, price, fragile, state]
 states:
   shelf: none
   ware:
@@ -40,7 +42,10 @@ endpoints:
   POST /shelves: { does: create shelf }
   GET /shelves/{id}: { does: read shelf }
   POST /wares: { does: create ware, idempotency: { header: Once } }
-  GET /wares: { does: list ware, order: price }
+  GET /wares:
+    does: list ware
+    order: price
+    parameters: { states: { in: query, type: string, filters: state, split: "," } }
   GET /wares/{id}: { does: read ware }
   PATCH /wares/{id}: { does: update ware }
   POST /wares/{id}/sell:
@@ -66,6 +71,7 @@ errors:
     reused: { status: 422, when: idempotency.reused }
     state: { status: 409, when: transition.illegal.state }
     size: { status: 413, when: limit.size }
+    shut: { status: 409, on: [create ware, update ware], if: "has(next.spare) && next.spare.shut" }
     broken: { status: 500, when: internal }
     down: { status: 503, when: service.unavailable }
     late: { status: 503, when: limit.time }
@@ -78,6 +84,15 @@ const served = (from: string, to: string): StandOptions => {
   assert.ok(document.includes(from), from);
   return { served: document.replace(from, to) };
 };
+
+/** Numbers that go on with each creation that is refused for its body. */
+function skipping(): NonNullable<StandOptions['spoil']> {
+  let refused = 0;
+  return ({ method, target, status, text }) => {
+    if (method === 'POST' && target === '/wares' && status === 422) refused += 1;
+    return { text: text.replace(/"number":(\d+)/, (_all, number) => `"number":${Number(number) + refused}`) };
+  };
+}
 
 /** What is not as stated, the fact that says so, and the trials that see it. */
 const faults: readonly (readonly [
@@ -147,13 +162,26 @@ const faults: readonly (readonly [
     'of rows that are alike the newest comes first',
     ['response payload shapes', 'GET /wares'],
     ['endpoints/lists'],
-    served('order: price', 'order: price, ties: newest'),
+    served('order: price', 'order: price\n    ties: newest'),
   ],
   [
     'a key is not looked at',
     ['parameters', 'POST /wares'],
     ['endpoints/idempotency'],
     { bend: ({ headers }) => ({ headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'once')) }) },
+  ],
+  ['a refusal uses up a number', ['allowed values', 'ware.number'], ['resources/counted'], { spoil: skipping() }],
+  [
+    'the first of several states alone is looked for',
+    ['parameters', 'GET /wares'],
+    ['endpoints/lists'],
+    { bend: ({ target }) => ({ target: target.replace(/(states=[a-z]+)(?:,|%2C)[a-z,%C2]+/, '$1') }) },
+  ],
+  [
+    'a change may refer to what a creation may not',
+    ['conditions', 'shut'],
+    ['errors/own'],
+    served('on: [create ware, update ware], if', 'on: [create ware], if'),
   ],
   [
     'an operation is not there yet',

@@ -17,6 +17,7 @@ import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/field-rules.ts';
 import { closedPlaces, otherNotTaken, unstatedRefused } from '../trials/resources/fixed.ts';
+import { afterRefusal } from '../trials/resources/identifiers.ts';
 import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.ts';
 import { firedStates, statesCounted, wordsRead } from '../trials/resources/rows-counted.ts';
 import { hiddenLater, pagedLists } from '../trials/resources/shown-later.ts';
@@ -39,7 +40,7 @@ export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
   if (kind === 'allowed values')
     looks.push(
       ...derivedLooks(model, resource, field),
-      ...countedLooks(resource, field),
+      ...countedLooks(model, resource, field),
       ...ruleLooks(model, resource, field),
       ...childrenLooks(model, resource, field),
       ...broughtBackLooks(model, resource, field),
@@ -156,12 +157,13 @@ function ruleLooks(model: Model, resource: Resource, field: Field): Obligation[]
   );
 }
 
-/** What is counted was seen to be the next, and the first within something else. */
-function countedLooks(resource: Resource, field: Field): Obligation[] {
+/** What is counted was seen to be the next, after a refusal too, and the first within something else. */
+function countedLooks(model: Model, resource: Resource, field: Field): Obligation[] {
   const made = generatedOf(resource, field);
   if (!made || 'wrong' in made || !made.counts) return [];
   const isWithinRows = field.within !== undefined && entryOf(resource.fields, field.within)?.ref !== undefined;
-  return ['next', ...(isWithinRows ? ['anew'] : [])].map((look) => ({
+  const isSentMore = model.endpointsThat('create', resource.name).some((endpoint) => bodyMedia(endpoint) !== undefined);
+  return ['next', ...(isSentMore ? [afterRefusal] : []), ...(isWithinRows ? ['anew'] : [])].map((look) => ({
     name: `counted, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
   }));

@@ -32,15 +32,17 @@ export function* imagine(
   if (!condition) return;
   const slots = conditionSubjectsOf(session, endpoint, model.expressions.readsOf(condition, endpoint.operation));
   const [caller] = callersFor(session, endpoint);
-  const holds = (scene: Scene): boolean | undefined => {
-    const context = { ...contextOf(session, endpoint, slots, scene), ...callerContext(caller) };
+  const holds = (scene: Scene, some: readonly ConditionSubject[] = slots): boolean | undefined => {
+    const context = { ...contextOf(session, endpoint, some, scene), ...callerContext(caller) };
     const evaluated = model.expressions.evaluate(condition, endpoint.operation, { context });
     return typeof evaluated === 'object' && typeof evaluated.value === 'boolean' ? evaluated.value : undefined;
   };
   const states = statesFor(session, endpoint);
   const hints = hintsIn(condition.source);
   const seen = new Set<string>();
-  const canBe = makeable(endpoint, holds);
+  // What the body refers to anew is not what the row refers to.
+  const stored = slots.filter(({ from }) => from?.key !== 'body');
+  const canBe = makeable(endpoint, (scene) => holds(scene, stored));
   for (let draw = 0; draw < draws; draw++) {
     const values = new Map(slots.map((slot) => [slot.key, drawn(session, slot, draw, hints)]));
     const scene = { values, state: states[draw % states.length] };

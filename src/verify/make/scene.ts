@@ -11,6 +11,7 @@ import { machineAsked, machinesOf } from '../../parts/states.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import { NotSeen } from '../model/expressions.ts';
+import { mayHold } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
@@ -59,9 +60,17 @@ export function conditionSubjectsOf(session: Session, endpoint: Endpoint, reads:
       if (root !== 'resource' || isNew) want('body', base, { resource, via: endpoint });
       if (root !== 'request' && !isNew) want('row', base, { resource });
     }
-    if (follows) wantFollowed(session, { key: own, resource, field: name, path, follows }, want);
+    // What a change may refer to anew is said by its body.
+    const isSaidAnew = root === 'next' && !isNew && mayReferAnew(session, endpoint, resource, name);
+    if (follows) wantFollowed(session, { key: isSaidAnew ? 'body' : own, resource, field: name, path, follows }, want);
   }
   return [...wanted].map(([key, one]) => slotOf(session, key, one));
+}
+
+function mayReferAnew({ model }: Session, endpoint: Endpoint, resource: string, name: string): boolean {
+  const verb = statedValue(endpoint.does)?.verb;
+  const field = entryOf(model.resource(resource)?.fields, name);
+  return (verb === 'update' || verb === 'replace') && field !== undefined && !field.immutable && mayHold(model, endpoint, name);
 }
 
 interface Wanted {

@@ -67,12 +67,24 @@ export async function stage(
     ...(scene.state !== undefined && { state: scene.state }),
   });
   beside.unshift((await lookAt(session, row)).done);
-  const [caller] = callersFor(session, endpoint, row);
+  const callers = callersFor(session, endpoint, row);
+  const caller = callers.find((one) => writesAll(session, resource, one, own?.body ?? {})) ?? callers[0];
   const headers = await session.preconditions(endpoint, row, caller);
   const drafting = { bound: new Set<string>(), make: (target: string) => session.make(target).then(({ id }) => id) };
   const json = await draftBody(session, endpoint, { ...drafting, changes: row, ...own });
   const request = await requestAbout(session, row, endpoint, { caller, headers, ...(json !== undefined && { json }) });
   return { request, beside, row, marks: [] };
+}
+
+/** Whether somebody may write each of some members of a row. */
+function writesAll(
+  { model }: Session,
+  resource: string,
+  { user }: TrialCaller,
+  body: Readonly<Record<string, Symbolic>>,
+): boolean {
+  const fields = model.resource(resource)?.fields;
+  return Object.keys(body).every((name) => entryOf(fields, name)?.writable?.includes(user) !== false);
 }
 
 function depthOf({ key }: ConditionSubject): number {

@@ -7,6 +7,7 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Choosing, Parameter } from '../../../parts/parameters.ts';
 import { type Reach, reachOf } from '../../../parts/reach.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { machineOn } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow, WantedRow } from '../../exchange/row.ts';
@@ -14,6 +15,7 @@ import type { Done } from '../../exchange/step.ts';
 import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
 import type { OwnList } from '../../make/own-list.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import { statesOf } from '../../make/walk.ts';
 import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import { isFreeText, OwnText, valuesApart } from '../../values/apart.ts';
@@ -51,8 +53,21 @@ export function choosableOf(session: Session, endpoint: Endpoint, parameter: Par
   const reach = reachOf(spec, name, path);
   session.need(!('wrong' in reach), `${path} leads nowhere`);
   const [first = ''] = reach.names;
+  const byState = reach.resource === name && reach.names.length === 1 ? chosenByState(session, parameter, reach) : undefined;
+  if (byState) return byState;
   session.need(isSendable(session.model, reach.resource, first), `${path} is not sent`);
   return along(session, parameter, chooses as PathChoosing, reach, own);
+}
+
+/** Rows in the state in which they begin, asked for by that state and by another, in either order where several are taken. */
+function chosenByState({ model }: Session, { op, chooses }: Parameter, reach: Reach): Choosable | undefined {
+  const machine = machineOn(model.spec.states, reach.resource, reach.names[0] ?? '');
+  const [begun] = machine?.initial ?? [];
+  const other = machine && begun ? statesOf(machine).find((state) => state !== begun.state) : undefined;
+  if (!begun || other === undefined || (op !== '=' && op !== 'in')) return undefined;
+  const areSeveral = op === 'in' || (chooses?.by === 'path' && chooses.split !== undefined);
+  const asks = areSeveral ? [[other, begun.state], [begun.state, other], [other]] : [begun.state, other];
+  return { bodies: [{}, {}], asks, reach };
 }
 
 function along(session: Session, parameter: Parameter, chooses: PathChoosing, reach: Reach, own: OwnText): Choosable {

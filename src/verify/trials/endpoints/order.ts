@@ -30,14 +30,18 @@ export function pagesOf(answer: TrialExchange | readonly TrialExchange[]): reado
   return isExchange(answer) ? [answer] : answer;
 }
 
-/** Whether the rows of a page come in an order. */
-function judgeOrder(session: Session, pages: readonly TrialExchange[], order: Endpoint['order']): Judgement {
+/** Whether the rows of a page come in an order; of a list in which nobody else makes rows, those of all pages do, and each is on one of them. */
+function judgeOrder(session: Session, pages: readonly TrialExchange[], order: Endpoint['order'], isOwn: boolean): Judgement {
   if (!pages.every(isDone)) return moot('there are no two rows');
   const { model } = session;
   const stated = pages[0]?.endpoint && (statedValue(pages[0].endpoint.pagination ?? model.spec.limits.pagination) ?? undefined);
   const shown = pages.map((page) => rowsOf(session, page) ?? []);
   // Where rows that others make move the pages on, only what stands on one page is in order.
-  const runs = stated && !pageStyle(stated.style).isSteady ? shown : [shown.flat()];
+  const runs = stated && !isOwn && !pageStyle(stated.style).isSteady ? shown : [shown.flat()];
+  const field = model.identifierField(resourceOfEffect(statedValue(pages[0]?.endpoint?.does)) ?? '');
+  const ids = isOwn ? shown.flat().map((row) => String(row[field])) : [];
+  const again = ids.find((id, at) => id !== 'undefined' && ids.indexOf(id) < at);
+  if (again !== undefined) return { promised: 'each row on one of the pages, in one order', seen: `${again} on two of them` };
   const judged = runs.filter((rows) => rows.length > 1).map((rows) => judgeRun(rows, order));
   return judged.find(isFlaw) ?? (judged.length === 0 ? moot('there are no two rows') : judged.find((one) => one !== undefined));
 }
@@ -125,7 +129,8 @@ export async function listInOrder(session: Session, endpoint: Endpoint): Promise
     reason: 'order',
     at: `${endpoint.at}/order`,
     of: [seen] as const,
-    judge: (answer: TrialExchange | readonly TrialExchange[]) => judgeOrder(session, pagesOf(answer), usualOrder(endpoint)),
+    judge: (answer: TrialExchange | readonly TrialExchange[]) =>
+      judgeOrder(session, pagesOf(answer), usualOrder(endpoint), list.isOwn),
   });
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
@@ -196,7 +201,7 @@ function claimSorted(
     judge(answer: TrialExchange | readonly TrialExchange[]) {
       const pages = pagesOf(answer);
       const order = orderIn(pages);
-      return order.length === 0 ? moot('it was not asked for') : judgeOrder(session, pages, order);
+      return order.length === 0 ? moot('it was not asked for') : judgeOrder(session, pages, order, list.isOwn);
     },
   });
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));

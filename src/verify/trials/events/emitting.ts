@@ -27,6 +27,7 @@ import { endAll, eventMs, type Listening } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import { eventsIn, kindsAbout } from './heard.ts';
 import { listenTo } from './listened.ts';
+import { putAgain } from './put-again.ts';
 import { canListen, changing, deliveryFact, everybody, hear, kindsFact } from './reached.ts';
 import { asksFor, subscriberMade } from './subscribing.ts';
 
@@ -44,29 +45,33 @@ export const emitting: Trial = {
       yield caseOf(model, operation, 'full');
       // With as little as it takes, conditions on what changed do not hold.
       if (statedValue(operation.endpoint?.does)?.verb === 'update') yield caseOf(model, operation, 'plain');
+      if (statedValue(operation.endpoint?.does)?.verb === 'upsert') yield caseOf(model, operation, 'full', ofWhatIsThere);
       yield* conditionedCases(model, operation);
     }
   },
 };
 
-function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Case {
+/** What the name of a case says of a row that is there before it is put. */
+const ofWhatIsThere = ', of what is there';
+
+function caseOf(model: Model, operation: Operation, style: 'plain' | 'full', there = ''): Case {
   const kinds = kindsAbout(model, operation);
   const facts = kinds.flatMap(({ name: subject }) => [
     { kind: 'emitting operations', subject },
     { kind: 'payload shapes', subject },
   ]);
   return {
-    name: `${operation.name}, ${style === 'full' ? 'with all that can be sent' : 'with little'}`,
+    name: `${operation.name}, ${style === 'full' ? 'with all that can be sent' : 'with little'}${there}`,
     facts: [...facts, kindsFact, deliveryFact],
     async run(session: Session) {
-      const { ears, shown, acted } = await carriedOut(session, operation, style);
+      const { ears, shown, acted } = await carriedOut(session, operation, style, there !== '');
       await listenTo(session, { operation, kinds, shown, acted }, ears);
     },
   };
 }
 
 /** The operation, with everybody listening; what the service's own rules refuse is drawn anew. @throws {Untestable} */
-async function carriedOut(session: Session, operation: Operation, style: 'plain' | 'full') {
+async function carriedOut(session: Session, operation: Operation, style: 'plain' | 'full', isThere: boolean) {
   const { endpoint, name } = operation;
   if (!endpoint) throw new Untestable(`no caller reaches ${name}`);
   const verb = statedValue(endpoint.does)?.verb;
@@ -74,7 +79,9 @@ async function carriedOut(session: Session, operation: Operation, style: 'plain'
   const first = verb === 'transition' || verb === 'delete' ? 'full' : 'whole';
   let why = '';
   for (const drawn of [first, 'full', 'plain'] as const) {
-    const readied = await tellingOf(session, operation, () => ready(session, endpoint, { style: drawn }));
+    const readied = isThere
+      ? await putAgain(session, endpoint, drawn)
+      : await tellingOf(session, operation, () => ready(session, endpoint, { style: drawn }));
     const { row } = readied;
     const request = style === 'full' ? readied.request : withLittle(session, operation, readied);
     const shown = row && (await lookAt(session, row));

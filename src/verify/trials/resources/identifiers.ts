@@ -6,14 +6,18 @@ import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Identifier, Resource } from '../../../parts/resources.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { TrialRow } from '../../exchange/row.ts';
+import type { SampleStyle, TrialRow, WantedRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { membersSent } from '../../make/fields-sent.ts';
 import { lookAt } from '../../make/look.ts';
 import { remove } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
+import { withMember } from '../../values/at-path.ts';
+import { bodyBreaks } from '../endpoints/members-begun.ts';
 
 /** Identifiers have their form, are told by `Location`, name one row each, and are not used again. */
 export const identifiers: Trial = {
@@ -144,22 +148,73 @@ async function count(session: Session, counting: Counting): Promise<void> {
   const first = await makeIn(session, counting, parent);
   const second = await makeIn(session, counting, parent);
   claimNext(session, counting, first, second, 'next');
+  const refused = await refuse(session, counting, parent);
+  const style = refersToItself(model, resource) ? 'plain' : 'whole';
+  const third = refused && (await makeIn(session, counting, parent, style));
+  if (third) claimNext(session, counting, second, third, afterRefusal, refused);
+  const last = third ?? second;
   if (target !== undefined) {
     const other = await makeIn(session, counting, await session.make(target));
     claimFirst(session, counting, other);
   }
   if (model.endpointsThat('delete', resource.name).length === 0) return;
-  const gone = await remove(session, second);
+  const gone = await remove(session, last);
   session.need(isDone(gone.value), `it could not be deleted: ${gone.value.status}`);
-  claimNext(session, counting, second, await makeIn(session, counting, parent), 'never again');
+  claimNext(session, counting, last, await makeIn(session, counting, parent), 'never again');
 }
 
-function makeIn(session: Session, { resource, field }: Counting, parent: TrialRow | undefined): Promise<TrialRow> {
-  const within = field.within;
-  if (!parent || within === undefined) return session.make(resource.name);
+/** Whether whoever makes a row with everything in it makes another one for it to refer to. */
+function refersToItself(model: Model, { name, fields }: Resource): boolean {
+  const targets = entriesOf(fields).flatMap(([, { ref }]) => ref ?? []);
+  const further = targets.flatMap((target) => entriesOf(model.resource(target)?.fields).flatMap(([, { ref }]) => ref ?? []));
+  return [...targets, ...further].includes(name);
+}
+
+/** The look at a number that comes after a creation that was refused: no refusal leaves a gap. */
+export const afterRefusal = 'after a refusal';
+
+/** A creation that is refused for one of its members; nothing where none can be broken. */
+async function refuse(
+  session: Session,
+  counting: Counting,
+  parent: TrialRow | undefined,
+): Promise<Done<TrialExchange> | undefined> {
+  const { model } = session;
+  const { endpoint, ...plan } = await session.creation(counting.resource.name, wantedIn(session, counting, parent, 'plain'));
+  const { body, caller } = plan;
+  if (!endpoint || !body || !('value' in body)) return undefined;
+  for (const { path, shape } of membersSent(model, endpoint, caller)) {
+    const [broken] = path.length === 1 ? bodyBreaks(model, endpoint, shape) : [];
+    if (broken)
+      return session.send({
+        ...plan,
+        endpoint,
+        body: { ...body, value: withMember(body.value, path, broken.value) },
+        isWhole: true,
+      });
+  }
+  return undefined;
+}
+
+function makeIn(
+  session: Session,
+  counting: Counting,
+  parent: TrialRow | undefined,
+  style: SampleStyle = 'plain',
+): Promise<TrialRow> {
+  return session.make(counting.resource.name, wantedIn(session, counting, parent, style));
+}
+
+function wantedIn(
+  session: Session,
+  { resource, field: { within } }: Counting,
+  parent: TrialRow | undefined,
+  style: SampleStyle,
+): WantedRow {
+  if (!parent || within === undefined) return { style };
   const group = entryOf(resource.fields, within);
   const isSent = group !== undefined && isWritable(session.model.spec, resource, group);
-  return session.make(resource.name, { parents: { [within]: parent }, ...(isSent && { body: { [within]: parent.id } }) });
+  return { style, parents: { [within]: parent }, ...(isSent && { body: { [within]: parent.id } }) };
 }
 
 /** A row as its creation shows it, with its number; nothing where it is not shown. */
@@ -173,7 +228,14 @@ function numberShown(
   return row && value !== undefined ? { number: made.numberIn(value), row } : undefined;
 }
 
-function claimNext(session: Session, counting: Counting, one: TrialRow, other: TrialRow, reason: string): void {
+function claimNext(
+  session: Session,
+  counting: Counting,
+  one: TrialRow,
+  other: TrialRow,
+  reason: string,
+  refused?: Done<TrialExchange>,
+): void {
   const { model } = session;
   const { field } = counting;
   const { made: first } = one;
@@ -183,8 +245,9 @@ function claimNext(session: Session, counting: Counting, one: TrialRow, other: T
     fact: factOf(counting),
     at: `${field.at}/generate`,
     reason: `counted, ${reason}`,
-    of: [first, second] as const,
-    judge(before: TrialExchange, after: TrialExchange): Judgement {
+    of: [first, second, ...(refused ? [refused] : [])] as const,
+    judge(before: TrialExchange, after: TrialExchange, ...[between]: readonly TrialExchange[]): Judgement {
+      if (between && (isDone(between) || between.status >= 500)) return moot('nothing was refused in between');
       const [a, b] = [before, after].map((exchange) => numberShown(model, counting, exchange));
       if (!a || !b) return moot('no number is shown');
       if (field.within !== undefined && JSON.stringify(a.row[field.within]) !== JSON.stringify(b.row[field.within]))
