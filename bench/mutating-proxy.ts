@@ -1,11 +1,14 @@
-/** Our own service of an example behind a proxy that alters answers and requests on their way: the share that `verify` finds. */
+/** A service behind a proxy that alters answers and requests on their way, our own of an example or a real one of others: the share that `verify` finds. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { check, readDocument } from '../src/index.ts';
+import type { RealServer } from '../test/servers/server.ts';
+import { realServers, startReal } from '../test/servers/servers.ts';
 import { workThrough } from './faults/workers.ts';
 import { settingOf } from './proxy/alteration.ts';
 import { alterationsOf } from './proxy/alterations.ts';
-import type { Done, Work } from './proxy/worker.ts';
+import { openReal } from './proxy/opened.ts';
+import { type Done, tryAlteration, type Work } from './proxy/tried.ts';
 import { asMarkdown, asText, figure, type Table } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
 
@@ -16,6 +19,8 @@ export async function run(args: readonly string[]): Promise<number> {
     options: {
       document: { type: 'string', default: 'examples/parcels.md' },
       handlers: { type: 'string', default: 'examples/parcels.handlers.ts' },
+      server: { type: 'string' },
+      time: { type: 'string', default: '60' },
       only: { type: 'string', multiple: true, default: [] },
       seed: { type: 'string', default: '1' },
       every: { type: 'string', default: '1' },
@@ -25,7 +30,10 @@ export async function run(args: readonly string[]): Promise<number> {
       strict: { type: 'boolean', default: false },
     },
   });
-  const { document, handlers } = values;
+  const { handlers, server } = values;
+  const real = realServers.find(({ name }) => name === server);
+  if (server !== undefined && !real) throw new Error(`There is no server ${server}.`);
+  const document = real?.document ?? values.document;
   const all = alterationsOf(settingOf(check(await readDocument(document)).spec));
   const asked = all
     .filter(({ id, part }) => values.only.length === 0 || values.only.some((word) => id.includes(word) || part === word))
@@ -34,15 +42,35 @@ export async function run(args: readonly string[]): Promise<number> {
     for (const { id, part } of asked) console.log(`${part}: ${id}`);
     return 0;
   }
-  const calm: Work = { document, handlers, seed: Number(values.seed) };
+  const calm: Work = {
+    document,
+    handlers,
+    seed: Number(values.seed),
+    known: real?.breaches.map(({ breach }) => breach) ?? [],
+    timeMs: 1000 * Number(values.time),
+  };
   const queue = [calm, ...asked.map(({ id }) => ({ ...calm, alteration: id }))];
   const met: Done[] = [];
-  await workThrough<Work, Done>(join(import.meta.dirname, 'proxy/worker.ts'), queue, Number(values.workers), (done) => {
+  const tell = (done: Done): void => {
     met.push(done);
     const [first = 'not found'] = done.broken;
     process.stderr.write(`${done.part}: ${done.alteration}: ${done.altered} altered, ${figure(done.seconds)} s: ${first}\n`);
-  });
+  };
+  if (real) await overReal(real, queue, tell);
+  else await workThrough<Work, Done>(join(import.meta.dirname, 'proxy/worker.ts'), queue, Number(values.workers), tell);
   return report(met, values.markdown, values.strict);
+}
+
+/** One alteration after the other over a real server: over one that starts soon, each over its own. */
+async function overReal(server: RealServer, queue: readonly Work[], tell: (done: Done) => void): Promise<void> {
+  for (const some of server.startsSoon ? queue.map((work) => [work]) : [queue]) {
+    const running = await startReal(server);
+    try {
+      for (const work of some) tell(await tryAlteration(work, (changes) => openReal(server, running, changes)));
+    } finally {
+      await running.stop();
+    }
+  }
 }
 
 function report(met: readonly Done[], markdown: boolean, strict: boolean): number {

@@ -198,8 +198,10 @@ const benches = new Map<string, Bench>([
   [
     'proxy',
     {
-      about: 'alterations of answers and requests on their way, over our own service of an example: the share that is found',
-      options: '--only WORD  --seed 1  --workers 2  --markdown  --strict',
+      about:
+        'alterations of answers and requests on their way, over our own service of an example or a real server of others: the share that is found',
+      options:
+        '--server rabbitmq|azurite|parse  --only WORD  --every N  --time 60  --seed 1  --workers 2  --list  --markdown  --strict',
       load: () => import('./mutating-proxy.ts'),
     },
   ],

@@ -33,7 +33,7 @@ const leftToLong = [
   /^test\/verify-(?:read-only|refill|reproductions|rewriting|room|rows|seeded|selected|signed-requests|silence|skips|stand-ins|stated|strange)\./,
   /^test\/verify-(?:tenants|told-in-part|tries|trouble|values|words|workshop)\./,
   /^test\/(?:clients\/|crash\.|chaos\.|deploy(?:-image)?\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
-  /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|postgres-asked|derived-laws|kinds-toys-delivered)\./,
+  /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|real-servers|bounded-(?:memory|documents)|postgres-asked|derived-laws|kinds-toys-delivered)\./,
 ];
 /** What needs a PostgreSQL, or another server. */
 const needsPostgres =

@@ -1,4 +1,8 @@
 /** What is altered of the exchanges with a service that is right, and how an exchange is known. */
+import { randomUUID } from 'node:crypto';
+import { signingKeyOf } from '../../src/kinds/schemes/request-keys.ts';
+import type { RequestSigning } from '../../src/kinds/schemes/signing.ts';
+import { kindOfScheme, placed, type Scheme, schemePrefix } from '../../src/parts/authentication.ts';
 import type { Endpoint } from '../../src/parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../src/parts/fact.ts';
 import type { Spec } from '../../src/parts/spec.ts';
@@ -79,27 +83,55 @@ export function withRows(setting: Setting, resource: string, change: (row: Row) 
   const endpoint = setting.endpoints.find((one) => isOf(setting, one, passing));
   const effect = endpoint && statedValue(endpoint.does);
   if (passing.status >= 300 || !effect || !('resource' in effect) || effect.resource !== resource) return {};
-  const text = withJson(passing.text, (body) => {
-    if (effect.verb !== 'list') return change(body);
-    const [key, items] = Object.entries(body).find(([, value]) => Array.isArray(value)) ?? [];
-    return key === undefined || !Array.isArray(items) ? body : { ...body, [key]: items.map((row: Row) => change(row)) };
-  });
-  return { text };
+  const rowsOf = (items: readonly unknown[]): unknown[] => items.map((row) => change(row as Row));
+  const text = withJson(passing.text, (body) => (effect.verb === 'list' ? withItems(body, rowsOf) : change(body)));
+  return text === passing.text ? {} : { text };
+}
+
+/** The body of a list with its rows changed: a bare list, or the first list in it. */
+export function withItems(body: Row, change: (items: readonly unknown[]) => readonly unknown[]): unknown {
+  if (Array.isArray(body)) return change(body);
+  const [key, items] = Object.entries(body).find(([, value]) => Array.isArray(value)) ?? [];
+  return key === undefined || !Array.isArray(items) ? body : { ...body, [key]: change(items) };
 }
 
 /** Whose credential a request shows. */
-export function callerOf({ callers }: Setting, { headers }: { readonly headers: Bent['headers'] }): GivenCaller | undefined {
+export function callerOf({ spec, callers }: Setting, { headers }: Pick<Bent, 'headers'>): GivenCaller | undefined {
+  const [scheme] = schemesOf(spec);
+  const signing = scheme && signingOf(scheme);
   const shown = Object.values(headers).flatMap((value) => (Array.isArray(value) ? value : [value ?? '']));
-  return callers.find(({ credential }) => shown.some((value) => value.endsWith(credential)));
+  if (!signing) return callers.find(({ credential }) => shown.some((value) => value.endsWith(credential)));
+  return callers.find(({ credential }) => shown.some((value) => value.includes(credential.split(':')[0] ?? credential)));
+}
+
+/** Whether a request shows a good credential; of one that is signed nobody knows without signing it anew. */
+export function isGood(setting: Setting, request: Bent): boolean {
+  const [scheme] = schemesOf(setting.spec);
+  return scheme !== undefined && !signingOf(scheme) && callerOf(setting, request) !== undefined;
 }
 
 /** Headers with one caller's credential in the place of what is shown; without one, in the first header that a scheme names. */
-export function shownAs({ spec }: Setting, headers: Bent['headers'], caller: GivenCaller | undefined): Bent['headers'] {
-  const schemes = entriesOf(spec.authentication.schemes).map(([, scheme]) => scheme);
+export function shownAs({ spec }: Setting, request: Bent, caller: GivenCaller | undefined): Bent['headers'] {
+  const schemes = schemesOf(spec);
   const carriers = schemes.flatMap(({ carrier }) => statedValue(carrier) ?? []).map((name) => name.toLowerCase());
-  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !carriers.includes(name)));
+  const kept = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !carriers.includes(name)));
   const scheme = schemes.find(({ name }) => name === caller?.scheme) ?? schemes[0];
-  const carrier = scheme && statedValue(scheme.carrier);
-  if (!caller || carrier === undefined) return kept;
-  return { ...kept, [carrier.toLowerCase()]: caller.credential };
+  const carrier = scheme && statedValue(scheme.carrier)?.toLowerCase();
+  if (!caller || !scheme || carrier === undefined) return kept;
+  const signing = signingOf(scheme);
+  if (!signing) return { ...kept, [carrier]: caller.credential };
+  const [keyId = '', secret = ''] = caller.credential.split(':');
+  const key = signingKeyOf(signing.algorithms, secret);
+  const { method, target, text } = request;
+  const headers = Object.fromEntries(Object.entries(kept).map(([name, value]) => [name, String(value)]));
+  const toSign = { method, target, headers, body: text === '' ? undefined : Buffer.from(text), origin: '' };
+  const fields = key && signing.sign(toSign, { keyId, key }, { nowMs: Date.now(), nonce: randomUUID() });
+  return { ...kept, ...fields, [carrier]: `${schemePrefix(scheme) ?? ''} ${fields?.[carrier] ?? ''}` };
+}
+
+const schemesOf = (spec: Spec): Scheme[] => entriesOf(spec.authentication.schemes).map(([, scheme]) => scheme);
+
+function signingOf(scheme: Scheme): RequestSigning | undefined {
+  const proof = kindOfScheme(scheme)?.proof;
+  return proof?.by === 'signing' ? proof.compile(placed(scheme)) : undefined;
 }

@@ -5,6 +5,7 @@ import { type Alteration, type Altering, type Row, type Setting, type Told, with
 /** What goes wrong with each kind, however it is told, and with every delivery. */
 export function ofEvents({ spec }: Setting): Alteration[] {
   const kinds = entriesOf(spec.events.kinds).map(([kind]) => kind);
+  if (kinds.length === 0) return [];
   const of = (id: string, altering: Altering): Alteration => ({ id, part: 'events', altering });
   const body = (id: string, change: (body: Row) => unknown): Alteration =>
     of(id, { deliver: ({ text }) => ({ text: withJson(text, change) }) });

@@ -1,5 +1,7 @@
 /** Alterations of refusals, of limits, and of what versions are told. */
+import type { ErrorCode, ErrorPayload } from '../../src/parts/errors.ts';
 import { entriesOf, statedValue } from '../../src/parts/fact.ts';
+import type { Shape } from '../../src/parts/shape.ts';
 import type { Bent, Passing } from '../../test/verify/stand.ts';
 import { type Alteration, type Row, type Setting, withJson } from './alteration.ts';
 
@@ -22,30 +24,63 @@ export function ofErrors({ spec }: Setting): Alteration[] {
   const of = (id: string, change: Change): Alteration => ({ id, part: 'errors', altering: { spoil: change } });
   const refused = (id: string, change: (body: Row) => Row): Alteration =>
     of(id, (passing) => (passing.status >= 400 ? { text: withJson(passing.text, change) } : {}));
-  const isOf = (passing: Passing, code: string): boolean => passing.status >= 400 && passing.text.includes(`"${code}"`);
+  const payload = statedValue(spec.errors.payload);
+  const members = membersOf(payload);
+  const isOf = ({ status, text }: Passing, code: ErrorCode): boolean =>
+    status >= 400 && marksOf(code).some((mark) => text.includes(mark));
   return [
-    ...codes.flatMap(([code]) => [
-      of(`another status: ${code}`, (passing) => (isOf(passing, code) ? { status: passing.status === 400 ? 422 : 400 } : {})),
-      of(`another code: ${code}`, (passing) =>
-        isOf(passing, code) ? { text: passing.text.replaceAll(`"${code}"`, '"other_code"') } : {},
+    ...codes.flatMap(([name, code]) => [
+      of(`another status: ${name}`, (passing) => (isOf(passing, code) ? { status: passing.status === 400 ? 422 : 400 } : {})),
+      of(`another code: ${name}`, (passing) =>
+        isOf(passing, code) ? { text: marksOf(code).reduce(unmarked, passing.text) } : {},
       ),
-      of(`it is a success: ${code}`, (passing) => (isOf(passing, code) ? { status: 200 } : {})),
+      of(`it is a success: ${name}`, (passing) => (isOf(passing, code) ? { status: 200 } : {})),
     ]),
-    ...['type', 'title', 'status', 'code'].map((member) =>
-      refused(`${member} is left out`, (body) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== member))),
-    ),
-    refused('the status in the body is another', (body) => ({ ...body, status: 499 })),
+    ...members.map((member) => refused(`${member} is left out`, (body) => withoutMember(body, member.split('/')))),
+    ...(members.includes('status') ? [refused('the status in the body is another', (body) => ({ ...body, status: 499 }))] : []),
     refused('the inside is told', (body) => ({
       ...body,
       detail: 'TypeError: x is undefined\n    at handle (/srv/app/lib/handle.js:12:7)',
     })),
-    of('it is no problem document', (passing) =>
-      passing.status >= 400 ? { headers: { ...passing.headers, 'content-type': 'application/json' } } : {},
+    of('it is of another media type', (passing) =>
+      passing.status >= 400
+        ? { headers: { ...passing.headers, 'content-type': payload === 'problem' ? 'application/json' : 'text/plain' } }
+        : {},
     ),
     of('it is a page for people', (passing) =>
       passing.status >= 400 ? { headers: { ...passing.headers, 'content-type': 'text/html' }, text: '<h1>Sorry</h1>' } : {},
     ),
   ];
+}
+
+/** What tells of a code in a refusal: its name, or a constant of it. */
+function marksOf({ name, constants }: ErrorCode): string[] {
+  return [JSON.stringify(name), ...Object.values(constants).map((value) => `:${JSON.stringify(value)}`)];
+}
+
+const unmarked = (text: string, mark: string): string =>
+  text.replaceAll(mark, mark.endsWith('"') ? mark.replace(/"$/, '_too"') : `${mark}9`);
+
+/** The members that a refusal always has, those of maps in it as paths. */
+function membersOf(payload: ErrorPayload | undefined): string[] {
+  if (payload === undefined) return [];
+  if (payload === 'problem') return ['type', 'title', 'status', 'code'];
+  const within = (shape: Shape | undefined, above: string): string[] => {
+    const { properties = {}, required = [] } = (shape ?? {}) as {
+      readonly properties?: Readonly<Record<string, Shape>>;
+      readonly required?: readonly string[];
+    };
+    return required.flatMap((name) => [`${above}${name}`, ...within(properties[name], `${above}${name}/`)]);
+  };
+  return within(statedValue(payload.shape), '');
+}
+
+function withoutMember(body: Row, [name = '', ...below]: readonly string[]): Row {
+  const inner = body[name];
+  if (below.length === 0) return Object.fromEntries(Object.entries(body).filter(([one]) => one !== name));
+  if (typeof inner !== 'object' || inner === null) return body;
+  // What is neither null nor a text or number is a map or a list, and a list has none of these names.
+  return { ...body, [name]: withoutMember(inner as Row, below) };
 }
 
 /** What goes wrong with rates and sizes. */
@@ -107,6 +142,7 @@ function without(headers: Passing['headers'], name: string): Passing['headers'] 
 /** What goes wrong with versions that a header chooses. */
 export function ofVersions({ spec }: Setting): Alteration[] {
   const select = statedValue(spec.versioning.select);
+  if (!select) return [];
   const header = (select?.by === 'header' ? select.carrier : '').toLowerCase();
   const known = entriesOf(spec.versioning.versions).map(([name]) => name);
   const [oldest = '', newest = ''] = [known[0], known.at(-1)];

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../../src/parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../src/parts/fact.ts';
 import { allMachines } from '../../src/parts/states.ts';
+import type { Bent } from '../../test/verify/stand.ts';
 import { type Alteration, isOf, type Row, type Setting, withJson, withRows } from './alteration.ts';
 
 /** What goes wrong with the fields of every resource that has endpoints. */
@@ -28,7 +29,8 @@ function ofResource(setting: Setting, resource: string): Alteration[] {
     fields
       .filter(([name, { readOnly }]) => !readOnly && name !== made)
       .flatMap(([field]) => lost(setting, `${verb} ${resource}`, field));
-  return [...alterations, of('there is one more field', (row) => ({ ...row, zz_more: 1 })), ...sent('create'), ...sent('update')];
+  const more = stated?.additionalProperties ? [] : [of('there is one more field', (row) => ({ ...row, zz_more: 1 }))];
+  return [...alterations, ...more, ...['create', 'update', 'upsert', 'replace'].flatMap(sent)];
 }
 
 /** A member of a body that does not come to the service. */
@@ -37,9 +39,16 @@ function lost(setting: Setting, operation: string, field: string): Alteration[] 
   // What the path says is not sent.
   if (!endpoint || endpoint.path.includes(`{${field}}`)) return [];
   const bend: Alteration['altering']['bend'] = (request) =>
-    isOf(setting, endpoint, request) ? { text: withJson(request.text, (body) => without(body, field)) } : {};
+    isOf(setting, endpoint, request)
+      ? changed(
+          request.text,
+          withJson(request.text, (body) => without(body, field)),
+        )
+      : {};
   return [{ id: `${field} is passed over (${operation})`, part: 'resources', altering: { bend } }];
 }
+
+const changed = (text: string, to: string): Partial<Bent> => (to === text ? {} : { text: to });
 
 function resourceOf({ does }: Endpoint): string | undefined {
   const effect = statedValue(does);

@@ -158,7 +158,7 @@ async function documentOf(given: string): Promise<Document> {
 }
 
 /** A proxy in front of a port, which changes answers on their way back. */
-async function openProxy(port: number, { bend, spoil, tell }: Pick<StandOptions, 'bend' | 'spoil' | 'tell'>) {
+export async function openProxy(port: number, { bend, spoil, tell }: Pick<StandOptions, 'bend' | 'spoil' | 'tell'>) {
   // What is too long is for the service to say.
   const server = createServer({ maxHeaderSize: 128 * 1024 }, async (request, response) => {
     const sent = await textOf(request).catch(() => undefined);
@@ -169,7 +169,7 @@ async function openProxy(port: number, { bend, spoil, tell }: Pick<StandOptions,
     const { method, target, headers: bent, text: body } = { ...original, ...bend?.(original) };
     const { 'content-length': _given, 'transfer-encoding': _coding, ...rest } = bent;
     const sentHeaders = body === '' ? rest : { ...rest, 'content-length': String(Buffer.byteLength(body)) };
-    const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: sentHeaders }, async (answer) => {
+    const told = async (answer: IncomingMessage): Promise<void> => {
       if (answer.headers['content-type']?.startsWith('text/event-stream')) return passOn(answer, response, tell);
       const passing = {
         method,
@@ -184,9 +184,14 @@ async function openProxy(port: number, { bend, spoil, tell }: Pick<StandOptions,
       const isBodiless = method === 'HEAD' || status === 204 || status === 304;
       response.writeHead(status, { ...kept, ...(!isBodiless && { 'content-length': String(Buffer.byteLength(text)) }) });
       response.end(isBodiless ? undefined : text);
-    });
-    forward.on('error', () => response.destroy());
-    forward.end(body);
+    };
+    const ask = (): void => {
+      const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: sentHeaders }, told);
+      // A connection that was kept may be closed by the service just now: then nothing of it was read.
+      forward.on('error', () => (forward.reusedSocket ? ask() : response.destroy()));
+      forward.end(body);
+    };
+    ask();
   });
   return listening(server);
 }
