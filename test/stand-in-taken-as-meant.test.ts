@@ -143,3 +143,38 @@ test('a list of maps of which only an example says more, below the owner of what
     );
   });
 });
+
+test('pages are asked for by the number of rows before them in other words too, beside one for their size', async () => {
+  const user = object({ id: string, name: string });
+  const asks = (...names: string[]) => ({ parameters: names.map((name) => ({ name, in: 'query', schema: integer })) });
+  const paths = {
+    '/users': {
+      get: { ...asks('first', 'max'), ...answers(list(ref('user'))) },
+      post: { ...sends(object({ name: string })), ...answers(ref('user')) },
+    },
+    '/users/{id}': { ...within('id'), get: answers(ref('user')) },
+  };
+  await standIn(paths, { user }, async (ask) => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await ask('POST', '/users', { name });
+    const namesAt = async (path: string) => (await ask('GET', path)).json.map(({ name }: { name: string }) => name);
+    assert.deepEqual(await namesAt('/users?first=2&max=2'), ['c', 'd']);
+    assert.deepEqual(await namesAt('/users?first=4&max=2'), ['e']);
+    assert.deepEqual(await namesAt('/users?max=3'), ['a', 'b', 'c']);
+  });
+});
+
+test('what stands below a thing of a kind that nobody has made is there, until one is made', async () => {
+  const realm = object({ id: string, name: string });
+  const paths = {
+    '/realms': { post: { ...sends(object({ name: string })), ...answers(ref('realm')) } },
+    '/realms/{id}': { ...within('id'), get: answers(ref('realm')) },
+    '/realms/{id}/count': { ...within('id'), get: answers(object({ users: integer })) },
+  };
+  await standIn(paths, { realm }, async (ask) => {
+    assert.equal((await ask('GET', '/realms/master')).status, 404);
+    assert.equal((await ask('GET', '/realms/master/count')).status, 200);
+    const { json: made } = await ask('POST', '/realms', { name: 'own' });
+    assert.equal((await ask('GET', `/realms/${made.id}/count`)).status, 200);
+    assert.equal((await ask('GET', '/realms/master/count')).status, 404);
+  });
+});

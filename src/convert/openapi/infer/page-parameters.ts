@@ -9,7 +9,7 @@ import { plainName } from './rows.ts';
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
   name: 'page-parameters',
-  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds.',
+  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -32,12 +32,14 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
     hasNext,
     takesOpaque: (name) => takesOpaque(context, operation, name),
     takesText: (name) => takesText(context, operation, name),
+    counts: (names) => counted(context, operation, queries, names),
   };
   const style: OpenMap = newMap();
   for (const { word, recognise } of pageStyles as readonly PageStyle[]) {
     const names = recognise(asked);
     if (names === undefined) continue;
-    const size = named(sizes);
+    const others = queries.filter(({ name }) => !Object.values(names).includes(name));
+    const size = others.find(({ name }) => sizes.has(plainName(name))) ?? sizeBeside(context, operation, others, names);
     return Object.assign(
       style,
       { style: word, ...names },
@@ -106,7 +108,50 @@ function namesOf(
   return properties === undefined ? [{ name }] : Object.keys(properties.all).map((property) => ({ name: property }));
 }
 
-const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults', 'size', 'count', 'top', 'first']);
+const sizes: ReadonlySet<string> = new Set([
+  ...['limit', 'pagesize', 'perpage', 'maxresults', 'size', 'count', 'top', 'first'],
+  ...['rows', 'take', 'pagelen', 'itemsperpage', 'resultsperpage'],
+]);
+
+/** Words that say how many rows a page has beside one that says where it begins, and elsewhere may say anything. */
+const sizesBeside: ReadonlySet<string> = new Set(['max', 'length', 'num', 'results', 'maxitems']);
+
+/** The parameter with one of these names that takes a whole number, where another one says how many rows a page has. */
+function counted(
+  context: InferenceContext,
+  operation: SourceOperation,
+  queries: readonly { readonly name: string }[],
+  names: readonly string[],
+): string | undefined {
+  const own = names.flatMap(
+    (name) => queries.find((one) => plainName(one.name) === name && isCount(context, operation, one.name)) ?? [],
+  );
+  return own.find(({ name }) =>
+    queries.some(
+      (other) =>
+        other.name !== name &&
+        (sizes.has(plainName(other.name)) || sizesBeside.has(plainName(other.name))) &&
+        isCount(context, operation, other.name),
+    ),
+  )?.name;
+}
+
+/** What says how many rows a page has in a word that says so only beside the one that such pages are asked for by. */
+function sizeBeside(
+  context: InferenceContext,
+  operation: SourceOperation,
+  others: readonly { readonly name: string }[],
+  names: object,
+): { readonly name: string } | undefined {
+  const isNumbered = Object.values(names).every((name) => isCount(context, operation, String(name)));
+  return isNumbered
+    ? others.find(({ name }) => sizesBeside.has(plainName(name)) && isCount(context, operation, name))
+    : undefined;
+}
+
+function isCount(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  return context.written.typeOf(shapeOf(context, operation, name)) === 'integer';
+}
 
 /** How many rows a page holds where nothing is asked for, and at the most, where the parameter's own shape says so. */
 function boundsOf(context: InferenceContext, operation: SourceOperation, name: string): OpenMap {

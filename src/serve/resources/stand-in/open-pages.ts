@@ -85,6 +85,10 @@ function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagin
     takesOpaque: (name) => shapeOf(name).pattern === undefined,
     takesText: (name) => shapeOf(name).type === 'string',
     startsAtNought: (name) => shapeOf(name).default === 0 || shapeOf(name).minimum === 0,
+    counts: (names) => {
+      const own = asked.find(({ name }) => names.includes(plainOf(name)) && shapeOf(name).type === 'integer')?.name;
+      return asked.some(({ name }) => name !== own && sizes.has(plainOf(name))) ? own : undefined;
+    },
   };
   const size = named(sizes);
   const whole = size && samples.whole(size.shape);
