@@ -21,7 +21,7 @@ export const runImport: VerbRun = async (asked, terminal) => {
   if (file === '-') terminal.write(await written(document, format));
   else if (file !== undefined) writeFile(file, await written(document, format));
   if (wantsReport) {
-    const told = reportOfImport(imported);
+    const told = asked.has('json') ? reportOfImport(imported, Number.POSITIVE_INFINITY) : reportOfImport(imported);
     terminal.write(asked.has('json') ? `${JSON.stringify(told, undefined, 2)}\n` : reportText(told, document, asked, terminal));
   }
   const found = document.findings.length;

@@ -165,6 +165,8 @@ function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, tr
     kind.on = [by.key];
     trail.from(below(at, 'on'), by.map.at);
   }
+  if (operation.id !== undefined && operation.id !== name)
+    reader.leave(below(operation.map.at, 'operationId'), 'an event is called by its webhook or callback');
   const main = operation.body && mainContent(operation.body.content);
   if (main) writePayload(kind, main, at, shapes, trail);
   const words = [reader.text(operation.map, 'summary'), reader.text(operation.map, 'description')];

@@ -26,14 +26,14 @@ export interface NotCarried {
   readonly at: readonly Pointer[];
 }
 
-/** Draws up the report of an import that was traced. */
-export function reportOfImport({ document, reader, trail }: Imported): ImportReport {
+/** Draws up the report of an import that was traced; of each kind of what is not carried it gives the first few places, or as many as are asked for. */
+export function reportOfImport({ document, reader, trail }: Imported, placesMost = 3): ImportReport {
   const open = ledgerOf(readSpec(document)).facts.filter(({ standing }) => standing === 'open');
   return {
     taken: leavesOf(document.tree, '', new Set(trail.evidence.map(({ fact }) => fact))),
     inferred: trail.evidence,
     open: open.map(({ kind, subject, at, question }) => ({ kind, subject, at, ...(question !== undefined && { question }) })),
-    notCarried: notCarriedOf(reader),
+    notCarried: notCarriedOf(reader, placesMost),
   };
 }
 
@@ -47,7 +47,7 @@ function leavesOf(value: Json, at: Pointer, inferred: ReadonlySet<Pointer>): num
 }
 
 /** Goes through the source and gathers what was not taken. */
-function notCarriedOf(reader: SourceReader): NotCarried[] {
+function notCarriedOf(reader: SourceReader, placesMost: number): NotCarried[] {
   const rows = new Map<string, { count: number; at: Pointer[] }>();
   const add = (what: string, at: Pointer): void => {
     const row = rows.get(what) ?? { count: 0, at: [] };
@@ -58,8 +58,6 @@ function notCarriedOf(reader: SourceReader): NotCarried[] {
   walk(reader.root.value, '', undefined, reader, add);
   return [...rows].map(([what, row]) => ({ what, ...row })).sort((a, b) => b.count - a.count);
 }
-
-const placesMost = 3;
 
 type Add = (what: string, at: Pointer) => void;
 
@@ -91,9 +89,22 @@ function walkMap(map: JsonMap, at: Pointer, key: string, isTaken: boolean, reade
   const reason = reader.reasons.get(at);
   if (reader.again.has(map)) return;
   if (reason !== undefined) add(reason, at);
+  else if (isTaken && key === 'examples') walkExamples(map, at, reader, add);
   else if (isTaken && isWhole(key)) return;
   else if (!isTaken && !reader.taken?.has(map) && !holdsTaken(map, reader)) add(key, at);
   else walk(map, at, key, reader, add);
+}
+
+/** Whole bodies by name or by media type: those that are left out, and what stands beside those that are taken. */
+function walkExamples(examples: JsonMap, at: Pointer, reader: SourceReader, add: Add): void {
+  const byType = reader.taken?.get(examples);
+  for (const [name, one] of Object.entries(examples)) {
+    const place = below(at, name);
+    const taken = isMap(one) ? reader.taken?.get(one) : undefined;
+    if (byType?.has(name) || (isMap(one) && Object.hasOwn(one, '$ref'))) continue;
+    if (!taken) add('examples', place);
+    else if (isMap(one)) for (const key of Object.keys(one)) if (!taken.has(key)) add(key, below(place, key));
+  }
 }
 
 /** Keys whose values are taken as they are, with all that is in them. */

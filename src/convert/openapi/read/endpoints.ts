@@ -145,7 +145,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
   if (main) mediaTypes(response.content, main, reader);
   const produces = ownTypes(response);
-  const examples = main?.map && shape !== undefined && shape !== false ? examplesOf(main.map, at, shapes, trail) : newMap();
+  const examples = main && shape !== undefined && shape !== false ? examplesOf(main, at, shapes, trail) : newMap();
   const stream = streamOf(response, at, shapes, trail);
   const beside = {
     ...(Object.keys(headers).length > 0 && { headers }),
@@ -155,7 +155,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   };
   const isFull = Object.keys(beside).length > 0;
   if (shape === undefined || shape === false) {
-    const example = main?.map && exampleOf(main.map, reader);
+    const example = main && exampleOf(main, reader);
     if (example !== undefined) {
       trail.from(below(at, 'example'), example.at);
       return { example: example.value ?? null, ...beside };
@@ -191,12 +191,14 @@ function streamOf({ content }: Response, at: Pointer, shapes: Shapes, trail: Tra
 }
 
 /** Whole bodies that a media type has as its examples, by name; the only one without a name is `example`. */
-function examplesOf(map: MapAt, at: Pointer, { reader }: Shapes, trail: Trail): OpenMap {
+function examplesOf({ type, map, shown }: Content, at: Pointer, { reader }: Shapes, trail: Trail): OpenMap {
   const examples: OpenMap = newMap();
   const keep = (name: string, { value, at: origin }: At) => {
     examples[name] = value ?? null;
     trail.from(below(below(at, 'examples'), name), origin);
   };
+  if (shown) keep('example', reader.get(shown, type));
+  if (!map) return examples;
   for (const [name, one] of reader.maps(map, 'examples')) {
     const key = valueKeys.find((word) => Object.hasOwn(one.value, word));
     if (key === undefined) continue;
@@ -211,7 +213,9 @@ function examplesOf(map: MapAt, at: Pointer, { reader }: Shapes, trail: Trail): 
 const valueKeys = ['value', 'dataValue'] as const;
 
 /** The first example of a media type that has no schema: all that is known of such an answer. */
-function exampleOf(map: MapAt, reader: SourceReader): At | undefined {
+function exampleOf({ type, map, shown }: Content, reader: SourceReader): At | undefined {
+  if (shown) return reader.get(shown, type);
+  if (!map) return undefined;
   if (Object.hasOwn(map.value, 'example')) return reader.get(map, 'example');
   const [[, first] = []] = reader.maps(map, 'examples');
   const key = first && valueKeys.find((word) => Object.hasOwn(first.value, word));

@@ -40,6 +40,8 @@ export interface Content {
   readonly schema: At;
   /** The media type's own map, with examples and encodings. */
   readonly map: MapAt | undefined;
+  /** The whole bodies that Swagger 2.0 shows of an answer, by media type. */
+  readonly shown?: MapAt;
 }
 
 export interface Response {

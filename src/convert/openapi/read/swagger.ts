@@ -64,7 +64,10 @@ function swaggerForm(operation: MapAt, fields: readonly MapAt[], reader: SourceR
   }
   const schema: JsonMap = Object.assign(newMap(), { type: 'object', properties, ...(required.length > 0 && { required }) });
   const hasFile = fields.some(({ value }) => value.type === 'file');
-  const forms = mediaTypes('consumes', operation, reader).filter((type) => /form/.test(type));
+  const stated = mediaTypes('consumes', operation, reader);
+  const forms = stated.filter((type) => /form/.test(type));
+  if (forms.length < stated.length && Object.hasOwn(operation.value, 'consumes'))
+    reader.leave(below(operation.at, 'consumes'), 'a media type in which no form is written');
   const types = forms.length > 0 ? forms : [hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded'];
   const at = below(operation.at, 'parameters');
   return {
@@ -78,8 +81,15 @@ function swaggerForm(operation: MapAt, fields: readonly MapAt[], reader: SourceR
 export function swaggerResponse(status: string, operation: MapAt, map: MapAt, reader: SourceReader): Response {
   const schema = reader.get(map, 'schema');
   const types = mediaTypes('produces', operation, reader);
-  const written = types.length > 0 ? types : ['application/json'];
-  const content = schema.value === undefined ? [] : written.map((type): Content => ({ type, schema, map: undefined }));
+  const shown = reader.map(map, 'examples');
+  const typesShown = Object.keys(shown?.value ?? {}).filter((type) => type.includes('/'));
+  if (typesShown.length > 0) reader.mark(map.value, 'examples');
+  const usual = types.length > 0 ? types : ['application/json'];
+  // Without a schema an answer is known by what is shown of it alone.
+  const written = schema.value === undefined ? typesShown : [...new Set([...usual, ...typesShown])];
+  const content = written.map(
+    (type): Content => ({ type, schema, map: undefined, ...(shown && typesShown.includes(type) && { shown }) }),
+  );
   return { status, map, content, headers: headersOf(map, reader) };
 }
 
