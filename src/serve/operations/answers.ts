@@ -1,5 +1,6 @@
 /** What an answer shows of what came out, in the media type that was asked for. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { standsFor } from '../../kinds/formats/all.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -43,17 +44,37 @@ export type MakeAnswer = (exchange: Exchange, result: Result) => { readonly repl
 /** Compiles the answers that an endpoint states for success; nothing where they follow by rule. */
 export function compileAnswers(endpoint: Endpoint, compilation: ViewCompilation): MakeAnswer | undefined {
   if (!isStated(endpoint.response)) return undefined;
-  const candidates = endpoint.response.value
-    .filter(({ status }) => /^[23](\d\d|XX)$/i.test(status))
-    .map((answer) => compileAnswer(answer, endpoint, compilation));
+  const told = successesOf(endpoint.response.value, compilation);
+  const candidates = told.map((answer) => ({
+    ...compileAnswer(answer, endpoint, compilation),
+    isRange: !/^\d/.test(answer.status.slice(1)),
+  }));
   if (candidates.length === 0) return undefined;
   return (exchange, result) => {
     const scope = { ...exchange.params, ...answerScope(exchange), ...result.scope };
     const fitting = candidates.filter(({ holds }) => holds === undefined || holds(scope) === true);
-    const chosen = fitting.find(({ status }) => status === result.status) ?? fitting[0];
+    const exact = fitting.filter(({ isRange }) => !isRange);
+    const wished = compilation.standIn && wishesNoBody(exchange) ? exact.find(({ status }) => status === 204) : undefined;
+    const chosen = wished ?? exact.find(({ status }) => status === result.status) ?? exact[0] ?? fitting[0];
     if (!chosen) return { refusal: { when: 'internal', message: 'No stated answer fits what came out.' } };
     return chosen.make(scope, result, exchange);
   };
+}
+
+/** Whether `Prefer` asks for an answer without its body: `return=minimal` (RFC 7240), or in the older words of OData. */
+function wishesNoBody({ call }: Exchange): boolean {
+  const { prefer } = call.headers;
+  return prefer !== undefined && /(?:^|[;,])\s*return(?:\s*=\s*"?minimal"?|-no-content)\s*(?:[;,]|$)/i.test(String(prefer));
+}
+
+/** The stated answers of success; for a stand-in `default` where there are none, unless errors look so in the whole document. */
+function successesOf(answers: readonly Answer[], { standIn, spec }: ViewCompilation): readonly Answer[] {
+  const successes = answers.filter(({ status }) => /^[23](\d\d|XX)$/i.test(status));
+  if (successes.length > 0 || !standIn) return successes;
+  const payload = statedValue(spec.errors.payload);
+  const ofErrors = typeof payload === 'object' ? statedValue(payload.shape) : undefined;
+  const isOfErrors = (shape: Shape | undefined) => shape !== undefined && isDeepStrictEqual(shape, ofErrors);
+  return answers.filter(({ status, shape }) => status === 'default' && !isOfErrors(statedValue(shape)));
 }
 
 /** What the expressions of an answer read beside what came out. */

@@ -92,7 +92,8 @@ export class Stage implements Scenarios {
 
   /** What is played for a request; nothing for most. @throws {BadScenario} where it asks for what cannot be. */
   find(exchange: Exchange): Played | undefined {
-    const asked = exchange.call.headers['ninefold-scenario'];
+    const { 'ninefold-scenario': own, prefer } = exchange.call.headers;
+    const asked = own ?? (prefer === undefined ? undefined : statusPreferred(String(prefer)));
     if (asked !== undefined) return this.#find(exchange, String(asked));
     if (this.#standing.length === 0) return undefined;
     for (const one of this.#of(exchange.plan)) {
@@ -162,6 +163,14 @@ function isFor({ caller, row }: Scenario, exchange: Exchange): boolean {
 /** A number from 0 to 1 that follows from a text. */
 export function chance(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) / 2 ** 48;
+}
+
+/** The status that `Prefer` (RFC 7240) asks for as `code=503`, with the example beside it, in the words of `Ninefold-Scenario`. */
+function statusPreferred(prefer: string): string | undefined {
+  const code = /(?:^|[;,]\s*)code\s*=\s*"?(\d{3})"?\s*(?:[;,]|$)/i.exec(prefer)?.[1];
+  const example = /(?:^|[;,]\s*)example\s*=\s*"?([^";,]{1,100})"?/i.exec(prefer)?.[1]?.trim();
+  if (code === undefined) return undefined;
+  return example === undefined ? `status=${code}` : `status=${code}; example=${example}`;
 }
 
 /** What a request asks for in `Ninefold-Scenario`: a scenario of its own, or one by its name. */

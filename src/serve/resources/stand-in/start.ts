@@ -1,3 +1,4 @@
+import { type ErrorCondition, generalCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -43,7 +44,7 @@ export function startStandIn(
     asRouted: isStrict ? () => undefined : compileAsRouted(spec),
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
-    usualStatus: ({ when }, endpoint) => (when === 'request.invalid' ? statusOfInvalid(endpoint) : undefined),
+    usualStatus: ({ when }, endpoint) => (when !== undefined && isWrong(when) ? statusOfInvalid(endpoint) : undefined),
     newIdentifier(work, model, fields) {
       const name = fields && given.reckoned.nameOf(model, fields);
       return name !== undefined && !work.rows.get(model.name, name) ? name : newIdentifier(sampling, work, model);
@@ -87,6 +88,12 @@ const tell: StandIn['tell'] = ({ sampled, warnings }, headers) => {
   if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
   if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
 };
+
+/** Whether a refusal is of what a request says, in its body or its parameters. */
+function isWrong(when: ErrorCondition): boolean {
+  const general = generalCondition(when);
+  return general === 'request.invalid' || general === 'request.parameter';
+}
 
 /** What is wrong with a request is 422 where the endpoint states that and not 400. */
 function statusOfInvalid(endpoint: Endpoint | undefined): number {
