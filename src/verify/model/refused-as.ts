@@ -42,6 +42,12 @@ export function isRefused(model: Model, answer: Answer): boolean {
   return answer.status >= 400 || (code !== undefined && model.refusals.all().some((one) => one.code.name === code));
 }
 
+/** Whether somebody was refused for a credential that is not taken: whatever is sent with it is. */
+export function isOfNobody(model: Model, seen: TrialExchange, operation: Operation): boolean {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  return seen.caller !== undefined && (seen.status === 401 || (refusal !== undefined && isRefusal(model, seen, refusal)));
+}
+
 /** Whether an answer tells that a row is at another address: no success, and no refusal of what was asked. */
 export function tellsMoved(model: Model, exchange: TrialExchange): boolean {
   const { endpoint, status } = exchange;

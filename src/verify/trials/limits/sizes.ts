@@ -18,7 +18,7 @@ import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
 import type { Allowed } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
-import { conditionFacts, isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
+import { conditionFacts, isOfNobody, isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import { concrete } from '../../session/request.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
@@ -197,14 +197,13 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
     of: [done] as const,
     control,
     judge: (seen: TrialExchange): Judgement => {
-      // A server may insist on being told a length (RFC 9110 section 15.5.12).
+      // RFC 9110 section 15.5.12: a server may insist on being told a length.
       if (seen.status === 411) return moot('it wants to be told a length');
-      const own = size(seen);
-      const isTooLarge = isSizeRefusal(model, operation, seen, when);
+      const [own, isTooLarge] = [size(seen), isSizeRefusal(model, operation, seen, when)];
       const bound = `${bytes} are allowed`;
       if (own <= bytes && isTooLarge)
         return { promised: `${what} of ${own} bytes is not too large: ${bound}`, seen: `it was answered ${seen.status}` };
-      if (isOfNobody(model, operation, seen)) return moot('its credential is not taken');
+      if (isOfNobody(model, seen, operation)) return moot('its credential is not taken');
       if (own > bytes && !isTooLarge)
         return { promised: `${what} of ${own} bytes is too large: ${bound}`, seen: `it was answered ${seen.status}` };
       return undefined;
@@ -219,12 +218,6 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
     isSo,
     ...(control && { control }),
   });
-}
-
-/** Whether it was refused for a credential that is not taken: whatever is sent with it is. */
-function isOfNobody(model: Model, operation: Operation, seen: TrialExchange): boolean {
-  const refusal = refusalFor(model, 'caller.unknown', operation);
-  return seen.caller !== undefined && (seen.status === 401 || (refusal !== undefined && isRefusal(model, seen, refusal)));
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */
