@@ -3,7 +3,6 @@ import type { DevelopmentCredential } from '../../serve/callers/development.ts';
 import { inMemory } from '../../serve/service/open-store.ts';
 import { ledgerLine } from '../check-text.ts';
 import { counted, paint, printable, type Terminal, wrapped } from '../terminal.ts';
-import { Misuse } from '../verb.ts';
 import { curlLines } from './curl.ts';
 import type { Log } from './log.ts';
 
@@ -105,21 +104,3 @@ export function noteLines(notes: readonly string[], terminal: Terminal): string[
     wrapped(note, room).map((line, index) => (index === 0 ? `  ${paint(terminal, 'yellow', '!')} ${line}` : `    ${line}`)),
   );
 }
-
-/** Opens a door at an address. @throws {Misuse} where that cannot be had, with what to choose instead */
-export async function listeningOn<Door>(address: string, open: () => Promise<Door>): Promise<Door> {
-  try {
-    return await open();
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? listenReasons.get(String(error.code)) : undefined;
-    if (reason === undefined) throw error;
-    throw new Misuse(`${address} ${reason}`, { cause: error });
-  }
-}
-
-const listenReasons: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'is in use; stop what listens there, or choose another port with --port (0 takes a free one).'],
-  ['EADDRNOTAVAIL', 'is no address of this machine; choose another with --host.'],
-  ['ENOTFOUND', 'is no address of this machine; choose another with --host.'],
-  ['EACCES', 'is not allowed to this user; choose a port above 1023 with --port.'],
-]);

@@ -67,23 +67,20 @@ function readAdminFile(store: string): { readonly url: string; readonly token: s
 const lettersLeast = 32;
 
 /** What an operator has to show, from the file that holds it; blanks around it are not part of it. @throws {Misuse} */
-export function readOperationsToken(path: string): string {
-  const token = textOf(path).trim();
+export function readOperationsToken(spelt: string, path: string): string {
+  const token = textOf(spelt, path).trim();
   if (/^[\x21-\x7e]+$/.test(token) && token.length >= lettersLeast) return token;
   throw new Misuse(
-    `--operations-token-file ${path}: a token is one word of ${lettersLeast} letters, digits and signs or more; make one with: openssl rand -base64 33`,
+    `${spelt} ${path}: a token is one word of ${lettersLeast} letters, digits and signs or more; make one with: openssl rand -base64 33`,
   );
 }
 
-function textOf(path: string): string {
+function textOf(spelt: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new Misuse(
-      `--operations-token-file ${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      {
-        cause,
-      },
-    );
+    throw new Misuse(`${spelt} ${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+      cause,
+    });
   }
 }

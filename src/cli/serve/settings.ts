@@ -10,6 +10,7 @@ import { type LogLevel, logLevels } from '../../serve/service/operations-door.ts
 import { countingFlaw } from '../../serve/service/sharing.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall } from '../verb.ts';
+import { readOperationsToken } from './doors.ts';
 import type { LogForm } from './log.ts';
 import { readWorkers } from './workers.ts';
 
@@ -51,8 +52,8 @@ export interface ServeSettings {
 export interface OperationsSettings {
   readonly host: string;
   readonly port: number;
-  /** The file that holds what an operator shows. */
-  readonly tokenFile: string | undefined;
+  /** What an operator shows; without one only what is public is answered. */
+  readonly token: string | undefined;
   readonly hosts: readonly string[];
 }
 
@@ -139,9 +140,10 @@ function demandOperations(asked: VerbCall): void {
 }
 
 function readOperations(asked: VerbCall, place: string): OperationsSettings {
+  const tokenFile = asked.value('operations-token-file');
   return {
     ...readPlace(asked.spelt('operations'), place),
-    tokenFile: asked.value('operations-token-file'),
+    token: tokenFile === undefined ? undefined : readOperationsToken(asked.spelt('operations-token-file'), tokenFile),
     hosts: asked.values('operations-hosts').flatMap((hosts) => hosts.split(',').map((one) => one.trim())),
   };
 }

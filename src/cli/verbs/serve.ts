@@ -1,27 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JsonMap } from '../../document/document.ts';
 import { readBeside } from '../../document/read/read.ts';
 import type { Store } from '../../index.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { copyBefore, isUnavailable, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
-import { type OperationsDoor, openOperations } from '../../serve/service/operations-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
 import { serveSpec } from '../../serve/service/serve-spec.ts';
 import type { ServeOptions, Service } from '../../serve/service/service.ts';
 import type { MigrationOptions } from '../../serve/service/stored/migrate.ts';
 import { Misfits } from '../../serve/service/stored/renewing.ts';
-import { type Moved, openClock, openWorkbench } from '../../serve/service/trial-doors.ts';
-import type { ProcessFigures } from '../../serve/service/watched.ts';
 import { findingLines, summary } from '../check-text.ts';
 import { readRows, readScenariosFile } from '../data-files.ts';
 import { ImportCache } from '../import-cache.ts';
 import { misfitsText, planText } from '../migration.ts';
 import { reportOnServed } from '../reading.ts';
-import { announce, listeningOn } from '../serve/announcement.ts';
+import { announce } from '../serve/announcement.ts';
 import { keepCoverage } from '../serve/coverage-file.ts';
-import { openAdminFile, readOperationsToken } from '../serve/doors.ts';
 import { loadHandlers } from '../serve/handlers-file.ts';
 import { withSettings } from '../serve/layers.ts';
+import { openServiceDoors } from '../serve/listening.ts';
 import { createLog, type Log } from '../serve/log.ts';
 import { liveCode, startReload } from '../serve/reload.ts';
 import { checkBroker, checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
@@ -129,32 +125,19 @@ async function runUntilStopped({
   let cut = 0;
   // Before it listens: whoever supervises it may stop it from then on.
   const stopped = new Promise<NodeJS.Signals>(onStop);
-  const server = await listen(service, settings, (requests) => {
+  const onCut = (requests: number) => {
     cut = requests;
-  });
-  const { url } = server;
-  const { basePath, notes, credentials } = service;
-  const admin = await openAdminFile(service, settings.store);
-  const clockDoor =
-    clock && settings.clockPort !== undefined
-      ? await openClockDoor({ clock, settled: () => service.settled() }, settings)
-      : undefined;
-  const workbench = await openBench(service, settings);
-  const operations = await openWatch(service, settings, log);
-  giveBackMemory();
-  const served = { report, document: asked.document, store: shownStore(settings.store), url, basePath, notes, credentials };
-  const doors = {
-    ...(clockDoor && { clock: clockDoor.url }),
-    ...(workbench && { workbench: workbench.url }),
-    ...(operations && { operations: operations.url }),
   };
-  if (ownPlace()?.isFirst !== false) announce({ ...served, ...doors }, log, terminal);
+  const doors = await openServiceDoors({ service, settings, log, clock, onCut });
+  const { basePath, notes, credentials } = service;
+  giveBackMemory();
+  const served = { report, document: asked.document, store: shownStore(settings.store), basePath, notes, credentials };
+  if (ownPlace()?.isFirst !== false) announce({ ...served, url: doors.url, ...doors.beside }, log, terminal);
   const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
   const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
   const signal = await stopped;
   watch?.close();
-  operations?.stopping();
-  server.leave();
+  doors.leave();
   if (settings.drainDelayMs > 0) {
     log.event(
       'draining',
@@ -164,11 +147,7 @@ async function runUntilStopped({
     await delayAwake(settings.drainDelayMs);
   }
   log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
-  await server.close();
-  await admin.close();
-  await clockDoor?.close();
-  await workbench?.close();
-  await operations?.close();
+  await doors.close();
   return cut;
 }
 
@@ -246,15 +225,6 @@ async function started(starting: Promise<Service>, rows: string | undefined, log
   }
 }
 
-function listen(
-  service: Service,
-  { port, host, drainDelayMs, drainMs: graceMs }: ServeSettings,
-  onCut: (requests: number) => void,
-): ReturnType<Service['listen']> {
-  const restMs = Math.max(0, restLeastMs - drainDelayMs);
-  return listeningOn(`${host}:${port}`, () => service.listen({ port, host, graceMs, restMs, onCut }));
-}
-
 /**
  * Waits so long, in milliseconds, slice by slice: of a time in which the process is held up no more than a slice counts, for whoever asks
  * whether it is ready has no answer then, and is still to be told.
@@ -264,34 +234,3 @@ async function delayAwake(ms: number): Promise<void> {
 }
 
 const slices = 20;
-
-/** From the signal on, connections that rest are kept at least so long, so that who asks again and again is told by an answer that they end. */
-const restLeastMs = 250;
-
-function openClockDoor(moved: Moved, { clockPort = 0 }: ServeSettings): ReturnType<typeof openClock> {
-  return listeningOn(`127.0.0.1:${clockPort}`, () => openClock(moved, clockPort));
-}
-
-async function openBench(
-  service: Service,
-  { workbenchPort }: ServeSettings,
-): Promise<Awaited<ReturnType<typeof openWorkbench>> | undefined> {
-  if (workbenchPort === undefined) return undefined;
-  const administer = (command: string, input: JsonMap) => service.administer(command, input);
-  return listeningOn(`127.0.0.1:${workbenchPort}`, () => openWorkbench(administer, workbenchPort));
-}
-
-async function openWatch(service: Service, { operations }: ServeSettings, log: Log): Promise<OperationsDoor | undefined> {
-  const { watched } = service;
-  if (!watched || !operations) return undefined;
-  const { host, tokenFile, hosts } = operations;
-  // Each of several workers has a port of its own.
-  const port = operations.port === 0 ? 0 : operations.port + (ownPlace()?.place ?? 0);
-  const administer = (command: string, input: JsonMap) => service.administer(command, input);
-  const token = tokenFile === undefined ? undefined : readOperationsToken(tokenFile);
-  return listeningOn(`${host}:${port}`, () =>
-    openOperations({ watched, administer, log, figures, host, port, hosts, token, onFailure: log.failure }),
-  );
-}
-
-const figures = (): ProcessFigures => ({ memoryBytes: process.memoryUsage.rss(), uptimeSeconds: process.uptime() });

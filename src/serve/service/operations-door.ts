@@ -49,7 +49,10 @@ export async function openOperations(place: OperationsPlace): Promise<Operations
   });
   if (token !== undefined)
     await service.administer('keys add', { user: 'operator', id: 'operator', scheme: 'token', secret: token });
-  const listening = await service.listen({ port, host, isOwn: true });
+  const listening = await service.listen({ port, host, isOwn: true }).catch(async (failure: unknown) => {
+    await service.close();
+    throw failure;
+  });
   return {
     url: listening.url,
     stopping: () => {
