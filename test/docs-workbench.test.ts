@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readScenariosFile } from '../src/cli/data-files.ts';
-import { serve } from '../src/index.ts';
+import { readDocument, serve } from '../src/index.ts';
+import { readSpec } from '../src/parts/spec.ts';
 import { workbenchCommands } from '../src/serve/service/admin/workbench.ts';
 
 /** The examples of docs/workbench.md are what really happens. */
@@ -16,7 +17,9 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 test('docs/workbench.md shows what its scenarios do to its document', async () => {
   for (const { text } of fences.filter(({ language }) => language === 'yaml'))
     writeFileSync(join(folder, /^# (\S+)\n/.exec(text)?.[1] ?? assert.fail()), text);
-  const service = await serve(join(folder, 'shop.yaml'), { scenarios: await readScenariosFile(join(folder, 'scenarios.yaml')) });
+  const document = await readDocument(join(folder, 'shop.yaml'));
+  const scenarios = await readScenariosFile(join(folder, 'scenarios.yaml'), readSpec(document));
+  const service = await serve(document, { scenarios });
   const exchanges = fences.filter(({ language }) => language === 'http');
   assert.equal(exchanges.length, 4);
   for (const { text } of exchanges) {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { BadScenario, type Scenario, type Service, serve } from '../src/index.ts';
+import { readScenariosFile } from '../src/cli/data-files.ts';
+import { Misuse } from '../src/cli/verb.ts';
+import { BadScenario, parseDocument, type Scenario, type Service, serve } from '../src/index.ts';
+import { readSpec } from '../src/parts/spec.ts';
 import { openWorkbench } from '../src/serve/service/trial-doors.ts';
 
 /** A shop of tickets, with an error of its own. */
@@ -269,3 +275,59 @@ test('the workbench plays, resets to the rows of the start, makes rows, fires an
     await close();
   }
 });
+
+test('a scenario that can never be played is refused with the nearest that there is, by the library, the workbench and the command', async () => {
+  const service = await open();
+  const cases: readonly (readonly [Scenario, string])[] = [
+    [{ on: 'list tickets', fault: 'cut' }, 'scenario 1: there is no operation "list tickets"; the nearest is "list ticket".'],
+    [{ on: 'GET /tickts', fault: 'cut' }, 'scenario 1: there is no endpoint "GET /tickts"; the nearest is "GET /tickets".'],
+    [
+      { on: 'GET /tickts', answer: { status: 418 }, force: true },
+      'scenario 1: there is no endpoint "GET /tickts"; the nearest is "GET /tickets".',
+    ],
+    [
+      { on: 'create ticket', answer: { error: 'sold_ot' } },
+      'scenario 1: create ticket has no error "sold_ot"; the nearest is "sold_out". Add force to have it all the same.',
+    ],
+    [
+      { on: ['create ticket', 'list ticket'], answer: { error: 'sold_out' } },
+      'scenario 1: list ticket has no error "sold_out"; it has gone_away. Add force to have it all the same.',
+    ],
+    [
+      { answer: { example: 'nope' } },
+      'scenario 1: no operation can answer so: create ticket has no example "nope". Add force to have it all the same.',
+    ],
+  ];
+  for (const [scenario, message] of cases) {
+    assert.throws(() => service.workbench?.stage.replace([scenario]), { message });
+    await assert.rejects(open([scenario]), (error) => error instanceof BadScenario && error.message === message);
+    await assert.rejects(service.administer('scenarios replace', { scenarios: [scenario as never] }), { name: 'Error', message });
+  }
+  assert.throws(
+    () => service.workbench?.stage.add({ on: 'list ticket', answer: { status: 418 } }),
+    /list ticket states no answer 418; it has/,
+  );
+  assert.deepEqual(service.workbench?.stage.list(), []);
+  // Which callers and rows there will be, nobody knows; what is forced need not be stated, and what one operation of all states can come.
+  for (const scenario of [
+    { caller: 'nobody yet', row: 'none', fault: 'cut' },
+    { on: 'list ticket', answer: { status: 418 }, force: true },
+    { answer: { error: 'sold_out' } },
+  ] as const)
+    service.workbench?.stage.add(scenario);
+  await assert.rejects(
+    readScenariosFile(scenariosFile([{ on: 'list tickets', fault: 'cut' }]), readSpec(shopDocument)),
+    (error) =>
+      error instanceof Misuse && /there is no operation "list tickets"; the nearest is "list ticket"/.test(error.message),
+  );
+});
+
+const shopDocument = parseDocument(JSON.stringify(shop), 'shop.json');
+
+function scenariosFile(scenarios: readonly Scenario[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ninefold-scenarios-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'scenarios.json');
+  writeFileSync(path, JSON.stringify(scenarios));
+  return path;
+}

@@ -10,6 +10,7 @@ import { readYaml } from '../document/yaml/yaml.ts';
 import { entriesOf, isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { BadScenario, readScenarios, type ScenarioInput } from '../serve/scenarios/scenario.ts';
+import { demandPlayable } from '../serve/scenarios/stated-answers.ts';
 import type { ServeOptions } from '../serve/service/service.ts';
 import { Misuse } from './verb.ts';
 
@@ -37,12 +38,14 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Reads a file of scenarios, a list in YAML or JSON. @throws {Misuse} where it cannot be read, or holds what is no scenario. */
-export async function readScenariosFile(path: string): Promise<readonly ScenarioInput[]> {
+/** Reads a file of scenarios, a list in YAML or JSON. @throws {Misuse} where it cannot be read, or holds what is no scenario of this document. */
+export async function readScenariosFile(path: string, spec: Spec): Promise<readonly ScenarioInput[]> {
   const content = await readDataFile(path);
   try {
+    const read = readScenarios(content);
+    demandPlayable(spec, read);
     // A scenario is told as it was written.
-    return readScenarios(content).map(({ name, written }) => ({ ...(written as ScenarioInput), name }));
+    return read.map(({ name, written }) => ({ ...(written as ScenarioInput), name }));
   } catch (error) {
     if (!(error instanceof BadScenario)) throw error;
     throw new Misuse(`${path}: ${error.message}`, { cause: error });

@@ -65,7 +65,7 @@ async function serveHere(asked: VerbCall, terminal: Terminal, settings: ServeSet
     ...(clock && { clock }),
     ...(handlers !== undefined && { handlers: code.handlers, before: code.before }),
     ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
-    ...(scenarios !== undefined && { scenarios: await readScenariosFile(scenarios) }),
+    ...(scenarios !== undefined && { scenarios: await readScenariosFile(scenarios, report.spec) }),
     ...(settings.workbenchPort !== undefined && { trials: true }),
     ...(settings.operations && { watch: true }),
     ...means,

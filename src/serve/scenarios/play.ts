@@ -1,16 +1,14 @@
 /** What a scenario plays at a request: an answer of the document, or a fault. */
 
-import type { Answer } from '../../parts/answers.ts';
-import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../parts/conditions.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { ErrorCode } from '../../parts/errors.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import { namesOperation } from '../../parts/operations.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
 import { nothing } from '../../parts/samples/sampler.ts';
 import { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
-import { type Exchange, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
+import { type Exchange, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Broken, Reply } from '../http/call.ts';
 import { encodeReply } from '../operations/answers.ts';
 import type { Engine } from '../operations/engine.ts';
@@ -18,17 +16,19 @@ import { problem } from '../operations/error-payloads.ts';
 import { nameOf, sampledHeader } from '../resources/stand-in/sampling.ts';
 import { type AnswerInput, BadScenario, type Scenario } from './scenario.ts';
 import { chance, type Played, type Stage } from './stage.ts';
+import { answersOf, isOf, namedExamples, statusesOf, unstatedIn } from './stated-answers.ts';
 
 /** Plays what a trial asks for at a request: the reply that it is given, or nothing where the service goes on, a delay later. */
 type Play = (exchange: Exchange) => PromiseOrValue<Reply | undefined>;
 
 /** Compiles the scenarios of a service into the step between who calls and what is asked. */
 export function compilePlay(stage: Stage, engine: Engine): Play {
-  const answers = new StatedAnswers(engine.compilation.spec);
+  const { spec } = engine.compilation;
+  const answers = new PlayedAnswers(spec);
 
   function act({ name, scenario }: Played, exchange: Exchange): Reply | undefined {
     const { answer, fault, force } = scenario;
-    const unstated = answer && answers.unstated(answer, exchange.plan);
+    const unstated = answer && unstatedIn(spec, answer, exchange.plan);
     if (unstated !== undefined && !force)
       return scenarioRefused(`${unstated}. Add force to have it all the same.`, name, exchange);
     exchange.scenario = { name: unstated === undefined ? name : `${name}; unstated`, broken: fault && brokenBy[fault] };
@@ -77,8 +77,8 @@ function waited(ms: number | undefined): PromiseOrValue<void> {
   });
 }
 
-/** The answers that a document states, for trials that ask for one of them by its status, its code or its example. */
-class StatedAnswers {
+/** Makes the answers that a document states, for trials that ask for one of them by its status, its code or its example. */
+class PlayedAnswers {
   readonly #spec: Spec;
   readonly #codes: readonly ErrorCode[];
   #samples: Samples | undefined;
@@ -86,21 +86,6 @@ class StatedAnswers {
   constructor(spec: Spec) {
     this.#spec = spec;
     this.#codes = entriesOf(spec.errors.codes).map(([, code]) => code);
-  }
-
-  /** What keeps an operation from answering so, in words; nothing where it is stated. */
-  unstated({ error, status, example }: AnswerInput, plan: Pick<Plan, 'endpoint' | 'operation'>): string | undefined {
-    const { name } = plan.operation;
-    if (error !== undefined) {
-      const own = this.#codes.filter((code) => isOf(code, plan)).map((code) => code.name);
-      return own.includes(error) ? undefined : `${name} has no error "${error}"${listed(own)}`;
-    }
-    if (example !== undefined && namedExamples(plan, status).every(([known]) => known !== example))
-      return `${name} has no example "${example}"${listed(namedExamples(plan, status).map(([known]) => known))}`;
-    if (status === undefined) return undefined;
-    const stated = this.#statuses(plan);
-    const isThere = stated.some((one) => one === String(status) || one === `${Math.floor(status / 100)}XX` || one === 'DEFAULT');
-    return isThere ? undefined : `${name} states no answer ${status}${listed(stated)}`;
   }
 
   /** Makes the answer; a text says why none can be made. */
@@ -159,42 +144,6 @@ class StatedAnswers {
     const headers: Record<string, string> = names.length > 0 ? { 'ninefold-sampled': sampledHeader(names) } : {};
     return encodeReply(status, headers, made, mediaOf(exchange, status));
   }
-
-  #statuses(plan: Pick<Plan, 'endpoint' | 'operation'>): string[] {
-    const own = this.#codes.filter((code) => isOf(code, plan)).flatMap((code) => statusesOf(code, plan));
-    // What has no code of its own is answered by the language's rules, where all the errors are stated.
-    const byRule = this.#spec.errors.codes.standing === 'open' ? [] : conditions.map((one) => String(ownAnswer(one).status));
-    const answered = answersOf(plan).map(({ status }) => status.toUpperCase());
-    return [...new Set([...answered, ...own, ...byRule])].sort();
-  }
-}
-
-function answersOf({ endpoint }: Pick<Plan, 'endpoint'>): readonly Answer[] {
-  return statedValue(endpoint.response) ?? [];
-}
-
-/** The examples of the stated answers that have a name. */
-function namedExamples(plan: Pick<Plan, 'endpoint'>, status: number | undefined): (readonly [string, Answer, unknown])[] {
-  return answersOf(plan)
-    .filter((answer) => status === undefined || answer.status === String(status))
-    .flatMap((answer) => [
-      ...(answer.example ? [['example', answer, answer.example.value] as const] : []),
-      ...Object.entries(answer.examples).map(([name, value]) => [name, answer, value] as const),
-    ]);
-}
-
-/** Whether an operation may answer with a code: by one of its rules, or because another part names it. */
-function isOf(code: ErrorCode, { operation }: Pick<Plan, 'operation'>): boolean {
-  return code.rules.some(({ on }) => on === undefined || namesOperation(on, operation));
-}
-
-function statusesOf(code: ErrorCode, { operation }: Pick<Plan, 'operation'>): string[] {
-  return code.rules.flatMap(({ on, status, when }) => {
-    if (on !== undefined && !namesOperation(on, operation)) return [];
-    const stated = statedValue(status);
-    const own = (statedValue(when) ?? []).flatMap((one) => (isCondition(one) ? ownAnswer(one).status : []));
-    return (stated !== undefined ? [stated] : own).map(String);
-  });
 }
 
 /** The condition that a status usually stands for. */
@@ -223,11 +172,4 @@ function mediaOf({ plan }: Exchange, status: number): string {
 
 function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
   return headers ? { ...reply, headers: { ...reply.headers, ...headers } } : reply;
-}
-
-function listed(known: readonly string[]): string {
-  const most = 12;
-  if (known.length === 0) return '';
-  const more = known.length > most ? ` and ${known.length - most} more` : '';
-  return `; it has ${known.slice(0, most).join(', ')}${more}`;
 }

@@ -42,13 +42,16 @@ interface Standing {
 /** Finds what is to be played for a request, and counts it. */
 export class Stage implements Scenarios {
   readonly #seed: string;
+  readonly #demand: (scenarios: readonly Scenario[]) => void;
   #standing: Standing[] = [];
   #byPlan = new WeakMap<Plan, readonly Standing[]>();
   #number = 0;
   readonly #asked = new Map<string, Scenario>();
 
-  constructor(seed: string, scenarios: readonly ScenarioInput[] = []) {
+  /** `demand` throws for scenarios that cannot be played over the document of the time. */
+  constructor(seed: string, demand: (scenarios: readonly Scenario[]) => void, scenarios: readonly ScenarioInput[] = []) {
     this.#seed = seed;
+    this.#demand = demand;
     this.replace(scenarios);
   }
 
@@ -62,12 +65,15 @@ export class Stage implements Scenarios {
   }
 
   replace(scenarios: readonly ScenarioInput[]): void {
-    this.#become(readScenarios(structuredClone(scenarios) as unknown as JsonMap[]).map(standing));
+    const read = readScenarios(structuredClone(scenarios) as unknown as JsonMap[]);
+    this.#demand(read);
+    this.#become(read.map(standing));
   }
 
   add(input: ScenarioInput): string {
     this.#number += 1;
     const scenario = readScenario(structuredClone(input) as unknown as JsonMap, `scenario ${this.#number}`);
+    this.#demand([scenario]);
     const others = this.#standing.filter((one) => one.scenario.name !== scenario.name);
     if (others.length >= scenariosMost)
       throw new BadScenario(`There are ${scenariosMost} scenarios, which are the most; remove some first.`);

@@ -40,7 +40,8 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const { clock = systemClock, chance = systemChance, store = openSqlite(':memory:') } = options;
   const engine = () => served.engine;
   const timers = startTimers(engine);
-  const stage = stageOf(options);
+  let latest = spec;
+  const stage = stageOf(options, () => latest);
   const count = options.coverage ? new CoverageCount() : undefined;
   const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call), options.notes);
   const watched = options.watch ? startOperatorWatch(engine, timers) : undefined;
@@ -75,6 +76,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       before.isPast = false;
       throw failure;
     }
+    latest = next;
     await seedStated(served.engine);
     timers.changed();
     await events.resume();

@@ -4,6 +4,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import { Samples } from '../../parts/samples/samples.ts';
 import { isPlainMap } from '../../parts/source.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { isOnLoopback } from '../callers/origin.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { SettableClock } from '../http/clock.ts';
@@ -15,6 +16,7 @@ import { ownWork } from '../resources/act.ts';
 import { drawOnce } from '../resources/setters.ts';
 import { BadScenario } from '../scenarios/scenario.ts';
 import { Stage } from '../scenarios/stage.ts';
+import { demandPlayable } from '../scenarios/stated-answers.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
 import type { Administer } from './admin/administer.ts';
 import { Unfit } from './admin/command.ts';
@@ -132,10 +134,10 @@ function payloadOf({ compilation: { spec } }: Engine, kind: string): Json {
 }
 
 /** A stage where trials may play: given scenarios, a stand-in, or `trials`, and never in production. */
-export function stageOf({ scenarios, sample, trials, production, seedValue }: ServeOptions): Stage | undefined {
+export function stageOf({ scenarios, sample, trials, production, seedValue }: ServeOptions, spec: () => Spec): Stage | undefined {
   if (production && (scenarios || trials)) throw new BadScenario('Scenarios are for trials: nothing is played in production.');
   const isWanted = scenarios !== undefined || sample === true || trials === true;
-  return isWanted && !production ? new Stage(seedValue ?? '', scenarios) : undefined;
+  return isWanted && !production ? new Stage(seedValue ?? '', (read) => demandPlayable(spec(), read), scenarios) : undefined;
 }
 
 /** The door that moves the clock of a service, and how long its work is waited for. */
