@@ -32,3 +32,16 @@ test('in production nobody is told where else to look', async () => {
   assert.equal(((await response.json()) as { detail: string }).detail, 'There is nothing under this path.');
   await service.close();
 });
+
+test('a transition is answered 501 as long as it is open which field holds the state', async () => {
+  const slots = `
+resources: { slot: { identifier: { field: id, generate: ulid }, fields: { id: string, status: { type: string, readOnly: true } } } }
+states: { slot: { field: !open "which one?", initial: free, states: [free, taken], transitions: { take: free -> taken } } }
+endpoints: { POST /slots: { does: create slot }, "POST /slots/{id}/take": { does: take slot } }
+`;
+  const service = await serve(parseDocument(slots, 'slots.yaml'));
+  const response = await service.fetch(new Request('http://127.0.0.1/slots/1/take', { method: 'POST' }));
+  assert.equal(response.status, 501);
+  assert.match(((await response.json()) as { detail: string }).detail, /transitions \(slot\).*`field` \(line 3\)/);
+  await service.close();
+});

@@ -137,17 +137,29 @@ export function readStates(source: Source): States {
       value
         .entries()
         .filter(([name]) => name !== 'others')
-        .map(([name, machine]) => [name, machine.fact((entry) => readMachine(name, entry))] as const),
+        .map(([name, machine]) => [name, openField(name, machine) ?? machine.fact((entry) => readMachine(name, entry))] as const),
     ),
   );
   const others = source.has('others') ? source.get('others').unstated() : undefined;
   return { at: source.at, all, ...(others && { others }) };
 }
 
-/** A key with a point in it, and no `field` below it, names the resource and the field. */
+/** Where it is open which field holds the state, nothing that a machine says can be kept: all of it is. */
+function openField(key: string, source: Source): Unstated | undefined {
+  if (!source.isMap || source.unstated() || fieldInKey(key, source)) return undefined;
+  const unstated = source.get('field').unstated('tags only');
+  return unstated && { question: 'which field holds the state?', ...unstated, standing: 'open' };
+}
+
+/** The resource and the field that a key with a point in it names, where no `field` stands below it. */
+function fieldInKey(key: string, source: Source): readonly [string, string] | undefined {
+  const [, owner, held] = (source.has('field') ? null : /^(.+)\.([^.]+)$/.exec(key)) ?? [];
+  return owner !== undefined && held !== undefined ? [owner, held] : undefined;
+}
+
 function readMachine(key: string, source: Source): Machine | undefined {
   if (!source.isMap) return undefined;
-  const [, owner, held] = (source.has('field') ? null : /^(.+)\.([^.]+)$/.exec(key)) ?? [];
+  const [owner, held] = fieldInKey(key, source) ?? [];
   const transitions = source.get('transitions');
   const others = transitions.has('others') ? transitions.get('others').unstated() : undefined;
   return {

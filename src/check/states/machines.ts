@@ -1,7 +1,20 @@
+import type { Json } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
+import { isMap, isStanding } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { type Machine, machinesOf, machineWith, stateOfDeleted, type Target, type Transition } from '../../parts/states.ts';
+import { isSuppliedByService } from '../../parts/payload.ts';
+import type { Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
+import {
+  type Machine,
+  machineOn,
+  machinesOf,
+  machineWith,
+  stateOfDeleted,
+  type Target,
+  type Transition,
+} from '../../parts/states.ts';
 import { stateVocabulary, unstated } from '../subject/names.ts';
 import { isMeant, itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -17,6 +30,12 @@ export const machineRules: readonly Rule[] = [
       entriesOf(spec.states.all).flatMap(([key, machine]) =>
         unstated(names.resources, statedValue(machine)?.resource ?? key, machine.at, { onKey: true }),
       ),
+  ),
+  error(
+    'states/no-field',
+    'A machine does not say which field holds the state.',
+    'Write `field: status`, and state that field.',
+    withoutField,
   ),
   error(
     'states/field-twice',
@@ -86,6 +105,40 @@ export const machineRules: readonly Rule[] = [
     }),
   ),
 ];
+
+/** Where `field` is left out, though the fields of the resource and something of its machine are stated. */
+function withoutField({ spec, resources }: Subject): Wrong[] {
+  return entriesOf(spec.states.all).flatMap(([key, { standing, at }]) => {
+    const place = at.endsWith('/field') ? at.slice(0, -'/field'.length) : at;
+    const machine = valueAt(spec.document.tree, place);
+    const resource = resources.get(key);
+    if (standing !== 'open' || !resource || !isStated(resource.fields) || !isMap(machine) || isStanding(machine)) return [];
+    if ('field' in machine || !('states' in machine || 'transitions' in machine)) return [];
+    const message = `\`${key}\` does not say which field holds its state.`;
+    const [fits, ...more] = fieldsThatFit(spec, resource, machine.states);
+    const remedy = `Write \`field: ${fits}\`${more.map((one) => `, or \`field: ${one}\``).join('')}.`;
+    return [{ message, at: place, onKey: true, ...(fits !== undefined && { remedy }) }];
+  });
+}
+
+/** The fields whose values are the states; where there are none, those of text that nothing else writes. */
+function fieldsThatFit({ states }: Spec, resource: Resource, named: Json | undefined): string[] {
+  const free = entriesOf(resource.fields).filter(([name]) => machineOn(states, resource.name, name) === undefined);
+  const wanted = new Set(Array.isArray(named) ? named : []);
+  const listing = free.filter(([, { shape }]) => {
+    const values = statedValue(shape)?.enum;
+    return Array.isArray(values) && values.length === wanted.size && values.every((value) => wanted.has(value));
+  });
+  const unwritten = free.filter(
+    ([name, field]) =>
+      field.readOnly &&
+      statedValue(field.shape)?.type === 'string' &&
+      field.derive === undefined &&
+      !isSuppliedByService(field, 'create') &&
+      statedValue(resource.identifier)?.field !== name,
+  );
+  return (listing.length > 0 ? listing : unwritten).map(([name]) => name);
+}
 
 function stateNames(machine: Machine, tree: Subject['spec']['document']['tree']): Wrong[] {
   const states = stateVocabulary(machine);

@@ -48,6 +48,21 @@ export const statesCases: readonly Case[] = [
     finds: ['states/state-twice @ /states/note/states/3'],
   },
   { snippets: ['states: { note: { field: state } }'], finds: ['states/unknown-field @ /states/note/field'] },
+  { snippets: ['states: { note: { field: null } }'], finds: ['states/no-field @ /states/note'] },
+  {
+    snippets: [
+      'resources: { note: { fields: { status: { enum: [draft, published, archived] }, made_by: { type: string, readOnly: true } } } }',
+      'states: { note: { field: null } }',
+    ],
+    finds: ['states/no-field @ /states/note'],
+  },
+  {
+    snippets: [
+      'resources: { note: { fields: { status: { type: string, readOnly: false } } } }',
+      'states: { note: { field: null } }',
+    ],
+    finds: ['states/no-field @ /states/note'],
+  },
   {
     snippets: ['resources: { note: { fields: { status: string } } }'],
     finds: ['states/field-not-read-only @ /resources/note/fields/status'],
