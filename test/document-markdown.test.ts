@@ -158,8 +158,20 @@ const readings: readonly Reading[] = [
   },
   {
     says: 'a fence under a heading that is no part states nothing, with a warning',
-    text: `## Error${yaml('a: 1')}`,
+    text: `## Mistakes${yaml('a: 1')}`,
     findings: ['fence-ignored 2:1'],
+    tree: {},
+  },
+  {
+    says: 'a heading that is nearly a part is told once, where a fence or a table of facts stands below it',
+    text: `## Error${yaml('a: 1')}${yaml('b: 1')}\n## Enpoints\n\n### GET /x${yaml('does: list x')}\n## Erors\n\n| codes | status |\n|---|---|\n| x | 409 |\n`,
+    findings: ['misspelt-part 1:4', 'misspelt-part 10:4', 'misspelt-part 17:4'],
+    tree: {},
+  },
+  {
+    says: 'a heading that is nearly a part may stand above prose and tables that explain',
+    text: '## State\n\nThe state of the union.\n\n| year | words |\n|---|---|\n| 1 | 2 |\n',
+    findings: [],
     tree: {},
   },
   {

@@ -4,7 +4,7 @@ import { pathOf } from '../document/pointer.ts';
 import type { Fact } from '../parts/fact.ts';
 import { keysAt } from '../parts/form.ts';
 import type { Spec } from '../parts/spec.ts';
-import { type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** What prose seems to state. It explains and never states, so a fact that stands only there is open. */
 export const proseRules: readonly Rule[] = [
@@ -155,20 +155,17 @@ function looksStated(spec: Spec, prose: Prose, { part, fact, looks, atLeast, wha
 
 /** Tables and fences under a part that look as if they stated something, and are prose. */
 export const structureRules: readonly Rule[] = [
+  error(
+    'prose/lost-table',
+    'A table of facts is prose, since its first header is nearly a key of its place and is none.',
+    'Write the header as the key is written.',
+    misspeltTables((isOfFacts) => isOfFacts),
+  ),
   warning(
     'prose/misspelt-table',
     'A table is prose, since its first header is nearly a key of its place and is none.',
     'Write the header as the key is written.',
-    inProse((prose, lines) => {
-      const path = pathOf(prose.at);
-      const known = [...keysAt(path), ...(path.length === 1 ? path : [])];
-      return headersIn(lines).flatMap(({ header, line }): Found[] => {
-        const meant = known.includes(header) ? undefined : nearest(header, known);
-        if (meant === undefined || header.toLowerCase() === meant.toLowerCase()) return [];
-        const message = `\`${header}\` is no key here, so the table states nothing.`;
-        return [{ line, message, remedy: `Write \`${meant}\`, or another word if the table only explains.` }];
-      });
-    }),
+    misspeltTables((isOfFacts) => !isOfFacts),
   ),
   warning(
     'prose/unmarked-fence',
@@ -187,6 +184,22 @@ export const structureRules: readonly Rule[] = [
     }),
   ),
 ];
+
+/** The tables whose first header is nearly a key: they are of facts where another header is a key of what stands below that one. */
+function misspeltTables(isWanted: (isOfFacts: boolean) => boolean): Rule['find'] {
+  return inProse((prose, lines) => {
+    const path = pathOf(prose.at);
+    const known = [...keysAt(path), ...(path.length === 1 ? path : [])];
+    return headersIn(lines).flatMap(({ header, others, line }): Found[] => {
+      const meant = known.includes(header) ? undefined : nearest(header, known);
+      if (meant === undefined || header.toLowerCase() === meant.toLowerCase()) return [];
+      const words = keysAt([...path, ...(path.length === 1 && path[0] === meant ? [] : [meant]), 'x']);
+      if (!isWanted(others.some((other) => words.includes(other)))) return [];
+      const message = `\`${header}\` is no key here, so the table states nothing.`;
+      return [{ line, message, remedy: `Write \`${meant}\`, or another word if the table only explains.` }];
+    });
+  });
+}
 
 interface Found {
   /** Counted from the first line of the prose. */
@@ -212,16 +225,27 @@ function inProse(find: (prose: Prose, lines: readonly string[]) => readonly Foun
     });
 }
 
-/** The first cell of each table's header; tables inside fences are none. */
-function headersIn(lines: readonly string[]): { readonly header: string; readonly line: number }[] {
-  const found: { header: string; line: number }[] = [];
+/** The cells of a table's header. */
+interface TableHeader {
+  readonly header: string;
+  readonly others: readonly string[];
+  readonly line: number;
+}
+
+/** The header of each table; tables inside fences are none. */
+function headersIn(lines: readonly string[]): TableHeader[] {
+  const found: TableHeader[] = [];
   let fence: string | undefined;
   for (const [line, words] of lines.entries()) {
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(words)?.[1];
     if (mark !== undefined) fence = fence === undefined ? mark : mark.startsWith(fence) ? undefined : fence;
     if (fence !== undefined || !/^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:|-]*)?$/.test(lines[line + 1] ?? '')) continue;
-    const header = /^ {0,3}\|?([^|]*)\|/.exec(words)?.[1]?.replaceAll('`', '').trim();
-    if (header) found.push({ header, line });
+    const [header, ...others] = words
+      .replace(/^ {0,3}\|/, '')
+      .replaceAll('`', '')
+      .split('|')
+      .map((cell) => cell.trim());
+    if (header && others.length > 0) found.push({ header, others, line });
   }
   return found;
 }

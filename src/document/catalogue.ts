@@ -77,6 +77,11 @@ export const documentFindings = [
     'Correct the path; until then what it held is open.',
   ),
   error('fence-open', 'A fence has no closing line.', 'Close it with as many backticks as it opened with.'),
+  error(
+    'misspelt-part',
+    'A heading is nearly the name of a part and is none, though a fence or a table below it states something.',
+    'Write the heading as the part is written.',
+  ),
   warning(
     'fence-ignored',
     'A YAML or JSON fence stands where it states nothing.',

@@ -38,7 +38,14 @@ interface Walk extends ProseWalk {
   /** The open `###` and `####` headings. */
   keys: readonly (KeyStep & { readonly depth: number })[];
   /** The open heading that is no part, under which nothing is stated. */
-  lost: string | undefined;
+  lost: Lost | undefined;
+}
+
+interface Lost extends KeyStep {
+  /** The heading of a part that was most likely meant. */
+  readonly meant?: string;
+  /** It was said that what stands below states nothing. */
+  isTold: boolean;
 }
 
 function readBlock(block: Block, index: number, walk: Walk): void {
@@ -68,7 +75,7 @@ function readHeading(block: Heading, index: number, walk: Walk): void {
     walk.isTitled ||= isTitle;
     walk.part = part && { ...step, key: part };
     walk.keys = [];
-    walk.lost = part === undefined && !isTitle ? text : undefined;
+    walk.lost = part === undefined && !isTitle ? lostAt(step) : undefined;
     if (part === undefined && !isTitle) addProse(block, pointerOf(pathOf(walk)), walk);
     if (part !== undefined) notePlace(`/${part}#`, step.place, walk);
     return;
@@ -77,6 +84,11 @@ function readHeading(block: Heading, index: number, walk: Walk): void {
   const key = { ...step, depth: block.depth };
   if (walk.part !== undefined && isKey(key, index, walk)) walk.keys = [...walk.keys, key];
   else addProse(block, pointerOf(pathOf(walk)), walk);
+}
+
+function lostAt(step: KeyStep): Lost {
+  const meant = nearestSection(step.key);
+  return { ...step, ...(meant !== undefined && { meant }), isTold: false };
 }
 
 type Heading = Extract<Block, { kind: 'heading' }>;
@@ -105,11 +117,10 @@ function isMarked(info: string): boolean {
 function readFence(block: Extract<Block, { kind: 'fence' }>, walk: Walk): void {
   const { source, gathering } = walk;
   if (walk.lost !== undefined) {
-    const meant = nearestSection(walk.lost);
-    const remedy =
-      meant === undefined ? {} : { remedy: `Write the heading as \`## ${meant}\`, or mark the fence \`yaml example\`.` };
-    const message = `The fence states nothing: \`${walk.lost}\` is no part.`;
-    report(gathering, 'document/fence-ignored', source.place(...block.open), message, remedy);
+    if (!tellMisspelt(walk, walk.lost)) {
+      const message = `The fence states nothing: \`${walk.lost.key}\` is no part.`;
+      report(gathering, 'document/fence-ignored', source.place(...block.open), message);
+    }
     addProse(block, pointerOf(pathOf(walk)), walk);
     return;
   }
@@ -125,12 +136,32 @@ function readFence(block: Extract<Block, { kind: 'fence' }>, walk: Walk): void {
   else state(steps, located, at, gathering);
 }
 
+/** Says once of a heading that a part was meant, where one was. */
+function tellMisspelt({ gathering }: Walk, lost: Lost): boolean {
+  const { meant, key, place } = lost;
+  if (meant !== undefined && !lost.isTold) {
+    const remedy = `Write the heading as \`## ${meant}\`, or mark what stands below it \`yaml example\`.`;
+    report(gathering, 'document/misspelt-part', place, `\`${key}\` is no part, so what stands below it states nothing.`, {
+      remedy,
+    });
+    lost.isTold = true;
+  }
+  return meant !== undefined;
+}
+
+/** True of the first header of a table that would state something in the part that was meant, or below a heading there. */
+function isMeantAsFacts(header: string, { meant }: Lost, walk: Walk): boolean {
+  const part = meant === undefined ? undefined : sectionOf(meant);
+  return part !== undefined && [[part], [part, 'x']].some((path) => tableKeys(header, path, walk) !== undefined);
+}
+
 function readTableBlock(block: Extract<Block, { kind: 'table' }>, walk: Walk): void {
   const { source, gathering } = walk;
   const path = pathOf(walk);
   const header = headerOf(block, source);
   const keys = walk.part === undefined ? undefined : tableKeys(header, path, walk);
   if (keys === undefined) {
+    if (walk.lost && isMeantAsFacts(header, walk.lost, walk)) tellMisspelt(walk, walk.lost);
     const lower = header.toLowerCase();
     if (walk.part !== undefined && lower !== header && tableKeys(lower, path, walk) !== undefined) {
       const remedy = { remedy: `Write \`${lower}\`.` };

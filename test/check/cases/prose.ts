@@ -28,7 +28,15 @@ export const proseCases: readonly { readonly text: string; readonly finds: reado
   { text: '## Versioning\n\nThe version is `2026-01-15`.', finds: ['prose/looks-stated @ /versioning, line 3'] },
   {
     text: '## Errors\n\n| code | status |\n|---|---|\n| sold_out | 409 |',
-    finds: ['prose/misspelt-table @ /errors, line 3'],
+    finds: ['prose/lost-table @ /errors, line 3'],
+  },
+  {
+    text: '## Resources\n\n### note\n\n```yaml\nidentifier: none\n```\n\n| field | type |\n|---|---|\n| id | string |',
+    finds: ['prose/lost-table @ /resources/note, line 9'],
+  },
+  {
+    text: '## States\n\n### note\n\n| state | means |\n|---|---|\n| sent | gone |\n\n```yaml\nnone\n```',
+    finds: ['prose/misspelt-table @ /states/note, line 5'],
   },
   {
     text: '## Limits\n\n| page | size |\n|---|---|\n| x | 9 |\n\n| Rats | to |\n|:-|-|\n| 1 | 2 |',
