@@ -23,6 +23,7 @@ export type { Ledger, LedgerFact, StandingCounts as Counts } from './parts/facts
 export { ledgerOf } from './parts/facts/ledger.ts';
 export type { Spec } from './parts/spec.ts';
 export type { DevelopmentCredential } from './serve/callers/development.ts';
+export type { Undelivered } from './serve/events/undelivered.ts';
 export type { Clock, Entropy as Chance } from './serve/http/clock.ts';
 export { movableClock, systemChance, systemClock } from './serve/http/clock.ts';
 export { HandlerAnswer as Answer } from './serve/operations/handler.ts';

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import type { Undelivered } from '../../serve/events/undelivered.ts';
 import type { AdminAct } from '../../serve/service/admin/command.ts';
 import type { LogLevel } from '../../serve/service/operations-door.ts';
 import type { ExchangeEntry } from '../../serve/service/service.ts';
@@ -16,6 +17,8 @@ export interface Log {
   failure(failure: unknown, requestId: string): void;
   /** Notes down what an administrator has done. */
   administered(act: AdminAct): void;
+  /** Notes down that a receiver of events fails. */
+  undelivered(one: Undelivered): void;
   /** Writes what is waiting. */
   flush(): void;
 }
@@ -54,6 +57,10 @@ export function createLog(form: LogForm, terminal: Terminal, stated?: LogLevel, 
       line(form === 'json' ? eventJson('administered', { ...act }) : actLine(act, terminal));
       flush();
     },
+    undelivered(one) {
+      line(form === 'json' ? eventJson('undelivered', { ...one }) : undeliveredLine(one, terminal));
+      flush();
+    },
     failure(failure, requestId) {
       line(form === 'json' ? failureJson(failure, requestId) : failureText(failure, requestId, terminal));
       flush();
@@ -81,6 +88,7 @@ const levels = { info: 30, warn: 40, error: 50 } as const;
 const seriousEvents = new Map<string, number>([
   ['kept', levels.warn],
   ['worker ended', levels.warn],
+  ['undelivered', levels.warn],
   ...['failure', 'unsound', 'misfits', 'bad rows'].map((name) => [name, levels.error] as const),
 ]);
 
@@ -114,6 +122,12 @@ function exchangeLine(
 function actLine({ at, act, about }: AdminAct, terminal: Terminal): string {
   const words = Object.entries(about).map(([name, value]) => `${name}=${String(value)}`);
   return [paint(terminal, 'dim', timeOf(at)), paint(terminal, 'magenta', act), printable(words.join(' '))].join('  ');
+}
+
+/** One line for the first of many: how the others went is asked for, or seen once it is well. */
+function undeliveredLine({ at, kind, to, why }: Undelivered, terminal: Terminal): string {
+  const told = printable(`${kind} to ${to}: ${why.replace(/\.$/, '')}. What else fails there is not told now.`);
+  return [paint(terminal, 'dim', timeOf(at)), paint(terminal, 'yellow', 'undelivered'), told].join('  ');
 }
 
 function timeOf(at: string): string {

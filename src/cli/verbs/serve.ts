@@ -174,6 +174,7 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     ...(asked.has('accept-misfits') && { acceptMisfits: true }),
     ...(log.exchange && { onExchange: log.exchange, notes: log.notes }),
     onAdministered: log.administered,
+    onUndelivered: log.undelivered,
     onFailure: log.failure,
   };
 }

@@ -15,6 +15,7 @@ import type { Post, Posted } from './posts.ts';
 import { brokerSubscriber } from './publishing.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
+import type { UndeliveredTelling } from './undelivered.ts';
 
 /** What came of a try. */
 export interface Settled {
@@ -45,11 +46,17 @@ export async function settleAll(
     if (isTaken) await confirmSubscriber(engine, subscribers, delivery.subscriber, handshake);
   }
   const drawn = drawOnce(engine.chance, engine.clock.now());
-  const { given: disabled, failing: changed } = await engine.store.change((rows) => {
+  const { undelivered } = engine;
+  const {
+    given: disabled,
+    failing: changed,
+    failed,
+  } = await engine.store.change((rows) => {
     drawn.restart();
     const chance = { bytes: (length: number) => drawn.bytes(length), uuid: () => drawn.uuid() };
     const given = new Set<string>();
     const failing = new Map<string, number | undefined>();
+    const failed: Parameters<UndeliveredTelling['failed']>[] = [];
     for (const one of settled) if (settleOne(rows, one, { ...engine, chance }, schedule)) given.add(one.delivery.subscriber);
     for (const { delivery, posted, atMs } of settled) {
       if (!posted) continue;
@@ -59,6 +66,8 @@ export async function settleAll(
       const before = failing.has(id) ? failing.get(id) : subscriber.failingMs;
       const after = schedule.verdict(posted) === 'accepted' ? undefined : (before ?? atMs);
       failing.set(id, after);
+      if (after !== undefined && !undelivered.isTold(id))
+        failed.push([rows.outbox.event(delivery.event)?.kind ?? '', subscriber, delivery, posted]);
       if (after !== undefined && schedule.disableAfterMs !== undefined && atMs - after >= schedule.disableAfterMs) given.add(id);
     }
     for (const [id, failingMs] of failing) {
@@ -66,8 +75,11 @@ export async function settleAll(
       if (subscriber?.fields && subscriber.failingMs !== failingMs) subscribers.failing(rows, id, failingMs);
       else failing.delete(id);
     }
-    return { given, failing: [...failing.keys()] };
+    return { given, failing: [...failing.keys()], failed };
   });
+  for (const one of failed) undelivered.failed(...one);
+  for (const { delivery, posted } of settled)
+    if (posted && schedule.verdict(posted) === 'accepted') undelivered.accepted(delivery.subscriber);
   if (changed.length > 0) subscribers.changed(changed);
   for (const id of disabled) await disableSubscriber(engine, subscribers, id);
 }

@@ -8,6 +8,7 @@ import type { Surroundings } from '../http/clock.ts';
 import type { Stored, Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
+import type { UndeliveredTelling } from './undelivered.ts';
 
 /** What events need of the service that they are part of. */
 export interface EventsSetting extends Surroundings, Stored {
@@ -17,6 +18,8 @@ export interface EventsSetting extends Surroundings, Stored {
   readonly events: EventsPart;
   /** The keys that were given out, of which a subscriber's maker may have lost its own. */
   readonly credentials: Credentials;
+  /** Told of receivers that fail. */
+  readonly undelivered: UndeliveredTelling;
   readonly limits: { readonly addressOf: (call: Call) => string };
   /** Whether requests in doubt are let through. */
   readonly acceptsOpen: boolean;

@@ -9,6 +9,7 @@ import { Credentials } from '../callers/credentials.ts';
 import { Development } from '../callers/development.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
+import { UndeliveredTelling } from '../events/undelivered.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
 import { fetchDoor } from '../http/fetch.ts';
 import type { DoorRefusal } from '../http/refusals.ts';
@@ -58,7 +59,8 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     events.changedElsewhere(true);
   });
   const onFailure = tellingNewest(newest, quietly(options.onFailure ?? (() => {}), clock));
-  const heard = { timersChanged, events, onFailure };
+  const undelivered = new UndeliveredTelling(options.onUndelivered, clock);
+  const heard = { timersChanged, events, undelivered, onFailure };
   const lasting = { inFlight: new Set<string>(), counters, counting, credentials, development, stage, ...heard };
   const sharing = await (store.shared && startSharing(store.shared, { timers, events, credentials, onFailure }));
   let served = await startServed(spec, store, lasting, note, options);

@@ -61,7 +61,7 @@ export interface Served extends DoorsServed {
 
 /** What outlasts a document that is served in place of another. */
 export interface Lasting
-  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development' | 'onFailure'>,
+  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'undelivered' | 'credentials' | 'development' | 'onFailure'>,
     Pick<LimitsSetting, 'counters'> {
   readonly counting: CountingPlace;
   /** What trials play; nothing where others rely on the service. */

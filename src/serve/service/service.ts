@@ -3,6 +3,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Store } from '../../store/store.ts';
 import type { DevelopmentCredential } from '../callers/development.ts';
+import type { Undelivered } from '../events/undelivered.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { Clock, Entropy } from '../http/clock.ts';
@@ -84,6 +85,8 @@ export interface ServeOptions {
   readonly notes?: (status: number) => boolean;
   /** Called for each act of an administrator that changes something: keys, deliveries, timers, erasing. */
   readonly onAdministered?: (act: AdminAct) => void;
+  /** Called where a receiver of events begins to fail, once an hour at the most for each. */
+  readonly onUndelivered?: (undelivered: Undelivered) => void;
   /** Called for failures, which callers see as `internal` alone. */
   readonly onFailure?: (failure: unknown, requestId: string) => void;
 }
