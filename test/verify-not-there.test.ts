@@ -34,8 +34,16 @@ limits: { rate: none }
 versioning: none
 `;
 
-async function told(stand: StandOptions, only: readonly string[] = [], conditions = 'write.conflict: any'): Promise<string[]> {
-  const { verify, close } = await openStand(shelves(conditions), stand);
+const inPages = (document: string): string =>
+  document.replace('style: none, items: rows', 'style: offset, offset: skip, size: limit, default: 4, max: 8, items: rows');
+
+async function told(
+  stand: StandOptions,
+  only: readonly string[] = [],
+  conditions = 'write.conflict: any',
+  otherwise = (document: string): string => document,
+): Promise<string[]> {
+  const { verify, close } = await openStand(otherwise(shelves(conditions)), stand);
   try {
     const { breaches } = await verify({ only });
     return breaches.map(({ kind, subject, reason }) => `${kind} (${subject}), ${reason}`);
@@ -63,6 +71,12 @@ for (const [operation, asked] of [
     );
   });
 
+test('an operation that lets nobody in cannot be done, also where no rule says who may do it', async () => {
+  const spoil = (passing: Passing): Partial<Passing> =>
+    isAsked(passing, /^DELETE /) && passing.status < 300 ? { status: 401, text: '{"fault":"unknown"}' } : {};
+  assert.ok((await told({ spoil }, ['functions'])).includes('functions (service), delete shelf succeeds'));
+});
+
 test('a row that is shown twice on the one page of a list is told', async () => {
   const spoil = (passing: Passing): Partial<Passing> => {
     if (!isAsked(passing, /^GET \/shelves$/) || passing.status >= 300) return {};
@@ -70,6 +84,12 @@ test('a row that is shown twice on the one page of a list is told', async () => 
     return { text: JSON.stringify({ rows: [...rows, ...rows.slice(-1)] }) };
   };
   assert.ok((await told({ spoil })).includes('pagination bounds (GET /shelves), once on one page'));
+});
+
+test('pages that never come to an end are told by what they show twice', async () => {
+  const bend = ({ target }: { readonly target: string }) => ({ target: target.replace(/skip=\d+/, 'skip=0') });
+  const found = await told({ bend }, ['pagination bounds'], undefined, inPages);
+  assert.ok(found.includes('pagination bounds (GET /shelves), once'), found.join('\n'));
 });
 
 test('a map that stands for an identifier is a wrong type, and nothing fails over it', async () => {

@@ -83,9 +83,10 @@ async function rowOfAnother(session: Session, resource: string, reader: TrialCal
 
 /** No row twice. */
 export function judgeOnce(session: Session, pages: readonly TrialExchange[]): Judgement {
-  const ids = idsOf(session, pages);
-  if (!ids) return moot('not all pages were shown');
+  // Pages that never end show it as well as all of them do.
+  const ids = shownOn(session, pages) ?? [];
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+  if (twice === undefined && !idsOf(session, pages)) return moot('not all pages were shown');
   return twice === undefined ? undefined : { promised: 'every row once', seen: `${twice} twice` };
 }
 
@@ -150,11 +151,15 @@ export function judgeSize({ model }: Session, pages: readonly TrialExchange[]): 
 
 /** The identifiers on all pages; nothing where not all of them were shown. */
 function idsOf(session: Session, pages: readonly TrialExchange[]): readonly string[] | undefined {
-  const { model } = session;
   const last = pages.at(-1);
-  const effect = statedValue(last?.endpoint?.does);
-  const field = model.identifierField(resourceOfEffect(effect) ?? '');
-  if (!last || pages.some((one) => !isDone(one) || !rowsOf(session, one)) || hasNextPage(model, last)) return undefined;
+  return last === undefined || hasNextPage(session.model, last) ? undefined : shownOn(session, pages);
+}
+
+/** The identifiers on these pages; nothing where one of them shows no rows. */
+function shownOn(session: Session, pages: readonly TrialExchange[]): readonly string[] | undefined {
+  const effect = statedValue(pages.at(-1)?.endpoint?.does);
+  const field = session.model.identifierField(resourceOfEffect(effect) ?? '');
+  if (pages.some((one) => !isDone(one) || !rowsOf(session, one))) return undefined;
   return pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));
 }
 

@@ -233,19 +233,29 @@ function mayBeOpen(model: Model, { resource, name, endpoint }: Operation, { body
   );
 }
 
-/** Whether something is said to be missing that surely is there: the operation itself, or a row that was just made and that its caller may see and act on. */
+/**
+ * Whether something is said to be missing that surely is there, or somebody is not let in who surely may: the operation itself is, or a row that
+ * was just made and that its caller may see.
+ */
 function isLost(model: Model, operation: Operation, seen: TrialExchange, made: TrialExchange | undefined): boolean {
   const { endpoint } = operation;
   const verb = endpoint && statedValue(endpoint.does)?.verb;
-  if (!endpoint || seen.status !== 404 || verb === undefined || verb === 'handler') return false;
-  // What is sent may refer to something that is missing, or be missing to an error of the service's own.
-  if (refusalFor(model, 'reference.missing', operation)?.status === 404 || model.refusals.mayBeOwn(seen, operation)) return false;
-  const context = {
-    ...(seen.sent.json !== undefined && { request: seen.sent.json }),
-    params: { ...seen.sent.path, ...seen.sent.query },
-  };
+  if (!endpoint || ![401, 403, 404].includes(seen.status) || verb === undefined || verb === 'handler') return false;
+  if (mayBeForMore(model, operation, seen)) return false;
+  const request = seen.sent.json === undefined ? {} : { request: seen.sent.json };
+  const context = { ...request, params: { ...seen.sent.path, ...seen.sent.query } };
   if (model.access.allows(operation, seen.caller, { context }) !== 'yes') return false;
-  if (['create', 'upsert', 'list', 'reply'].includes(verb))
-    return pathParameters(endpoint.path).length <= (verb === 'upsert' ? 1 : 0);
+  const isAboutNoRow = ['create', 'upsert', 'list', 'reply'].includes(verb);
+  if (isAboutNoRow) return pathParameters(endpoint.path).length <= (verb === 'upsert' ? 1 : 0);
   return made !== undefined && isDone(made) && !namesUnreadable(model, endpoint, seen.caller);
 }
+
+/** Whether a refusal may be for something else than who asks, or for what. */
+function mayBeForMore(model: Model, operation: Operation, seen: TrialExchange): boolean {
+  if (model.refusals.mayBeOwn(seen, operation)) return true;
+  const code = model.refusals.codeIn(seen);
+  const alike = model.refusals.all().filter((one) => (code === undefined ? one.status === seen.status : one.code.name === code));
+  return alike.some(({ rule }) => !(statedValue(rule.when) ?? ['']).every((when) => aboutWhoOrWhat.test(when)));
+}
+
+const aboutWhoOrWhat = /^(?:caller\.|resource\.missing$|route\.unknown$)/;
