@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { rules } from '../src/check/all.ts';
 import { check, requireClosed } from '../src/check/check.ts';
-import { partNames } from '../src/document/document.ts';
+import { type PartName, partNames } from '../src/document/document.ts';
 import { parseDocument } from '../src/document/read/parse.ts';
 import { readDocument } from '../src/document/read/read.ts';
 import { isKey } from '../src/parts/form.ts';
@@ -153,6 +153,22 @@ test('of the document that specifies nothing all forty facts are open, each with
 test('a document of one line has forty open facts and no findings', () => {
   const { ledger, findings } = check(read('# A service', 'line.md'));
   assert.deepEqual([ledger.total.open, ledger.facts.length, findings], [40, 40, []]);
+});
+
+test('a standing for the whole of a part is that of each of its facts', () => {
+  const counted = (part: PartName, standing: string) => check(read(`{ title: T, ${part}: ${standing} }`)).ledger.parts[part];
+  for (const [part, facts] of [
+    ['purpose', 4],
+    ['errors', 2],
+    ['limits', 5],
+  ] as const) {
+    assert.deepEqual(counted(part, 'none'), { stated: 0, none: facts, any: 0, inferred: 0, open: 0 }, part);
+    assert.ok(counted(part, 'any').any >= facts, part);
+    assert.equal(counted(part, '!any').open, 0, part);
+  }
+  const { ledger } = check(read('{ title: T, limits: !open "how many?" }'));
+  const questions = ledger.facts.filter(({ part }) => part === 'limits').map(({ question }) => question);
+  assert.deepEqual(new Set(questions), new Set(['how many?']));
 });
 
 test('a part that is required to be closed gives a finding for each of its open facts', () => {

@@ -104,7 +104,8 @@ export interface ErrorRule {
 
 const ruleWords = ['status', 'when', 'on', 'if', 'message', 'headers'] as const;
 
-export function readErrors(source: Source): Errors {
+export function readErrors(part: Source): Errors {
+  const source = part.eachOf(['payload', 'codes']);
   const codes = source.get('codes');
   const others = codes.has('others') ? codes.get('others').unstated() : undefined;
   return {

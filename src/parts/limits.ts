@@ -132,7 +132,8 @@ export interface Quota extends LimitScope {
   readonly zone: string;
 }
 
-export function readLimits(source: Source): Limits {
+export function readLimits(part: Source): Limits {
+  const source = part.eachOf(['rate', 'size', 'timeout', 'pagination', 'quota']);
   return {
     at: source.at,
     rate: source.get('rate').fact((value) => value.items().flatMap(readRate)),

@@ -14,7 +14,8 @@ export interface Purpose {
   readonly functions: Fact<Named<readonly string[]>>;
 }
 
-export function readPurpose(source: Source): Purpose {
+export function readPurpose(part: Source): Purpose {
+  const source = part.eachOf(['purpose', 'base_url', 'users', 'functions']);
   return {
     at: source.at,
     purpose: source.get('purpose').fact((value) => value.text(), 'tags only'),

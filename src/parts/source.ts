@@ -133,6 +133,15 @@ export class Source {
     return undefined;
   }
 
+  /** A part for the whole of which a standing is written: each of its facts has it. */
+  eachOf(words: readonly string[]): Source {
+    const { value } = this;
+    const standing = value === undefined ? undefined : this.unstated();
+    if (!standing) return this;
+    const one: Json = isPlainMap(value) ? value : { [`$${standing.standing}`]: true };
+    return new Source(this.reading, named(words.map((word) => [word, one] as const)), this.at);
+  }
+
   /** A fact: the standing written here, or what `read` makes of the value; what it cannot read is open. */
   fact<T>(read: (source: Source) => T | undefined, bare: 'bare words' | 'tags only' = 'bare words'): Fact<T> {
     const unstated = this.unstated(bare);
