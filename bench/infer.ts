@@ -73,10 +73,14 @@ function readLabels(): Label[] {
 
 function judge(tree: Readonly<Record<string, Json>>, label: Label): Judged {
   const { endpoints, evidence } = tree;
-  const endpoint = isMap(endpoints) ? endpoints[label.operation] : undefined;
+  const plain = (key: string) => key.replaceAll(/\{[^{}]*\}/g, '{}');
+  // What a parameter of a path is called is no part of the operation.
+  const named = isMap(endpoints) ? Object.keys(endpoints) : [];
+  const key = named.find((one) => one === label.operation) ?? named.find((one) => plain(one) === plain(label.operation)) ?? '';
+  const endpoint = isMap(endpoints) ? endpoints[key] : undefined;
   if (!isMap(endpoint)) throw new Error(`${label.file} has no ${label.operation}.`);
   const does = typeof endpoint.does === 'string' && endpoint.does !== 'reply' ? endpoint.does : undefined;
-  const fact = below(below('/endpoints', label.operation), 'does');
+  const fact = below(below('/endpoints', key), 'does');
   const row = (Array.isArray(evidence) ? evidence : []).find((one) => isMap(one) && one.fact === fact);
   const confidence = isMap(row) && typeof row.confidence === 'number' ? row.confidence : 0;
   return { label, inferred: does, confidence, isRight: isRight(label, does) };

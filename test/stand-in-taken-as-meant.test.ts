@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { take } from './import/source.ts';
 import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** What descriptions say otherwise than their services do, and their clients send. */
@@ -176,5 +177,67 @@ test('what stands below a thing of a kind that nobody has made is there, until o
     const { json: made } = await ask('POST', '/realms', { name: 'own' });
     assert.equal((await ask('GET', `/realms/${made.id}/count`)).status, 200);
     assert.equal((await ask('GET', '/realms/master/count')).status, 404);
+  });
+});
+
+test('what is sent to a list of which only the shapes are known is read, changed and taken out below it', async () => {
+  const mapper = object({ id: string, name: string, protocol: string });
+  const sent = sends(object({ name: string, protocol: string }));
+  // The owner is told by what a mapper is told by too, so that no rule says what these operations do.
+  const at = '/{kind}/{id}/mappers';
+  const paths = {
+    [at]: {
+      ...within('kind', 'id'),
+      get: answers(list(mapper)),
+      post: { ...sent, responses: { 201: { description: 'Made.' } } },
+    },
+    [`${at}/{mapper}`]: {
+      ...within('kind', 'id', 'mapper'),
+      get: answers(mapper),
+      put: { ...sent, ...answers(mapper) },
+      delete: { responses: { 204: { description: 'Gone.' } } },
+    },
+  };
+  await standIn(paths, {}, async (ask) => {
+    const url = '/scopes/s1/mappers';
+    assert.equal((await ask('GET', `${url}/m1`)).status, 200);
+    for (const name of ['phone', 'mail']) assert.equal((await ask('POST', url, { name, protocol: 'oidc' })).status, 201);
+    const [first, second] = (await ask('GET', url)).json;
+    assert.deepEqual([first.name, second.name], ['phone', 'mail']);
+    assert.notEqual(first.id, second.id);
+    assert.equal((await ask('GET', `${url}/${first.id}`)).json.name, 'phone');
+    await ask('PUT', `${url}/${first.id}`, { name: 'mobile' });
+    assert.equal((await ask('GET', url)).json[0].name, 'mobile');
+    await ask('DELETE', `${url}/${first.id}`);
+    assert.equal((await ask('GET', `${url}/${first.id}`)).status, 404);
+    await ask('DELETE', `${url}/${second.id}`);
+    assert.deepEqual((await ask('GET', url)).json, []);
+    assert.notDeepEqual((await ask('GET', '/scopes/s2/mappers')).json, []);
+  });
+});
+
+test('an owner that a path calls `id` is no hindrance to what is made and told below it, and what is only listed there stays open', async () => {
+  const issue = object({ id: string, title: string });
+  const user = object({ id: string, name: string });
+  const paths = {
+    '/projects/{id}/issues': {
+      ...within('id'),
+      get: answers(list(ref('issue'))),
+      post: { ...sends(object({ title: string })), ...answers(ref('issue'), {}, '201') },
+    },
+    '/projects/{id}/issues/{issue_id}': { ...within('id', 'issue_id'), get: answers(ref('issue')) },
+    '/projects/{id}/members': { ...within('id'), get: answers(list(ref('user'))) },
+    '/users/{id}': { ...within('id'), get: answers(ref('user')) },
+  };
+  const { endpoints } = take({ paths, components: { schemas: { issue, user } } }).tree as Record<string, Record<string, unknown>>;
+  const doesAt = (key: string) => (endpoints?.[key] as Record<string, unknown> | undefined)?.does;
+  assert.equal(doesAt('POST /projects/{project_id}/issues'), 'create issue');
+  assert.equal(doesAt('GET /projects/{project_id}/issues/{issue_id}'), 'read issue');
+  assert.equal(doesAt('GET /projects/{id}/members'), undefined);
+  await standIn(paths, { issue, user }, async (ask) => {
+    const { json: made } = await ask('POST', '/projects/p1/issues', { title: 'Broken' });
+    assert.equal((await ask('GET', `/projects/p1/issues/${made.id}`)).json.title, 'Broken');
+    assert.equal((await ask('GET', '/projects/p1/issues')).json.length, 1);
+    assert.equal((await ask('GET', `/projects/p2/issues/${made.id}`)).status, 404);
   });
 });

@@ -47,8 +47,8 @@ export function compileSampledRun(
     const id = exchange.pathParams[named?.parameter ?? ''] ?? '';
     const there = named && rowCalled(standIn, work, named.model, id);
     const found = there ?? (named && isRestoring ? standIn.given.back(work, named.model, id) : undefined);
-    // What stands below a thing that may be there, since nobody has made any of its kind, is there too.
-    const isTaken = named && !found && !named.isLast && standIn.given.mayBeNamed(rows, named.model.name, id);
+    // What stands below a thing that may be there, since nobody has ever made any of its kind, is there too.
+    const isTaken = named && !found && !named.isLast && standIn.given.isUntouched(rows, named.model.name);
     if (named && !found && !isTaken) return refusalReply(exchange, { when: 'resource.missing' });
     const row = named && found && patched(standIn, work, exchange, named, found);
     const made = answer(work, exchange, row, relate(work, exchange, row));

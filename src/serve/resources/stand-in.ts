@@ -55,6 +55,8 @@ export interface StandIn {
     gone(rows: Transaction, model: RowModel, id: string, fields: Fields): void;
     /** The row that was deleted, there again; nothing where nothing brings such rows back. */
     back(work: Work, model: RowModel, id: string): Row | undefined;
+    /** Whether nobody has ever made or deleted a row of a resource. */
+    isUntouched(rows: Reader, resource: string): boolean;
     /** Whether a row that is not stored may be referred to. */
     mayBeNamed(rows: Reader, resource: string, id: string): boolean;
   };

@@ -9,6 +9,7 @@ import {
   type SourceParameter,
   schemaOfParameter,
 } from './operation.ts';
+import { madeBelow, withNamedOwners } from './owner-parameters.ts';
 import { atOwnServers } from './purpose.ts';
 import { type MapAt, refOf, type SourceReader } from './reader.ts';
 import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
@@ -18,9 +19,11 @@ const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'o
 /** Every operation of a source, in its order. */
 export function readOperations(reader: SourceReader): SourceOperation[] {
   const items = new Map<SourceOperation, MapAt>();
+  const isMadeBelow = madeBelow(reader.maps(reader.root, 'paths'));
   for (const [path, item] of reader.maps(reader.root, 'paths')) {
     reader.mark(reader.root.value, 'paths');
-    if (path.startsWith('/')) for (const operation of itemOperations(path, item, reader)) items.set(operation, item);
+    if (path.startsWith('/'))
+      for (const operation of itemOperations(path, item, reader)) items.set(withNamedOwners(operation, isMadeBelow), item);
     else reader.find('import/invalid', item.at, `\`${path}\` is no path.`);
   }
   const operations = [...items.keys()];

@@ -7,12 +7,13 @@ import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileAskedFields, compileCopied, usualKeyOf } from './asked-fields.ts';
 import { patchedBy } from './json-patch.ts';
+import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted, compileToldBy } from './meant-paths.ts';
 import { compileNarrowing, narrowedRows } from './narrowing.ts';
 import { compileBodyPages, compileOpenPages } from './open-pages.ts';
-import { compileKept, compileOwnThings } from './own-things.ts';
+import { compileOwnThings } from './own-things.ts';
 import { compilePageHeaders } from './page-members.ts';
 import { compileErrorAnswers, compilePayloadCompletion, sayWrong } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
@@ -63,8 +64,7 @@ export function startStandIn(
       relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
-    compileKept: (endpoint) =>
-      compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling.shown),
+    compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
     compileBodyPages: (endpoint) => (isStrict ? undefined : compileBodyPages(endpoint, sampling.samples)),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),

@@ -79,6 +79,7 @@ export class UnmadeRows {
   /** Remembers that a row is gone, so that it does not come back when it is asked for, and what it was where something brings it back. */
   gone(rows: Transaction, model: RowModel, id: string, fields: Fields): void {
     rows.keep(goneKey(model.name, id), { ...kept, body: this.#restored.kept(model, fields) });
+    rows.keep(goneKey(model.name, ''), kept);
   }
 
   /** The row that was deleted, there again. */
@@ -87,6 +88,11 @@ export class UnmadeRows {
     const row = this.#restored.back(work, model, id, work.rows.record(key, 0)?.body ?? '');
     if (row) work.rows.keep(key, { ...kept, expiresMs: 0 });
     return row;
+  }
+
+  /** Whether nobody has ever made or deleted a row of a resource. */
+  isUntouched(rows: Reader, resource: string): boolean {
+    return rows.scan(resource, 0, 1).length === 0 && !rows.record(goneKey(resource, ''), 0);
   }
 
   /** Whether a row that is not stored may be referred to all the same: where nothing makes such rows, or nobody has yet. */

@@ -1,0 +1,234 @@
+/** What was sent to a path and is kept, one thing or a list of them. */
+
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { compileIdentifiers } from '../../../parts/samples/formats.ts';
+import { examplesIn } from '../../../parts/samples/leaves.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { mergeJson } from '../../../parts/versions/carry.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { type Fields, Refused, type Value } from '../../exchange/exchange.ts';
+import { toJson } from '../../http/json.ts';
+import { isFields } from '../body.ts';
+import type { KeptAnswer } from '../stand-in.ts';
+import { listShown, type ShownList } from './lists-shown.ts';
+import type { Sampling } from './sampling.ts';
+
+/** So much of what was sent to one path is kept, as JSON, and so many things of a list. */
+const keptLengthMost = 64 * 1024;
+const listedMost = 1000;
+
+/**
+ * Compiles the keeping of what is sent to a path of which only the shapes are known, and which is read there again: `PUT /server` and `GET /server` are about
+ * one thing, and what `POST /channels/{channel}/messages` takes is what `GET` there lists, and one of it what stands below. Nothing where nothing of the path is
+ * read so.
+ */
+export function compileKept(endpoint: Endpoint, spec: Spec, sampling: Sampling): KeptAnswer | undefined {
+  const samples = sampling.shown;
+  if (statedValue(endpoint.does) !== undefined) return undefined;
+  const isMade = entriesOf(spec.endpoints.all).some(
+    ([, { method, path, does }]) =>
+      method === 'POST' && statedValue(does) === undefined && plainPlaceOf(path) === plainPlaceOf(above(endpoint.path)),
+  );
+  const readers = entriesOf(spec.endpoints.all).flatMap(([, one]) =>
+    one.method === 'GET' && statedValue(one.does) === undefined ? [one] : [],
+  );
+  const readAt = (path: string) => readers.find((one) => plainPlaceOf(one.path) === plainPlaceOf(path));
+  const reader = readAt(endpoint.path);
+  const listing = isMade && /\/\{[^{}/]+\}$/.test(plainPath(endpoint.path)) ? readAt(above(endpoint.path)) : undefined;
+  const listed = listing && listShown(listing, samples);
+  if (listed && !(reader && listShown(reader, samples))) return keptItem(listed, samples);
+  if (!reader) return endpoint.method === 'DELETE' && readAt(above(endpoint.path)) ? takenOut : undefined;
+  const list = listShown(reader, samples);
+  const isReading = endpoint.method === 'GET';
+  const isProbe = onlyTells(endpoint) && isPutAt(endpoint.path, spec);
+  const number = list && numbering(endpoint.path, list.items, spec, sampling);
+  return {
+    sent({ rows }, { call }) {
+      const { fields, items, made } = keptAt(rows, call.path);
+      return call.method === 'POST' && made === true ? { ...fields, ...items.at(-1) } : fields;
+    },
+    listed({ rows }, { call }) {
+      const { items, made } = keptAt(rows, call.path);
+      if (!isReading || !list || made === undefined) return undefined;
+      return list.name === undefined ? items : { [list.name]: items };
+    },
+    keep({ rows }, { call: { method, path }, request }) {
+      const before = keptAt(rows, path);
+      if (isProbe && before.isThere !== true) throw new Refused({ when: 'resource.missing' });
+      if (isReading) return;
+      keep(
+        rows,
+        path,
+        method === 'DELETE' ? cleared(before) : { ...after(before, request, method, list, samples, number), isThere: true },
+      );
+    },
+  };
+}
+
+/** `GET /gists/{gist}/star` answers 204 or 404, and nothing else: whether what PUT or POST puts there is there. */
+function onlyTells({ method, response }: Endpoint): boolean {
+  const answers = statedValue(response) ?? [];
+  const [success, ...others] = answers.filter(({ status }) => /^2/.test(status));
+  const isEmpty = success?.status === '204' && others.length === 0 && statedValue(success.shape) === undefined;
+  return method === 'GET' && isEmpty && answers.some(({ status }) => status === '404');
+}
+
+/** Whether something is put at a path of which no more is known. */
+function isPutAt(path: string, spec: Spec): boolean {
+  const at = entriesOf(spec.endpoints.all).flatMap(([, one]) => (plainPlaceOf(one.path) === plainPlaceOf(path) ? [one] : []));
+  return at.some(({ method, does }) => (method === 'PUT' || method === 'POST') && statedValue(does) === undefined);
+}
+
+/** `DELETE /tables('a')`, `DELETE /tables/a`: what is called so is no longer listed by what stands above it. */
+const takenOut: KeptAnswer = {
+  sent: () => ({}),
+  listed: () => undefined,
+  keep({ rows }, { call, pathParams }) {
+    const at = above(call.path);
+    const name = Object.values(pathParams).at(-1);
+    const kept = keptAt(rows, at);
+    const left = kept.items.filter((one) => !isCalled(one, undefined, name));
+    if (left.length < kept.items.length) keep(rows, at, { ...kept, items: left });
+  },
+};
+
+/** One of what is kept of a list, which is read, changed and taken out below it; what was never sent there is not there once something was. */
+function keptItem(shown: ShownList, samples: Samples): KeptAnswer {
+  const told = identifierIn(shown.items, samples);
+  const placeIn = (kept: Kept, params: Readonly<Record<string, unknown>>) =>
+    kept.items.findIndex((one) => isCalled(one, told, Object.values(params).at(-1)));
+  return {
+    sent({ rows }, { call, pathParams }) {
+      const list = keptAt(rows, above(call.path));
+      return list.items[placeIn(list, pathParams)] ?? keptAt(rows, call.path).fields;
+    },
+    listed: () => undefined,
+    keep({ rows }, { call: { method, path }, request, pathParams }) {
+      const list = keptAt(rows, above(path));
+      const own = keptAt(rows, path);
+      const at = placeIn(list, pathParams);
+      const before = list.items[at];
+      if (!before && list.made !== undefined && own.isThere !== true && method !== 'PUT' && method !== 'POST')
+        throw new Refused({ when: 'resource.missing' });
+      if (method === 'GET' || method === 'HEAD') return;
+      if (method === 'DELETE') keep(rows, path, nothingKept);
+      else if (!before) keep(rows, path, { ...after(own, request, method, undefined, samples), isThere: true });
+      if (!before) return;
+      const next = method === 'DELETE' ? [] : [isFields(request) ? (mergeJson(before, request) as Fields) : before];
+      keep(rows, above(path), { ...list, items: list.items.toSpliced(at, 1, ...next), made: false });
+    },
+  };
+}
+
+/** Whether a thing is called so: by what tells it from others, where that is known, else by any of its words. */
+function isCalled(thing: Fields, told: string | undefined, name: unknown): boolean {
+  const own = told === undefined ? undefined : thing[told];
+  if (own !== undefined) return String(own) === name;
+  return Object.values(thing).some((value) => typeof value !== 'object' && String(value) === name);
+}
+
+/** The member by which the things of a list are told apart; nothing where they have none that is called so. */
+function identifierIn(items: Shape, samples: Samples): string | undefined {
+  const names = Object.keys(samples.membersOf(items));
+  return names.find((name) => /^_?id$/i.test(name)) ?? names.find((name) => /^(?:uu?id|guid|sid)$/i.test(name));
+}
+
+/** Gives things that are sent to a list an identifier where those that it lists have one. */
+type GiveNumber = (thing: Fields, before: readonly Fields[]) => Fields;
+
+/** Compiles it, where such a thing is read, changed or taken out below the list. */
+function numbering(path: string, items: Shape, spec: Spec, sampling: Sampling): GiveNumber | undefined {
+  const told = identifierIn(items, sampling.shown);
+  const member = told === undefined ? undefined : sampling.shown.membersOf(items)[told];
+  const isOneBelow = entriesOf(spec.endpoints.all).some(([, one]) => plainPlaceOf(one.path) === `${plainPlaceOf(path)}/{}`);
+  if (told === undefined || !isPlainMap(member) || !isOneBelow) return undefined;
+  const shape = sampling.shown.whole(member);
+  const sampler = sampling.shown.of(member, told);
+  const make = compileIdentifiers('thing', shape, examplesIn(shape), (value) => sampler.fits(value as Value));
+  return (thing, before) => {
+    if (thing[told] !== undefined) return thing;
+    const last = Math.max(0, ...before.map((one) => Number(one[told])).filter(Number.isSafeInteger));
+    const id = make(sampling.chance(`${path}\n${before.length}\n${toJson(thing)}`), last + 1);
+    return id === undefined ? thing : { [told]: id, ...thing };
+  };
+}
+
+/** A path without what stands in brackets at its end, or without its last step. */
+function above(path: string): string {
+  const plain = path.replace(/[?#].*$/, '');
+  return plain.endsWith(')') ? plain.replace(/\([^(/]*\)$/, '') : plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
+}
+
+interface Kept {
+  readonly fields: Fields;
+  readonly items: readonly Fields[];
+  /** Whether anything was sent there, be it nothing. */
+  readonly isThere?: boolean;
+  /** Whether the last request made one of the things; absent = nothing was ever made there. */
+  readonly made?: boolean;
+}
+
+const nothingKept: Kept = { fields: {}, items: [] };
+
+/** What is left of a list once all of it is taken out: none of its things. */
+const cleared = ({ made }: Kept): Kept => ({ ...nothingKept, ...(made !== undefined && { made: false }) });
+
+function after(
+  before: Kept,
+  request: Value,
+  method: string,
+  list: ShownList | undefined,
+  samples: Samples,
+  number: GiveNumber = (thing) => thing,
+): Kept {
+  const things = Array.isArray(request) ? request : [request];
+  if (method === 'POST' && list && things.every((one) => isFields(one) && isSuch(one, list.items, samples))) {
+    const items = [...before.items];
+    for (const one of things as Fields[]) items.push(number(one, items));
+    return { ...before, items: items.slice(-listedMost), made: true };
+  }
+  const { made } = before;
+  if (!isFields(request)) return { ...before, ...(made !== undefined && { made: false }) };
+  const fields = method === 'PATCH' ? (mergeJson(before.fields, request) as Fields) : { ...before.fields, ...request };
+  return { ...before, fields, ...(made !== undefined && { made: false }) };
+}
+
+/** Whether most members of what was sent are those of what a list shows. */
+function isSuch(sent: Fields, items: Shape, samples: Samples): boolean {
+  const members = samples.membersOf(items);
+  const names = Object.keys(sent);
+  return names.length > 0 && names.filter((name) => Object.hasOwn(members, name)).length * 2 > names.length;
+}
+
+function keptAt(rows: Pick<Transaction, 'record'>, path: string): Kept {
+  const body = rows.record(keyOf(path), 0)?.body;
+  // Nobody else writes under this key.
+  return body === undefined ? nothingKept : (JSON.parse(body) as Kept);
+}
+
+function keep(rows: Transaction, path: string, kept: Kept): void {
+  const body = toJson(kept as unknown as Value);
+  if (body.length > keptLengthMost) return;
+  rows.keep(keyOf(path), { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER });
+}
+
+function keyOf(path: string): string {
+  return `kept answer\n${withoutVerb(path)}`;
+}
+
+/** A path without what is said of its query or its variant. */
+const plainPath = (path: string): string => path.replace(/[?#].*$/, '');
+
+/** A path whatever its parameters are called, and whatever verb its last word begins with. */
+export function plainPlaceOf(path: string): string {
+  return withoutVerb(path.replace(/[?#].*$/, '').replaceAll(/\{[^{}]*\}/g, '{}'));
+}
+
+/** `/app.preferences.getAll` and `/app.preferences.putAll` are about the same. */
+function withoutVerb(path: string): string {
+  return path.replace(/(?<=[/.])(?:get|put|set|update|save)(?=[A-Z_][^/.]*$)/, '');
+}
