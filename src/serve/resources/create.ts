@@ -165,8 +165,16 @@ function generateIdentifier(work: Work, model: RowModel, standIn: StandIn | unde
 }
 
 function givenIdentifier(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
-  const given = identifierText(next[model.identifier.field]);
-  if (given !== undefined || !standIn) return given;
+  return identifierText(next[model.identifier.field]) ?? madeUpIdentifier(work, model, standIn, next);
+}
+
+/** The identifier of a row that comes without one, as a creation makes it; nothing where whoever makes the row has to give it. */
+export function newIdentifierOf(work: Work, model: RowModel, standIn: StandIn | undefined, fields: Fields): string | undefined {
+  return generateIdentifier(work, model, standIn) ?? madeUpIdentifier(work, model, standIn, fields);
+}
+
+function madeUpIdentifier(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
+  if (!standIn) return undefined;
   const isMadeUp = model.identifier.generate.by === 'open' || isMadeUpWhereUnsent(model, standIn);
   return isMadeUp ? standIn.newIdentifier(work, model, next) : undefined;
 }

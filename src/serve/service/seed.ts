@@ -3,9 +3,10 @@ import { entriesOf } from '../../parts/fact.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import { ownWork, type Work } from '../resources/act.ts';
-import { insertRow } from '../resources/create.ts';
+import { insertRow, newIdentifierOf } from '../resources/create.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
 import { drawOnce } from '../resources/setters.ts';
+import type { StandIn } from '../resources/stand-in.ts';
 import { misfitOf } from './stored/renewing.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */
@@ -17,6 +18,7 @@ export async function seedRows(
   rows: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>,
 ): Promise<number> {
   const nowMs = engine.clock.now();
+  const { standIn } = engine.compilation;
   const draw = drawOnce(engine.chance, nowMs);
   return engine.store.change((tx) => {
     const work = ownWork(tx, engine.models, draw, 'start');
@@ -25,7 +27,8 @@ export async function seedRows(
       const model = engine.models.get(resource);
       if (!model)
         throw new BadRows(`"${resource}" is no resource that is kept; there are ${[...engine.models.keys()].join(', ')}.`);
-      for (const [index, row] of list.entries()) if (seedRow(work, model, { ...row }, `${resource}[${index}]`)) made += 1;
+      for (const [index, row] of list.entries())
+        if (seedRow(work, model, standIn, { ...row }, `${resource}[${index}]`)) made += 1;
     }
     demandReferences(work, rows);
     return made;
@@ -40,16 +43,12 @@ export async function seedStated(engine: Engine): Promise<void> {
   if (stated.length > 0) await seedRows(engine, Object.fromEntries(stated));
 }
 
-function seedRow(work: Work, model: RowModel, row: Fields, place: string): boolean {
+function seedRow(work: Work, model: RowModel, standIn: StandIn | undefined, row: Fields, place: string): boolean {
   const { field, generate } = model.identifier;
   const given = row[field];
-  if (given === undefined && generate.by === 'client') throw new BadRows(`${place} has no ${field}.`);
-  const id =
-    given !== undefined
-      ? String(given)
-      : generate.by === 'template'
-        ? generate.make(work.draw)
-        : String(work.rows.next(model.name));
+  const made = given === undefined ? newIdentifierOf(work, model, standIn, row) : String(given);
+  if (made === undefined && generate.by === 'client') throw new BadRows(`${place} has no ${field}.`);
+  const id = made ?? String(work.rows.next(model.name));
   if (work.rows.get(model.name, id)) return false;
   const fields: Fields = {
     ...Object.fromEntries(model.defaults.map(({ field: name, value }) => [name, value])),
