@@ -37,7 +37,8 @@ export function refusedByOwn(
     sent: { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, json: resolve(json, session.run) },
   };
   // What was shown may have changed since, but then it only has to be drawn again: nothing is claimed of it.
-  return rules.find((rule) => ownErrorOf(session.model, rule, meant, seen.toReversed(), true) === 'yes');
+  const newestFirst = seen.toReversed();
+  return rules.find((rule) => ownErrorOf(session.model, rule, meant, newestFirst, true) === 'yes');
 }
 
 /** Whether what a row is, or whether it may be, depends on what it refers to: then that has to be drawn as widely. */

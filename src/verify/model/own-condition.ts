@@ -75,12 +75,23 @@ function holdsFor(model: Model, stated: StatedRefusal, exchange: TrialExchange, 
   const condition = stated.rule.if;
   const { endpoint } = exchange;
   if (!condition || !endpoint) return 'unknown';
-  const known = knownOf(model, exchange, shown);
+  const known = knownOnce(model, exchange, shown);
   const ask = (nowMs: number): Evaluated =>
     model.expressions.evaluate(condition, endpoint.operation, { ...known, context: { ...known.context, now: nowMs } });
   const answers = [exchange.fromMs, exchange.toMs].map(ask).map((one) => (typeof one === 'string' ? 'unknown' : one.value));
   if (answers.every((one) => one === true)) return 'yes';
   return answers.every((one) => one === false) ? 'no' : 'unknown';
+}
+
+const reckoned = new WeakMap<TrialExchange, { readonly shown: Shown; readonly known: ReturnType<typeof knownOf> }>();
+
+/** What is known of an exchange is the same for each of the rules that could answer it. */
+function knownOnce(model: Model, exchange: TrialExchange, shown: Shown): ReturnType<typeof knownOf> {
+  const found = reckoned.get(exchange);
+  if (found && found.shown.beside === shown.beside && found.shown.isLatest === shown.isLatest) return found.known;
+  const known = knownOf(model, exchange, shown);
+  reckoned.set(exchange, { shown, known });
+  return known;
 }
 
 function knownOf(model: Model, exchange: TrialExchange, { beside, isLatest }: Shown) {
