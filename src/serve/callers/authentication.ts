@@ -10,13 +10,15 @@ import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { compileComplete, madeUpAttributes, usersOf, withAttributes } from './callers.ts';
-import { isCrossSite, isLedHere, isOnLoopback, isWrite, statedOrigins } from './origin.ts';
+import { compileForeign, isLedHere, isOnLoopback, isWrite } from './origin.ts';
 import {
   type Challenges,
   compileCarriers,
   compileChallenges,
   type Identified,
   type Identify,
+  isAmbient,
+  isByCookie,
   isGood,
   joinedCaller,
   nobody,
@@ -56,7 +58,7 @@ export function compileAuthentication(engine: AuthenticationSetting): Identify {
   }
   return isStated(compilation.spec.authentication.schemes)
     ? withPublic(withSchemes(engine), compilation.spec, engine.takesCompanions === true && !engine.relaxesAuth)
-    : withoutSchemes(compilation, engine.isProduction);
+    : withoutSchemes(engine);
 }
 
 /** No credential is looked at where an operation is public; nobody may call where each rule is for callers that are known. */
@@ -72,17 +74,18 @@ const incomplete: Identified = { refusal: { when: 'caller.unknown.bad' } };
  * Everybody is taken for the same user. Where schemes and permissions are both open, that is for callers on this machine alone; and what is
  * open to this machine is not open to the pages that its browsers show, whatever name they have made lead here.
  */
-function withoutSchemes({ spec, facts, user }: Compilation, isProduction: boolean): Identify {
+function withoutSchemes(engine: AuthenticationSetting): Identify {
+  const { spec, facts, user } = engine.compilation;
   const { schemes, permissions } = spec.authentication;
   const local: Identified = { caller: withAttributes({ id: 'local', user: user ?? '', scopes: [] }, madeUpAttributes(spec)) };
-  const origins = statedOrigins(spec.authentication);
+  const isForeign = compileForeign(engine);
   const isUndecided = schemes.standing === 'open' && permissions.standing === 'open';
   return (call, { operation }) => {
     if (isOnLoopback(call)) {
-      if (!isCrossSite(call, origins)) return local;
+      if (!isForeign(call)) return local;
       return isWrite(call, operation.endpoint) ? foreignWrite : { ...local, mayNotWrite: true };
     }
-    if (!isUndecided) return !isProduction && isLedHere(call) ? foreignName : local;
+    if (!isUndecided) return !engine.isProduction && isLedHere(call) ? foreignName : local;
     const open = [...facts.about('schemes', 'service'), ...facts.about('permission rules', operation.name)];
     return { refusal: { open } };
   };
@@ -228,7 +231,7 @@ function compileConclusion(engine: Means): Conclude {
   const { compilation, relaxesAuth } = engine;
   const users = usersOf(compilation);
   const isStatedUser = users ? new Set(users) : undefined;
-  const origins = statedOrigins(compilation.spec.authentication);
+  const isForeign = compileForeign(engine);
   return (call, asks, presented, settled) => {
     const { challenges, sets, missing } = asks.door;
     const proven = engine.takesCompanions ? withCompanions(presented, settled, sets) : settled;
@@ -257,7 +260,7 @@ function compileConclusion(engine: Means): Conclude {
     const caller = relaxesAuth ? joinedCaller(callers) : oneCaller(callers);
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
       return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
-    if (presented.some(isAmbient) && isCrossSite(call, origins))
+    if (presented.some(isAmbient) && isForeign(call, presented.some(isByCookie)))
       return isWrite(call, asks.operation.endpoint) ? foreignWrite : { caller, mayNotWrite: true };
     return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   };
@@ -278,14 +281,6 @@ const foreignWrite: Identified = {
     message: 'A page of another site may not change anything here; the service can state its origin.',
   },
 };
-
-/** Whether a browser sends a credential by itself, whatever page asks for it: a cookie, and what it asked for as a name and a password. */
-function isAmbient({ schemes }: Presented): boolean {
-  return schemes.some(
-    ({ in: place, kind: { proof } }) =>
-      place === 'cookie' || proof?.by === 'password' || (proof?.by === 'key' && proof.write !== undefined),
-  );
-}
 
 /** How many credentials one request may carry. */
 const presentedMost = 8;

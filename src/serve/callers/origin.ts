@@ -1,7 +1,7 @@
 import { isToken } from '../../kinds/http-token.ts';
 import type { Authentication } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Call, Reply } from '../http/call.ts';
@@ -26,7 +26,7 @@ export function isWrite({ method }: Call, endpoint: Endpoint | undefined): boole
  * Whether a browser sends a call on behalf of another site: by `Sec-Fetch-Site` (W3C Fetch Metadata), where a browser is too
  * old for it by `Origin` against `Host`. What neither header is on does not come from a browser's page. The stated origins may.
  */
-export function isCrossSite({ headers }: Call, origins: ReadonlySet<string>): boolean {
+function isCrossSite({ headers }: Call, origins: ReadonlySet<string>): boolean {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || site === 'none') return false;
@@ -40,8 +40,32 @@ function hostOf(origin: string): string | undefined {
   return match?.[1]?.toLowerCase();
 }
 
+/** Whether a page of a site that may not sends a call; by a cookie those of this machine may as little as others. */
+type IsForeign = (call: Call, isByCookie?: boolean) => boolean;
+
+/** What decides which pages may call. */
+export interface PagesSetting {
+  readonly compilation: { readonly spec: Spec };
+  /** Whether pages of this machine may call where the document does not say which may: a stand-in for trials. */
+  readonly takesLocalPages?: boolean;
+}
+
+export function compileForeign(engine: PagesSetting): IsForeign {
+  const origins = statedOrigins(engine.compilation.spec.authentication);
+  const isLocalPage = compileLocalPages(engine);
+  return (call, isByCookie = false) => isCrossSite(call, origins) && (isByCookie || !isLocalPage?.(call));
+}
+
+/** Whether a call is of a page of this machine, to this machine, where such pages may call; nothing where none may. */
+function compileLocalPages({ compilation: { spec }, takesLocalPages }: PagesSetting): ((call: Call) => boolean) | undefined {
+  if (!takesLocalPages || spec.authentication.origins.standing !== 'open') return undefined;
+  return (call) => typeof call.headers.origin === 'string' && localOrigin.test(call.headers.origin) && isOnLoopback(call);
+}
+
+const localOrigin = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/;
+
 /** The origins that a document states, as browsers write them. */
-export function statedOrigins({ origins }: Authentication): ReadonlySet<string> {
+function statedOrigins({ origins }: Authentication): ReadonlySet<string> {
   return new Set((statedValue(origins) ?? []).map((origin) => origin.toLowerCase()));
 }
 
@@ -61,19 +85,22 @@ const unread = new Set(['vary', 'set-cookie', 'date', 'connection']);
 
 /**
  * Lets pages of the stated origins call and read what is answered (CORS, Fetch section 3.2). Where no origins are stated,
- * nothing of it is there. A named origin is given back as it came; cookies go along to a named origin, never to `*`.
+ * nothing of it is there, but for pages of this machine where those may call. A named origin is given back as it came; cookies go along to a
+ * named origin, never to `*`, nor to one that is not stated.
  */
-export function withCors(spec: Spec, answer: AnswerCall): AnswerCall {
-  const { origins } = spec.authentication;
-  if (!isStated(origins) || origins.value.length === 0) return answer;
-  const named = new Set(origins.value.map((origin) => origin.toLowerCase()));
+export function withCors(engine: PagesSetting, answer: AnswerCall): AnswerCall {
+  const { spec } = engine.compilation;
+  const named = statedOrigins(spec.authentication);
+  const isLocalPage = compileLocalPages(engine);
+  if (named.size === 0 && !isLocalPage) return answer;
   const isForAll = named.has('*');
   const takesCookies = acceptedSchemes(spec).some((one) => one.in === 'cookie');
 
   /** Which origin is let in: the caller's own, or all of them. */
-  function allowed({ headers: { origin } }: Call): string | undefined {
+  function allowed(call: Call): string | undefined {
+    const { origin } = call.headers;
     if (typeof origin !== 'string') return undefined;
-    if (named.has(origin.toLowerCase())) return origin;
+    if (named.has(origin.toLowerCase()) || isLocalPage?.(call)) return origin;
     return isForAll ? '*' : undefined;
   }
 
@@ -83,7 +110,7 @@ export function withCors(spec: Spec, answer: AnswerCall): AnswerCall {
     else if (isForAll && named.size > 1) headers.vary = headers.vary === undefined ? 'Origin' : `${headers.vary}, Origin`;
     if (origin === undefined) return reply;
     headers['access-control-allow-origin'] = origin;
-    if (takesCookies && origin !== '*') headers['access-control-allow-credentials'] = 'true';
+    if (takesCookies && origin !== '*' && !isLocalPage) headers['access-control-allow-credentials'] = 'true';
     if (isPreflight(call)) return preflight(call, reply);
     const exposed = Object.keys(headers).filter(
       (name) => !readable.has(name) && !unread.has(name) && !name.startsWith('access-control-'),

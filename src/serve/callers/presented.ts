@@ -272,3 +272,16 @@ function isWrong(found: Identified): boolean {
 }
 
 const wrong: ReadonlySet<string> = new Set(['caller.unknown.bad', 'caller.unknown.expired']);
+
+/** Whether a browser sends a credential by itself, whatever page asks for it: a cookie, and what it asked for as a name and a password. */
+export function isAmbient({ schemes }: Presented): boolean {
+  return schemes.some(
+    ({ in: place, kind: { proof } }) =>
+      place === 'cookie' || proof?.by === 'password' || (proof?.by === 'key' && proof.write !== undefined),
+  );
+}
+
+/** Whether it came in a cookie. */
+export function isByCookie({ schemes }: Presented): boolean {
+  return schemes.some((one) => one.in === 'cookie');
+}

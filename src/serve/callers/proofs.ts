@@ -34,6 +34,8 @@ export interface Means {
   readonly signsAll?: boolean;
   /** Whether a key that is asked for beside one that is good is good too. */
   readonly takesCompanions?: boolean;
+  /** Whether pages of this machine may call where the document does not say which may. */
+  readonly takesLocalPages?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reads a file that stands beside the document. */
   readonly readFile: ((path: string) => string) | undefined;

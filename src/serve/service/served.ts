@@ -125,9 +125,13 @@ async function startEngine(
   return { engine, migrated };
 }
 
-/** A stand-in gives out tokens itself where its document says nobody's keys; one that is not strict takes what stands beside a good key. */
-export function provingOf({ development, sample, strict }: ServeOptions) {
-  return { signsAll: development === true && sample === true, takesCompanions: sample === true && strict !== true };
+/** A stand-in gives out tokens itself where its document says nobody's keys; one that is not strict takes what stands beside a good key; pages of this machine may call it. */
+export function provingOf({ development, sample, strict, production }: ServeOptions) {
+  return {
+    takesLocalPages: sample === true && production !== true,
+    signsAll: development === true && sample === true,
+    takesCompanions: sample === true && strict !== true,
+  };
 }
 
 /** What doors need of a document that is served. */

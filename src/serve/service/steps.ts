@@ -36,7 +36,7 @@ export function compileServe(engine: Engine, note: Note | undefined, stage: Stag
     ...answering(engine, versions, note),
     order: statedOrder(engine),
   });
-  return withCors(engine.compilation.spec, road);
+  return withCors(engine, road);
 }
 
 /** The order that is stated, where it is one; `any` is that of section 6. */
