@@ -4,6 +4,7 @@ import { nearest } from '../document/nearest.ts';
 import { below } from '../document/pointer.ts';
 import { placeOf } from '../document/source.ts';
 import { isOfType } from '../document/values.ts';
+import { keyMeant } from './key-words.ts';
 import { withKinds } from './kind-forms.ts';
 import { isPlainMap } from './source.ts';
 
@@ -108,15 +109,16 @@ function checkMap(walk: Walk, map: JsonMap, form: FormSchema, at: Pointer): void
     const property = propertyForm(form, key);
     const place = below(at, key);
     if (property) checkValue(walk, value, property, place);
-    else reportUnknown(walk, key, Object.keys(form.properties ?? {}), place);
+    else reportUnknown(walk, key, Object.keys(form.properties ?? {}), place, map.type);
   }
 }
 
-function reportUnknown(walk: Walk, key: string, known: readonly string[], at: Pointer): void {
+function reportUnknown(walk: Walk, key: string, known: readonly string[], at: Pointer, type: Json | undefined): void {
+  const meant = keyMeant(key, known, type);
   const close = nearest(key, known);
   const elsewhere = close ? undefined : homeOf(key, at);
   const here = `Known here: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`;
-  const remedy = close ? `Write \`${close}\`.` : elsewhere ? `It stands under \`${elsewhere}\`.` : here;
+  const remedy = meant ?? (close ? `Write \`${close}\`.` : elsewhere ? `It stands under \`${elsewhere}\`.` : here);
   const place = walk.document.places.get(`${at}#`) ?? placeOf(walk.document, at);
   walk.findings.push({
     code: 'form/unknown-key',

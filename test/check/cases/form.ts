@@ -15,6 +15,20 @@ export const formCases: readonly Case[] = [
       'form/wrong-value @ /limits/rate',
     ],
   },
+  {
+    snippets: [
+      'resources: { label: { fields: { name: { type: string, min: 1, nullable: true, optional: true }, size: { type: integer, max: 9, values: [1] } } } }',
+      'endpoints: { GET /notes: { query: none } }',
+    ],
+    finds: [
+      'form/unknown-key @ /resources/label/fields/name/min',
+      'form/unknown-key @ /resources/label/fields/name/nullable',
+      'form/unknown-key @ /resources/label/fields/name/optional',
+      'form/unknown-key @ /resources/label/fields/size/max',
+      'form/unknown-key @ /resources/label/fields/size/values',
+      'form/unknown-key @ /endpoints/GET ~1notes/query',
+    ],
+  },
   { snippets: ['limits: { timeout: 10s }'], finds: ['form/wrong-value @ /limits/timeout'] },
   { snippets: ['resources: { label: { required: [name, null] } }'], finds: ['form/null @ /resources/label/required/1'] },
 ];
