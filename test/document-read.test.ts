@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { includePath } from '../src/document/foreign/files.ts';
-import { formOf } from '../src/document/read/parse.ts';
+import { formOf, parseDocument } from '../src/document/read/parse.ts';
 import { readDocument, Unreadable } from '../src/document/read/read.ts';
 import { outcome } from './fixtures/document/reading.ts';
 
@@ -148,3 +148,17 @@ const forms: readonly [string, string, string][] = [
 ];
 for (const [file, text, form] of forms)
   test(`reading: ${file} with ${JSON.stringify(text)} is ${form}`, () => assert.equal(formOf(file, text), form));
+
+test('a text that is no document is told so once', () => {
+  const license =
+    'A Licence\n\nCopyright (c) somebody\n\nEverything is granted, subject to the following conditions:\n\nNothing at all.\n';
+  const { findings } = parseDocument(license, 'LICENSE', { isKey: () => false });
+  assert.deepEqual(
+    findings.map(({ code, message }) => [code, message]),
+    [['document/not-a-map', 'This is no document: no line of it is a heading or begins with a key.']],
+  );
+  assert.deepEqual(
+    parseDocument('limit: none', 'service', { isKey: () => false }).findings.map(({ code }) => code),
+    ['document/unknown-part'],
+  );
+});

@@ -5,6 +5,11 @@ import { outcome, type Reading, read } from './fixtures/document/reading.ts';
 const limits = (text: string): string => `limits:\n${text}`;
 
 const readings: readonly Reading[] = [
+  {
+    says: 'a path with braces that is not quoted within brackets is one finding',
+    text: 'endpoints: { GET /n/{id}: { does: read n }, /n/{id}/m/{m}: { GET: read m }, GET /n: { does: list n } }\n',
+    findings: ['yaml-syntax 1:14', 'yaml-syntax 1:45'],
+  },
   { says: 'an empty text states nothing', text: '', tree: {} },
   { says: 'a text of comments states nothing', text: '# nothing yet\n', tree: {} },
   {

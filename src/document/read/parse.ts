@@ -95,6 +95,11 @@ function readText(source: SourceText, head: Head, gathering: ReadContext): void 
     readMarkdown(source, head, gathering);
     return;
   }
+  if (isNoDocument(source)) {
+    const message = 'This is no document: no line of it is a heading or begins with a key.';
+    report(gathering, 'document/not-a-map', source.place(0, source.text.split('\n', 1)[0]?.length ?? 0), message, { at: '' });
+    return;
+  }
   const snippet = snippetOf(source, [[0, source.text.length]]);
   const located = (form === 'json' ? readJson : readYaml)(snippet, '', 0, gathering);
   if (located !== undefined) readWhole(located, head, gathering);
@@ -135,13 +140,22 @@ function codeOf(code: string): 'document/include-outside' | 'document/too-large'
   return code === 'document/include-outside' || code === 'document/too-large' ? code : 'document/include-unreadable';
 }
 
+/** A text of which neither its name nor its first signs say what it is, and that has no key at its left edge. */
+function isNoDocument({ file, text }: SourceText): boolean {
+  if (formByName(file) !== undefined || /^\s*[{[]/.test(text)) return false;
+  return /^[^\s#]/m.test(text) && !/^[^\s#,;()]+(?: [^\s,;()]+){0,2}:(?:\s|$)/m.test(text) && !/^- /m.test(text);
+}
+
 /** How a document is written down. */
 type TextForm = 'markdown' | 'yaml' | 'json';
 
 /** The form of a file, by the ending of its name, else by its text. */
 export function formOf(file: string, text: string): TextForm {
-  const ending = /\.([^./\\]+)$/.exec(file.replace(/\.gz$/i, ''))?.[1]?.toLowerCase() ?? '';
-  return endings.get(ending) ?? formOfText(text);
+  return formByName(file) ?? formOfText(text);
+}
+
+function formByName(file: string): TextForm | undefined {
+  return endings.get(/\.([^./\\]+)$/.exec(file.replace(/\.gz$/i, ''))?.[1]?.toLowerCase() ?? '');
 }
 
 const endings: ReadonlyMap<string, TextForm> = new Map([

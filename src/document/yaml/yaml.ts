@@ -29,6 +29,7 @@ export function readYaml(
 ): Located | undefined {
   const document = compose(snippet, gathering);
   if (document === undefined) return undefined;
+  if (reportPaths(document.errors, snippet, gathering)) return undefined;
   reportErrors(document.errors, snippet, gathering);
   const { contents } = document;
   if (contents === null || isNothing(contents)) return undefined;
@@ -89,6 +90,26 @@ function finished(composer: Composer, snippet: Snippet): YamlDocument.Parsed | u
 }
 
 const composing = { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, resolveKnownTags: false } as const;
+
+/** Reports the paths with braces that stand unquoted within brackets; what else is wrong with a text that has some comes of them. */
+function reportPaths(errors: readonly YAMLError[], snippet: Snippet, gathering: ReadContext): boolean {
+  const { text } = snippet;
+  const starts = errors.flatMap(({ code, pos: [brace] }) => {
+    if (code !== 'MISSING_CHAR' || text[brace] !== '{') return [];
+    const before = /(?:[A-Z]+ +)?\/[^\s"'{}[\],]*$/.exec(text.slice(Math.max(0, brace - pathMost), brace))?.[0];
+    return before === undefined ? [] : [brace - before.length];
+  });
+  for (const start of starts.slice(0, gathering.bounds.findings)) {
+    const [path = ''] =
+      /^(?:[A-Z]+ +)?\/(?:\{[^\s{}]*\}|[^\s"'{}[\],:]|:(?!\s))*/.exec(text.slice(start, start + pathMost)) ?? [];
+    const place = snippet.place(start, start + path.length);
+    report(gathering, 'document/yaml-syntax', place, 'A path with braces is not quoted.', { remedy: `Write \`"${path}"\`.` });
+  }
+  return starts.length > 0;
+}
+
+/** How long a path is looked at. */
+const pathMost = 1000;
 
 function reportErrors(errors: readonly YAMLError[], snippet: Snippet, gathering: ReadContext): void {
   const end = snippet.text.length;
