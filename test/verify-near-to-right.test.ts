@@ -215,3 +215,22 @@ for (const [what, [kind, subject], only, stand] of faults)
       await opened.close();
     }
   });
+
+test('the place of what is wrong is looked at where refusals tell a list of violations', async () => {
+  const listed = document.replace(
+    'payload: problem',
+    'paths: dotted\n  payload: { shape: { type: object, properties: { code: { type: [string, "null"] }, at: { type: array, items: { type: object } } }, required: [code] }, data: { code: code, at: violations } }',
+  );
+  const reasons = async (stand: StandOptions) => {
+    const opened = await openStand(listed, { inPairs: true, ...stand });
+    try {
+      const { breaches } = await opened.verify({ only: ['errors/written places'], timeMs: 600_000 });
+      return [...new Set(breaches.map(({ reason }) => reason))];
+    } finally {
+      await opened.close();
+    }
+  };
+  assert.deepEqual(await reasons({}), []);
+  const slashed = await reasons({ spoil: ({ text }) => ({ text: text.replace(/"path":"(\w)/g, '"path":"/$1') }) });
+  assert.deepEqual(slashed, ['its place']);
+});

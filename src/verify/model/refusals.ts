@@ -276,6 +276,11 @@ function placeWith(
 
 function pathTo(value: Json | undefined, mark: Json): string[] | undefined {
   if (isSame(value ?? null, mark)) return [];
+  // Places are told of several violations: what stands there of the first stands there of each.
+  if (Array.isArray(value) && mark === refusalMarks.place) {
+    const path = pathTo(value[0], mark);
+    return path && ['0', ...path];
+  }
   if (!isMap(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {
     const path = pathTo(inner, mark);
