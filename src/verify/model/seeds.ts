@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { entryOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineIn } from '../../parts/states.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
@@ -7,7 +7,7 @@ import type { TrialRow, WantedRow } from '../exchange/row.ts';
 /** Rows that are there already, by resource: what a service's own operations cannot make. */
 export type GivenRows = Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
 
-/** Hands out the given rows in turn. */
+/** Hands out the given rows in turn, and those that are there from the start where nothing makes others. */
 export class Seeds {
   readonly #spec: Spec;
   readonly #rows: GivenRows;
@@ -17,7 +17,7 @@ export class Seeds {
 
   constructor(spec: Spec, rows: GivenRows) {
     this.#spec = spec;
-    this.#rows = rows;
+    this.#rows = { ...statedRows(spec), ...rows };
   }
 
   /** Whether a row has to be a given one: none can be made, as far as is known. */
@@ -56,4 +56,19 @@ export class Seeds {
   #identifierOf(resource: string): string {
     return statedValue(entryOf(this.#spec.resources.all, resource)?.identifier)?.field ?? 'id';
   }
+}
+
+/** The rows that a document states are there from the start, of resources of which no operation makes one. */
+function statedRows(spec: Spec): GivenRows {
+  const made = new Set(
+    entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
+      const effect = statedValue(does);
+      return effect && 'resource' in effect && (effect.verb === 'create' || effect.verb === 'upsert') ? [effect.resource] : [];
+    }),
+  );
+  return Object.fromEntries(
+    entriesOf(spec.resources.all).flatMap(([name, { rows }]) =>
+      rows && rows.length > 0 && !made.has(name) ? [[name, rows.map(({ fields }) => fields)]] : [],
+    ),
+  );
 }

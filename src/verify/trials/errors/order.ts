@@ -91,6 +91,13 @@ function wrongAt(model: Model, endpoint: Endpoint, word: OrderWord): Wrong[] {
   return made ? [{ word, ...made }] : [];
 }
 
+/** Whether success is answered without a body, so that there is nothing of which a kind could be asked for. */
+function isSilent({ does, response }: Endpoint): boolean {
+  const answers = statedValue(response);
+  if (!answers) return statedValue(does)?.verb === 'delete';
+  return answers.filter(({ status }) => /^2/.test(status)).every(({ status }) => status === '204');
+}
+
 type Making = (model: Model, endpoint: Endpoint) => Omit<Wrong, 'word'> | undefined;
 
 const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
@@ -99,7 +106,7 @@ const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
       ? { when: 'caller.unknown', what: 'no credential', make: ({ caller: _caller, ...plan }) => plan }
       : undefined,
   accept: (model, endpoint) =>
-    endpoint.acceptIgnored || model.refusals.standingOf('request.accept') !== 'refused'
+    endpoint.acceptIgnored || isSilent(endpoint) || model.refusals.standingOf('request.accept') !== 'refused'
       ? undefined
       : {
           when: 'request.accept',
