@@ -59,6 +59,20 @@ function environmentSettings(
   });
 }
 
+/** Variables that are no options and are written nearly like one, each with what was meant: others may be somebody else's. */
+export function misspeltVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+  options: Readonly<Record<string, Option>>,
+): string[] {
+  const known = new Map(Object.keys(options).map((option) => [variableOf(option), option]));
+  return Object.keys(environment).flatMap((name) => {
+    if (!name.startsWith('NINEFOLD_') || known.has(name) || environment[name] === '') return [];
+    const word = (variable: string) => variable.slice('NINEFOLD_'.length);
+    const meant = nearest(word(name), [...known.keys()].map(word));
+    return meant === undefined ? [] : [`${name} says nothing: there is no such setting. Did you mean NINEFOLD_${meant}?`];
+  });
+}
+
 function fileSettings(path: string, read: Json | undefined, options: Readonly<Record<string, Option>>): Layer[] {
   if (!isPlainMap(read)) throw new Misuse(`${path}: settings are a map from option to value, such as "port: 8080".`);
   return Object.entries(read as JsonMap).map(([option, value]) => {

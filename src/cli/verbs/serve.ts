@@ -16,7 +16,7 @@ import { reportOnServed } from '../reading.ts';
 import { announce } from '../serve/announcement.ts';
 import { keepCoverage } from '../serve/coverage-file.ts';
 import { loadHandlers } from '../serve/handlers-file.ts';
-import { withSettings } from '../serve/layers.ts';
+import { misspeltVariables, withSettings } from '../serve/layers.ts';
 import { openServiceDoors } from '../serve/listening.ts';
 import { createLog, type Log } from '../serve/log.ts';
 import { liveCode, startReload } from '../serve/reload.ts';
@@ -30,6 +30,8 @@ import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 /** `ninefold serve DOC`. */
 export const runServe: VerbRun = async (given, terminal) => {
   const asked = await withSettings(given, process.env);
+  // A worker has a variable of its own, and what is wrong was told by then.
+  if (!ownPlace()) for (const told of misspeltVariables(process.env, given.options)) terminal.complain(`ninefold: ${told}\n`);
   const settings = readSettings(asked, terminal);
   const log = createLog(settings.log, terminal, settings.logLevel, settings.operations !== undefined);
   if (settings.workers !== undefined && !ownPlace()) return supervise(settings.workers, log);
@@ -186,7 +188,7 @@ async function overStore(path: string, run: (store: ReturnType<typeof openStore>
     store = await reached(openStore(path));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Misuse(`${why.replace(/\.$/, '')}.`, { cause: error });
+    throw new Misuse(/[.?]$/.test(why) ? why : `${why}.`, { cause: error });
   }
   try {
     return await run(store);

@@ -1,15 +1,34 @@
 /** Stores by their address: how one is opened, and copied into another. */
 
+import { nearest } from '../../document/nearest.ts';
 import { type Copied, type CopySide, copyStore } from '../../store/copying.ts';
 import { Locked, StoreUnavailable } from '../../store/failures.ts';
-import { shownAddress } from '../../store/postgres/connection.ts';
+import { ownParameters, shownAddress } from '../../store/postgres/connection.ts';
 import { openPostgres } from '../../store/postgres/open.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Opens a SQLite file, `:memory:`, or a database by its address, `postgres://…`. @throws {Locked} where another process holds a file. */
 export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
+  demandStore(path);
   return isDatabase(path) ? openPostgres(path) : openSqlite(path, options);
+}
+
+/** @throws for an address of a kind that holds no data here, which would be taken for the name of a file, and for a misspelt parameter. */
+function demandStore(path: string): void {
+  const [, scheme] = /^([a-z][a-z\d+.-]*):\/\//i.exec(path) ?? [];
+  if (scheme === undefined) return;
+  if (isDatabase(path)) {
+    for (const name of URL.parse(path)?.searchParams.keys() ?? []) {
+      const own = ownParameters.includes(name) ? undefined : nearest(name, ownParameters);
+      if (own !== undefined) throw new Error(`${shownAddress(path)}: there is no parameter ${name}; did you mean ${own}?`);
+    }
+    return;
+  }
+  const meant = nearest(scheme, ['postgres', 'postgresql']);
+  throw new Error(
+    `${shownAddress(path)}: no data is kept at ${scheme}://; ${meant === undefined ? 'write postgres://USER@HOST:PORT/DATABASE or the path of a file' : `did you mean ${meant}://?`}`,
+  );
 }
 
 /** Whether data is in a database that several processes can have at a time, and in no file. */
@@ -75,6 +94,7 @@ export async function copyBetween(from: string, to: string, progress: (table: st
 }
 
 async function sideOf(path: string): Promise<CopySide> {
+  demandStore(path);
   if (isDatabase(path)) return (await import('../../store/postgres/copy-side.ts')).postgresSide(path);
   return (await import('../../store/sqlite/copy-side.ts')).sqliteSide(path);
 }

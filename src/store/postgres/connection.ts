@@ -14,7 +14,8 @@ export interface Settings {
   readonly answerMs: number;
 }
 
-const ownParameters = ['schema', 'prepare', 'listen', 'plain', 'answer_timeout'];
+/** The parameters of an address that are ours; the others are the database's own, which does not tell of ours that are misspelt. */
+export const ownParameters: readonly string[] = ['schema', 'prepare', 'listen', 'plain', 'answer_timeout'];
 
 /** Parts our own parameters from an address, `postgres://user:password@host:port/database?schema=ninefold`. @throws where it is none. */
 export function readAddress(address: string): { readonly url: string; readonly name: string; readonly settings: Settings } {
