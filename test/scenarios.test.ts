@@ -322,6 +322,11 @@ test('a scenario that can never be played is refused with the nearest that there
   );
 });
 
+test('a header that cannot be read is not played, and that is said once', async () => {
+  const answer = await ask(await open(), 'GET', '/tickets', { 'ninefold-scenario': 'staus=500' });
+  assert.deepEqual([answer.status, answer.headers.get('ninefold-scenario')], [400, 'not played']);
+});
+
 const shopDocument = parseDocument(JSON.stringify(shop), 'shop.json');
 
 function scenariosFile(scenarios: readonly Scenario[]): string {

@@ -4,6 +4,7 @@ import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-schemes.ts';
 import { isLoopback } from '../../serve/callers/origin.ts';
 import { keyFlaw } from '../../serve/callers/proofs.ts';
+import { targetFlaw } from '../../serve/events/addresses.ts';
 import { brokerFlaw } from '../../serve/service/broker.ts';
 import { inMemory, isDatabase } from '../../serve/service/open-store.ts';
 import { type LogLevel, logLevels } from '../../serve/service/operations-door.ts';
@@ -71,6 +72,7 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
   const workbench = asked.value('workbench');
   const operations = asked.value('operations');
   demandOperations(asked);
+  demandReceivers(asked);
   return {
     port: readPort(asked.spelt('port'), asked.value('port') ?? String(usualPort)),
     host: readHost(asked.spelt('host'), asked.value('host') ?? '127.0.0.1'),
@@ -137,6 +139,26 @@ function demandOperations(asked: VerbCall): void {
   for (const option of ['operations-token-file', 'operations-hosts'])
     if (asked.has(option) && !asked.has('operations'))
       throw new Misuse(`${asked.spelt(option)} is for the door of those who run the service: give --operations too.`);
+}
+
+/** Where events may go: an address that nothing can be sent to, or a host that no address has, would be found out by silence. */
+function demandReceivers(asked: VerbCall): void {
+  const anywhere = { allowsPrivate: true, hosts: undefined, isHttpsOnly: false, refusesPrivate: false };
+  for (const url of asked.values('webhook')) {
+    const flaw = targetFlaw(url, anywhere);
+    if (flaw !== undefined)
+      throw new Misuse(`${asked.spelt('webhook')} ${url}: write ${flaw}, such as http://127.0.0.1:8080/events.`);
+  }
+  for (const host of webhookHostsOf(asked))
+    if (!/^(?:(?:\*\.)?[\w-]+(?:\.[\w-]+)*|[\da-f]*:[\da-f:.]+)$/i.test(host))
+      throw new Misuse(
+        `${asked.spelt('webhook-hosts')} ${host}: write names of hosts alone, such as hooks.example.com, or *.example.com for all below one.`,
+      );
+}
+
+/** The hosts that webhooks may go to, from all that is given. */
+export function webhookHostsOf(asked: VerbCall): readonly string[] {
+  return asked.values('webhook-hosts').flatMap((value) => value.split(',').map((host) => host.trim()));
 }
 
 function readOperations(asked: VerbCall, place: string): OperationsSettings {

@@ -20,7 +20,15 @@ import { misspeltVariables, withSettings } from '../serve/layers.ts';
 import { openServiceDoors } from '../serve/listening.ts';
 import { createLog, type Log } from '../serve/log.ts';
 import { liveCode, startReload } from '../serve/reload.ts';
-import { checkBroker, checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
+import {
+  checkBroker,
+  checkExposure,
+  checkKeys,
+  checkUser,
+  readSettings,
+  type ServeSettings,
+  webhookHostsOf,
+} from '../serve/settings.ts';
 import { startTraces } from '../serve/traces.ts';
 import { giveBackMemory, leaveSupervisor, ownPlace, supervise } from '../serve/workers.ts';
 import type { Terminal } from '../terminal.ts';
@@ -166,9 +174,7 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     ...(broker !== undefined && { broker }),
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
     ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
-    ...(asked.has('webhook-hosts') && {
-      webhookHosts: asked.values('webhook-hosts').flatMap((value) => value.split(',').map((host) => host.trim())),
-    }),
+    ...(asked.has('webhook-hosts') && { webhookHosts: webhookHostsOf(asked) }),
     ...(asked.has('https-webhooks') && { httpsWebhooks: true }),
     development: !isProduction,
     production: isProduction,

@@ -44,7 +44,7 @@ export function compilePlay(stage: Stage, engine: Engine): Play {
       played = stage.find(exchange);
     } catch (failure) {
       if (!(failure instanceof BadScenario)) throw failure;
-      return scenarioRefused(failure.message, 'not played', exchange);
+      return scenarioRefused(failure.message, undefined, exchange);
     }
     if (!played) return undefined;
     const found = played;
@@ -58,8 +58,8 @@ const brokenBy = { cut: 'cut', lose: 'cut', truncate: 'truncated', silence: 'sil
 >;
 
 /** A scenario that cannot be played is told as such: nothing else is done. */
-function scenarioRefused(detail: string, name: string, exchange: Exchange): Reply {
-  exchange.scenario = { name: `${name}; not played`, broken: undefined };
+function scenarioRefused(detail: string, name: string | undefined, exchange: Exchange): Reply {
+  exchange.scenario = { name: name === undefined ? 'not played' : `${name}; not played`, broken: undefined };
   return problem({ type: 'urn:ninefold:scenario', status: 400, detail, request_id: exchange.requestId() });
 }
 
