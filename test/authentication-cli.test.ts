@@ -243,7 +243,9 @@ test('serve prints a credential for each user that works, and in production none
   assert.equal(await running.end(), 0);
   const production = start([document, '--port', '0', '--production']);
   await production.until(listening);
-  assert.doesNotMatch(production.out, /credentials|X-API-Key/);
+  // What is not answered there is not told of.
+  assert.doesNotMatch(production.out, /credentials|X-API-Key|well-known|openapi\.json/);
+  assert.match(running.out, /well-known\/ninefold[\s\S]*openapi\.json/);
   assert.equal(await production.end(), 0);
 });
 

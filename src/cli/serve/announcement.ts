@@ -1,4 +1,5 @@
 import type { CheckReport } from '../../check/check.ts';
+import { callableOperations } from '../../parts/operations.ts';
 import type { DevelopmentCredential } from '../../serve/callers/development.ts';
 import { inMemory } from '../../serve/service/open-store.ts';
 import { ledgerLine } from '../check-text.ts';
@@ -17,6 +18,8 @@ export interface Announced {
   readonly notes: readonly string[];
   /** One for each user, made for this run. */
   readonly credentials: readonly DevelopmentCredential[];
+  /** Whether others rely on it. */
+  readonly isProduction: boolean;
   /** Where trials move its clock. */
   readonly clock?: string;
   /** Where trials do what no client may. */
@@ -49,15 +52,17 @@ export function announce(announced: Announced, log: Log, terminal: Terminal): vo
 }
 
 function announcementText(announced: Announced, url: string, curl: readonly string[], terminal: Terminal): string {
-  const { report, document, store, basePath, notes, credentials, clock, workbench, operations } = announced;
+  const { report, document, store, basePath, notes, credentials, clock, workbench, operations, isProduction } = announced;
   const warnings = report.findings.length;
+  // In production they are an operation, where the document names it.
+  const isAnswered = !isProduction || callableOperations(report.spec).some(({ name }) => name === 'read ledger');
   const data = store === inMemory ? 'in memory, forgotten at the end; --store FILE keeps it' : store;
   const rows: readonly (readonly [string, string])[] = [
     ['address', paint(terminal, ['bold', 'cyan'], url)],
     ...(basePath === '' ? [] : [['base', `${url}${basePath}`] as const]),
     ['document', `${document}${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}: ninefold check shows them`}`],
-    ['ledger', `${ledgerLine(report.ledger.total)}; ${url}/.well-known/ninefold`],
-    ['openapi', `${url}${basePath}/openapi.json`],
+    ['ledger', `${ledgerLine(report.ledger.total)}${isAnswered ? `; ${url}/.well-known/ninefold` : ''}`],
+    ...(isAnswered ? [['openapi', `${url}${basePath}/openapi.json`] as const] : []),
     ['data', data],
     ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
     ...(workbench === undefined ? [] : [['bench', `${workbench}/ lists what trials can do`] as const]),

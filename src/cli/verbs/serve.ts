@@ -142,7 +142,8 @@ async function runUntilStopped({
   const { basePath, notes, credentials } = service;
   giveBackMemory();
   const served = { report, document: asked.document, store: shownStore(settings.store), basePath, notes, credentials };
-  if (ownPlace()?.isFirst !== false) announce({ ...served, url: doors.url, ...doors.beside }, log, terminal);
+  if (ownPlace()?.isFirst !== false)
+    announce({ ...served, isProduction: settings.isProduction, url: doors.url, ...doors.beside }, log, terminal);
   const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
   const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
   const signal = await stopped;
