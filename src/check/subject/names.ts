@@ -26,7 +26,7 @@ export function unstated(vocabulary: Vocabulary, word: string, at: Pointer, more
   const { what, of, words, closed, home } = vocabulary;
   if (!closed || words.has(word)) return [];
   const meant = nearest(word, words);
-  const remedy = meant === undefined ? `State it under \`${home}\`${known(words)}.` : `Write \`${meant}\`.`;
+  const remedy = meant === undefined ? `State it under \`${home}\`${known(words, word)}.` : `Write \`${meant}\`.`;
   const message = of === undefined ? `The ${what} \`${word}\` is not stated.` : `\`${of}\` has no ${what} \`${word}\`.`;
   return [{ message, remedy, at, ...more }];
 }
@@ -61,8 +61,11 @@ export function listed(words: Iterable<string>, max = 8): string {
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
 }
 
-function known(words: ReadonlySet<string>): string {
-  return words.size === 0 || words.size > 12 ? '' : `, or name one of ${listed(words, 12)}`;
+/** What there is: of many, those that end with the same word, such as the operations of a resource. */
+function known(words: ReadonlySet<string>, word: string): string {
+  const [, last] = /^\S+ (.+)$/.exec(word) ?? [];
+  const alike = words.size > 12 && last !== undefined ? [...words].filter((one) => one.endsWith(` ${last}`)) : [...words];
+  return alike.length === 0 || alike.length > 12 ? '' : `, or name one of ${listed(alike, 12)}`;
 }
 
 /** What an answer's own header fields are for: they follow from its body and its connection (RFC 9110 sections 7.6.1 and 8, RFC 9112). */
