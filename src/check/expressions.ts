@@ -2,6 +2,7 @@ import { toFilter } from '../parts/expressions/filter.ts';
 import type { ExpressionProblem } from '../parts/expressions/node.ts';
 import type { ExpressionUse } from '../parts/expressions/scope.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
+import { conditionsWithoutCode } from '../parts/uses/callers.ts';
 import { listed } from './subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
@@ -84,10 +85,21 @@ function ofKind(kind: ExpressionProblem['kind']): Rule['find'] {
           message: operations ? `${message.replace(/\.$/, '')}, in ${listed(operations)}.` : message,
           at: use.at,
           ...(remedy !== undefined && { remedy }),
+          ...ofNullCode(subject, use, message),
           ...(offset !== undefined && { offset }),
           ...(length !== undefined && { length }),
         })),
     );
+}
+
+/** Why the code of a refusal may be null, where the payload of errors has one that is not. */
+function ofNullCode({ spec }: Subject, { at, source }: ExpressionUse, message: string): Partial<Wrong> {
+  if (!at.startsWith('/errors/payload/') || source.trim() !== 'code' || !message.includes('null')) return {};
+  const without = listed(conditionsWithoutCode(spec));
+  return {
+    message: `There is no code for ${without}, and \`code\` is null then.`,
+    remedy: 'Add it to the `when` of a code, or let the member be null: `string?`.',
+  };
 }
 
 /** Where the operations are open it is not known what is in scope, and where the schemes are, not whether there is a caller. */

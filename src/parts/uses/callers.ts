@@ -1,7 +1,7 @@
 /** The expressions of callers: who they are, what is counted of them, and what they are refused with. */
 
 import { jsonTypeOf } from '../../document/values.ts';
-import { generalCondition } from '../conditions.ts';
+import { type ErrorCondition, generalCondition } from '../conditions.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
 import {
   aBoolean,
@@ -191,13 +191,7 @@ const violation: Shape = {
  */
 export function errorScope(spec: Spec): Scope {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
-  const answered = new Set(
-    codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))),
-  );
-  const isCodeThere = arisingConditions(spec).every(
-    (condition) =>
-      answered.has(condition) || answered.has(generalCondition(condition)) || isGivenInParts(spec, condition, answered),
-  );
+  const isCodeThere = conditionsWithoutCode(spec).length === 0;
   const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
   const constants = [...names].map((name): [string, Variable] => {
     const values = codes.flatMap((code) => (code.constants[name] === undefined ? [] : [code.constants[name]]));
@@ -217,4 +211,14 @@ export function errorScope(spec: Spec): Scope {
     request_id: { shape: text },
     ...rateVariable(spec),
   });
+}
+
+/** The conditions that can arise and have no code for every operation: for those the code of a refusal is null. */
+export function conditionsWithoutCode(spec: Spec): ErrorCondition[] {
+  const rules = entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules);
+  const answered = new Set(rules.flatMap(({ on, when }) => (on === undefined ? (statedValue(when) ?? []) : [])));
+  return arisingConditions(spec).filter(
+    (condition) =>
+      !answered.has(condition) && !answered.has(generalCondition(condition)) && !isGivenInParts(spec, condition, answered),
+  );
 }

@@ -67,4 +67,10 @@ export const errorsCases: readonly Case[] = [
     snippets: ['errors: { codes: { elsewhere: { status: 404, when: resource.moved } } }'],
     finds: ['errors/moved-status @ /errors/codes/elsewhere/status', 'errors/cannot-arise @ /errors/codes/elsewhere/when'],
   },
+  {
+    snippets: [
+      'errors: { payload: { shape: { type: object, properties: { code: string }, required: [code] }, data: { code: code } } }',
+    ],
+    finds: ['expressions/wrong-result @ /errors/payload/data/code'],
+  },
 ];
