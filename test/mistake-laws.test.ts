@@ -127,7 +127,7 @@ resources:
     fields: { id: integer, status: { enum: [open, { shut: 1 }], readOnly: true }, of: { type: [string, { a: 1 }] }, in: { type: object, properties: { a: string }, required: [a, { b: 1 }] } }
     required: [id, { status: 1 }]
 states: { note: { field: status, initial: open, states: [open, shut], transitions: { shut: open -> shut } } }
-endpoints: { POST /notes: { does: create note }, POST /notes/{id}/shut: { does: shut note } }
+endpoints: { POST /notes: { does: create note }, "POST /notes/{id}/shut": { does: shut note } }
 authentication: none
 `;
   const { findings } = check(read(text, 'maps.yaml'));
