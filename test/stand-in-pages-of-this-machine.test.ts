@@ -6,7 +6,9 @@ import { answers, list, object, sends, string, type Words } from './import/stand
 
 /** A front-end that is served from this machine calls a stand-in; no other page does, and none of it holds for services. */
 const thing = object({ id: string, name: string }, ['id', 'name']);
-const paths = { '/things': { get: answers(list(thing)), post: { ...sends(object({ name: string }, ['name'])), ...answers(thing, {}, '201') } } };
+const paths = {
+  '/things': { get: answers(list(thing)), post: { ...sends(object({ name: string }, ['name'])), ...answers(thing, {}, '201') } },
+};
 const page = 'http://localhost:5173';
 
 interface Asked {
