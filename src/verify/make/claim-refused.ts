@@ -155,10 +155,20 @@ function claimCode(
       return (
         meant(exchange, beside) ??
         isRefused(exchange) ??
-        (exchange.status === status ? undefined : { promised: `${status}, for ${what}`, seen: String(exchange.status) })
+        (exchange.status === status
+          ? undefined
+          : (unlessAnother(model, exchange, stated, by) ?? { promised: `${status}, for ${what}`, seen: String(exchange.status) }))
       );
     },
   });
+}
+
+/** What is moot of a refusal that shows no code, since its status is that of another one that may be right. */
+function unlessAnother(model: Model, exchange: TrialExchange, stated: StatedRefusal, by: Refusing['by']): Judgement {
+  if (model.refusals.codeIn(exchange) !== undefined) return undefined;
+  const alike = model.refusals.all().filter(({ status }) => status === exchange.status);
+  const why = alike.map(({ code }) => whyAnother(model, exchange, code.name, stated, by)).find((one) => one !== undefined);
+  return why === undefined ? undefined : moot(why);
 }
 
 /** Why another code than what was wrong has may be right; nothing where it is not. */

@@ -1,4 +1,6 @@
 import type { Json } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
@@ -123,7 +125,7 @@ function* observeMembers(exchange: TrialExchange, model: Model, data: Readonly<R
 /** A payload that is one expression, or a member of it, has the status within. */
 function* observeStatus(exchange: TrialExchange, { refusals: { statusAt } }: Model): Iterable<Observed> {
   if (statusAt === undefined || statusAt.length < 2 || exchange.body === undefined) return;
-  const seen = statusAt.reduce<Json | undefined>((value, name) => (isMap(value) ? value[name] : undefined), exchange.body);
+  const seen = valueAt(exchange.body, statusAt.reduce(below, ''));
   const promised = `/${statusAt.join('/')}: ${exchange.status}, as the answer has it`;
   const judgement = seen === exchange.status ? undefined : { promised, seen: oneLine(seen) };
   yield { fact: payloadFact, reason: 'status within', judgement };

@@ -1,4 +1,6 @@
 import type { Json, Pointer } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { type ErrorCondition, generalCondition, partsOf } from '../../parts/conditions.ts';
 import { type ErrorCode, type ErrorRule, tellsViolation } from '../../parts/errors.ts';
@@ -113,7 +115,9 @@ export class Refusals {
   examples(): Pick<TrialExchange, 'status' | 'headers' | 'body' | 'text'>[] {
     const headers = { 'content-type': 'application/problem+json' };
     return this.#rules().map(({ code, status = 400 }) => {
-      const body = [...(this.#codeAt ?? ['code'])].reverse().reduce<Json>((inner, name) => ({ [name]: inner }), code.name);
+      const body = [...(this.#codeAt ?? ['code'])]
+        .reverse()
+        .reduce<Json>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), code.name);
       return { status, headers, body, text: JSON.stringify(body) };
     });
   }
@@ -122,7 +126,7 @@ export class Refusals {
   codeIn({ body }: Pick<TrialExchange, 'body'>): string | undefined {
     if (body === undefined) return undefined;
     const path = this.#codeAt ?? this.#messages?.path;
-    const value = path?.reduce<Json | undefined>((at, key) => (isMap(at) ? at[key] : undefined), body);
+    const value = path && valueAt(body, path.reduce(below, ''));
     if (typeof value !== 'string') return undefined;
     return this.#messages ? this.#messages.codes.get(value) : value;
   }
@@ -276,8 +280,8 @@ function placeWith(
 
 function pathTo(value: Json | undefined, mark: Json): string[] | undefined {
   if (isSame(value ?? null, mark)) return [];
-  // Places are told of several violations: what stands there of the first stands there of each.
-  if (Array.isArray(value) && mark === refusalMarks.place) {
+  // A refusal may be a list of what is wrong, and of places there are several: what stands there of the first stands there of each.
+  if (Array.isArray(value) && mark !== refusalMarks.result) {
     const path = pathTo(value[0], mark);
     return path && ['0', ...path];
   }

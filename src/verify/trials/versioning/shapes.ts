@@ -83,6 +83,8 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
       needServed(session, versions, version);
       const row = await session.make(resource, { style: 'whole', ...(body && { body }) });
       const look = await looking(session, row);
+      const { endpoint } = look;
+      session.need(!endpoint || isServed(versions.history, version, endpoint.key), `${endpoint?.key} is not there in ${version}`);
       const place = placeIn(look, resource);
       const newest = await session.send(look);
       const read = await session.send(bareMap(inVersion(model, look, version)));
