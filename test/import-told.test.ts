@@ -53,7 +53,9 @@ function isThere(value: Json, key: string, whole: string): boolean {
   if ((key === 'consumes' || key === 'produces') && value === 'application/json') return true;
   if (typeof value === 'number') return whole.includes(JSON.stringify(value));
   if (typeof value !== 'string' || value.length < 8) return true;
-  return whole.includes(JSON.stringify(value.trim()).slice(1, -1));
+  // An address says the same with the stroke at its end and without it.
+  const said = key === 'url' ? value.trim().replace(/\/$/, '') : value.trim();
+  return whole.includes(JSON.stringify(said).slice(1, -1));
 }
 
 /** Whether a file is a whole document of a format that is known, and not one that such a document refers to; the long ones in the long run. */

@@ -8,14 +8,14 @@ import { pathToFileURL } from 'node:url';
 const root = join(import.meta.dirname, '..');
 
 /** What the words of `test/long.ts` come to in a process with this environment. */
-function asked(NINEFOLD_LONG: string | undefined): unknown {
-  const { NINEFOLD_LONG: _own, ...env } = process.env;
+function asked(NINEFOLD_TEST_LONG: string | undefined): unknown {
+  const { NINEFOLD_TEST_LONG: _own, ...env } = process.env;
   const script = `
     import { isLong, oneOfEach, times } from ${JSON.stringify(pathToFileURL(join(root, 'test/long.ts')).href)};
     const cases = [['a', 1], ['a', 2], ['b', 3]];
     console.log(JSON.stringify([isLong, times(2, 20), oneOfEach(cases, ([subject]) => subject).map(([, which]) => which)]));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    env: NINEFOLD_LONG === undefined ? env : { ...env, NINEFOLD_LONG },
+    env: NINEFOLD_TEST_LONG === undefined ? env : { ...env, NINEFOLD_TEST_LONG },
     encoding: 'utf8',
   });
   return JSON.parse(stdout);

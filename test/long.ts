@@ -4,7 +4,7 @@
  */
 
 /** Whether this is the long run. */
-export const isLong = process.env.NINEFOLD_LONG !== undefined;
+export const isLong = process.env.NINEFOLD_TEST_LONG !== undefined;
 
 /** How often something is tried: now, and in the long run. */
 export function times(now: number, long: number): number {

@@ -19,7 +19,7 @@ process.chdir(root);
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 const [isLong, words] = process.argv[2] === '--long' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
 chooseStore(process.env);
-if (isLong) process.env.NINEFOLD_LONG = '1';
+if (isLong) process.env.NINEFOLD_TEST_LONG = '1';
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
 const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })

@@ -113,7 +113,7 @@ function runCommand({ command: [script = '', ...args] }: CommandStage, write: Wr
 /** On another store, as in a short stage, each case is tried once for every sort, also in the long run. */
 function environmentOf({ store, isShort = false }: TestStage): NodeJS.ProcessEnv {
   if (store === undefined && !isShort) return process.env;
-  const { NINEFOLD_LONG: _long, ...env } = process.env;
+  const { NINEFOLD_TEST_LONG: _long, ...env } = process.env;
   if (store !== undefined && env.NINEFOLD_TEST_STORE !== store) {
     env.NINEFOLD_TEST_STORE = store;
     chooseStore(env);
