@@ -87,6 +87,8 @@ export class Rounds {
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
     const sufficing = budget.spent === undefined ? undefined : this.#costs.sufficing(left);
     const { notes, ...told } = this.#suspects.told();
+    // What looked broken and was not looked at again is no verdict.
+    if (notes.length > 0) this.#stopped ??= budget.spent ?? 'no time was left to look again at what looked broken';
     return {
       ...told,
       rejected: this.#spokenFor.rejected,
