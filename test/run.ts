@@ -28,12 +28,12 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
   /^test\/verify-(?!(?:evidence|keys|looks|payload|rate-model|shrinking|tally|telltale|untried)\.)/,
-  /^test\/(?:clients\/|crash\.|chaos\.|deploy(?:-image)?\.|following-kills\.|cli-running\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
+  /^test\/(?:clients\/|crash\.|chaos\.|deploy(?:-image)?\.|following-kills\.|cli-(?:running|doors)\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|real-servers|bounded-(?:memory|documents)|postgres-asked|derived-laws|kinds-toys-delivered)\./,
 ];
 /** Files that take a few seconds of the processor each, so that `npm test` has an end soon; a store that waits is asked all of them too. */
 const leftForTime =
-  /^test\/(?:export-openapi|convert-(?:asyncapi-law|json-schema|json-schema-views|typescript-compile)|json-schema-behaviour|examples-(?:depot|issues|payments|trains)|house-waiting|sound-runs|access-lists|(?:moves|find|following|inner)-laws|auth(?:entication|orization)-matrix|kinds-toys|stored-rows|store-queries|introspection|basic-keys|surroundings|renamed-members|children-changed|hostile|parcels-errors)\./;
+  /^test\/(?:export-openapi|convert-(?:asyncapi-law|json-schema|json-schema-views|typescript-compile)|json-schema-behaviour|examples-(?:depot|issues|payments|trains)|house-waiting|sound-runs|access-lists|(?:moves|find|following|inner)-laws|auth(?:entication|orization)-matrix|kinds-toys|stored-rows|store-queries|introspection|basic-keys|surroundings|renamed-members|children-changed|hostile|parcels-errors|mistake-laws|events-(?:stream|webhooks|receivers)|doors-socket|refusals|unseen|event-words|limits-rates)\./;
 /** What needs a PostgreSQL, or another server. */
 const needsPostgres =
   /^test\/(?:postgres-(?:backup|collation|processes|lost-answers|long-reads|online|plans|rates|spoken)|redis-rates|broker|workers|chaos|deploy)\./;
