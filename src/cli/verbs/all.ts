@@ -45,7 +45,7 @@ export const verbs: readonly Verb[] = [
       'Asks the service at --url, whoever wrote it and in whatever, and says of every fact of the document whether it is held,',
       'held in part, broken, not testable or open; each broken one with the shortest requests that show it, as shell commands. Data is made',
       "through the service's own operations and removed again. Exits with 0 if nothing is broken, with 1 if something is or the service fails (5xx), and",
-      'with 2 if the command is misspelt, a file cannot be read, nothing answers, nothing was held for want of a credential, or it ended',
+      'with 2 if the command is misspelt, a file cannot be read, nothing answers, nothing could be held, as for want of a credential, or it ended',
       'before all was asked. A document that is not sound ends with 1, and so does a smaller share of held facts than --least asks for.',
     ].join('\n'),
     options: {

@@ -43,7 +43,7 @@ export const runVerify: VerbRun = async (asked, terminal) => {
       asked.has('json') ? `${JSON.stringify(verified, undefined, 2)}\n` : verifyText(verified, report.spec.document, terminal),
     );
     await writeFiles(asked, verified);
-    return exitCode(verified, least, terminal);
+    return exitCode(verified, least, asked.has('replay'), terminal);
   } catch (error) {
     progress.clear();
     if ([CannotRun, NoScheme, NoUser].some((known) => error instanceof known) && error instanceof Error)
@@ -82,14 +82,15 @@ function notWritten(path: string, error: unknown): never {
   throw new Misuse(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
 }
 
-function exitCode(report: VerifyReport, least: number, terminal: Terminal): number {
+function exitCode(report: VerifyReport, least: number, isReplay: boolean, terminal: Terminal): number {
   for (const note of spokenNotes(report)) terminal.complain(`ninefold: ${note}\n`);
   if (hasFailed(report)) return 1;
   if (report.stopped !== undefined) {
     terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);
     return 2;
   }
-  if (report.total.held === 0 && spokenNotes(report).length > 0) {
+  // Who asks for one thing again wants to know of that alone.
+  if (!isReplay && showsNothing(report)) {
     terminal.complain('ninefold: nothing was held, so this shows nothing of the service.\n');
     return 2;
   }
@@ -97,6 +98,12 @@ function exitCode(report: VerifyReport, least: number, terminal: Terminal): numb
   if (share >= least) return 0;
   terminal.complain(`ninefold: ${share} % of the facts are held, and --least asks for ${least} %.\n`);
   return 1;
+}
+
+/** Whether no fact is held for want of a credential, or none even in part, though some promise something. */
+function showsNothing({ total, unspoken, rejected }: VerifyReport): boolean {
+  if (total.held > 0) return false;
+  return unspoken.length + rejected.length > 0 || (total.partly === 0 && total['not testable'] > 0);
 }
 
 /** How many of a hundred facts that promise something are held. */
