@@ -220,7 +220,8 @@ function haproxyFor(instances: readonly Instance[], port: number): string {
 }
 
 test('behind the balancer of the compose file nobody is refused while an instance is stopped', {
-  skip: haproxy === undefined && 'there is no haproxy (Debian: apt-get install haproxy)',
+  // Where checks are made for everybody, what is not there fails.
+  skip: haproxy === undefined && !process.env.CI && 'there is no haproxy (Debian: apt-get install haproxy)',
 }, async (context) => {
   const database = await makeDatabase();
   const environment = { ...environmentOf(database.address), NINEFOLD_DRAIN_DELAY: notes.environment.NINEFOLD_DRAIN_DELAY ?? '' };
