@@ -45,17 +45,17 @@ export type MakeAnswer = (exchange: Exchange, result: Result) => { readonly repl
 export function compileAnswers(endpoint: Endpoint, compilation: ViewCompilation): MakeAnswer | undefined {
   if (!isStated(endpoint.response)) return undefined;
   const told = successesOf(endpoint.response.value, compilation);
-  const candidates = told.map((answer) => ({
-    ...compileAnswer(answer, endpoint, compilation),
-    isRange: !/^\d/.test(answer.status.slice(1)),
-  }));
+  // A status goes before its range.
+  const candidates = told
+    .map((answer) => ({ ...compileAnswer(answer, endpoint, compilation), isRange: !/^\d/.test(answer.status.slice(1)) }))
+    .sort((one, other) => Number(one.isRange) - Number(other.isRange));
   if (candidates.length === 0) return undefined;
   return (exchange, result) => {
     const scope = { ...exchange.params, ...answerScope(exchange), ...result.scope };
     const fitting = candidates.filter(({ holds }) => holds === undefined || holds(scope) === true);
-    const exact = fitting.filter(({ isRange }) => !isRange);
-    const wished = compilation.standIn && wishesNoBody(exchange) ? exact.find(({ status }) => status === 204) : undefined;
-    const chosen = wished ?? exact.find(({ status }) => status === result.status) ?? exact[0] ?? fitting[0];
+    const of = (wanted: number) => fitting.find(({ status, isRange }) => status === wanted && !isRange);
+    const wished = compilation.standIn && wishesNoBody(exchange) ? of(204) : undefined;
+    const chosen = wished ?? of(result.status) ?? fitting[0];
     if (!chosen) return { refusal: { when: 'internal', message: 'No stated answer fits what came out.' } };
     return chosen.make(scope, result, exchange);
   };
