@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startExample } from './example.ts';
 import { blank, fitting, told, type Vendor } from './kit.ts';
-import { brief, reasonOf, type Server, start, stepLimit, within } from './server.ts';
+import { brief, reasonOf, type Server, type StandIn, start, stepLimit, within } from './server.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -61,28 +61,51 @@ async function runExample(name: string, wanted: string): Promise<VendorEnd> {
   return { vendor: name, flags: [], flows };
 }
 
-/** Every flow of a vendor, each on a server of its own. A service that prints no credential takes any of the declared form. */
-async function runVendor(name: string, corpus: string): Promise<VendorEnd> {
+/**
+ * Every flow of a vendor, each on a stand-in as it is at its start: one of its own, or, where that is asked for, the same one reset.
+ * A service that prints no credential takes any of the declared form.
+ */
+async function runVendor(name: string, corpus: string, isReset: boolean): Promise<VendorEnd> {
   const { vendor } = (await import(`./flows/${name}.ts`)) as { vendor: Vendor<unknown> };
   const document = join(corpus, vendor.document);
   const flows: FlowEnd[] = [];
   let flags: readonly string[] = [];
+  let kept: StandIn | undefined;
   try {
     const first = await start(document, flags);
-    await first.stop();
-    if (!told(first.place, vendor)) flags = ['--relax', 'auth'];
+    if (told(first.place, vendor)) kept = first;
+    else {
+      await first.stop();
+      flags = ['--relax', 'auth'];
+    }
     for (const flow of Object.keys(vendor.flows)) {
-      const server = await start(document, vendor.strict?.includes(flow) ? [] : flags);
+      const own = vendor.strict?.includes(flow) ? [] : flags;
+      const server = own === flags && kept ? kept : await start(document, own);
       try {
         flows.push(await runFlow(vendor, flow, server));
       } finally {
-        await server.stop();
+        if (own === flags) kept = await leave(server, isReset);
+        else await server.stop();
       }
     }
   } catch (thrown) {
     return { vendor: name, flags, flows, unserved: brief((thrown as Error).message) };
+  } finally {
+    await kept?.stop();
   }
   return { vendor: name, flags, flows };
+}
+
+/** The stand-in for the next flow, or none where each has its own. One that cannot be reset is stopped. */
+async function leave(server: StandIn, isReset: boolean): Promise<StandIn | undefined> {
+  try {
+    if (!isReset) throw new Error('each flow has its own');
+    await within(stepLimit, server.reset());
+    return server;
+  } catch {
+    await server.stop();
+    return undefined;
+  }
 }
 
 const whole = (flow: FlowEnd): boolean => flow.steps.every(({ reason }) => reason === undefined);
@@ -121,7 +144,7 @@ function report(ends: readonly VendorEnd[]): string {
   return lines.join('\n');
 }
 
-const usage = 'Usage  node test/clients/run.ts [VENDOR…] [--corpus DIR | --examples [--flow WORDS]] [--json FILE]';
+const usage = 'Usage  node test/clients/run.ts [VENDOR…] [--corpus DIR [--reset] | --examples [--flow WORDS]] [--json FILE]';
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -131,6 +154,7 @@ async function main(): Promise<number> {
       examples: { type: 'boolean', default: false },
       flow: { type: 'string', default: '' },
       json: { type: 'string' },
+      reset: { type: 'boolean', default: false },
     },
   });
   const corpus = values.examples ? root : (values.corpus ?? process.env.NINEFOLD_CORPUS);
@@ -150,7 +174,7 @@ async function main(): Promise<number> {
   const ends: VendorEnd[] = [];
   for (const name of vendors) {
     console.error(name);
-    ends.push(values.examples ? await runExample(name, values.flow) : await runVendor(name, corpus));
+    ends.push(values.examples ? await runExample(name, values.flow) : await runVendor(name, corpus, values.reset));
   }
   console.log(report(ends));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(ends, null, 2)}\n`);

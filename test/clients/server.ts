@@ -40,11 +40,17 @@ function placeOf(text: string): Place | undefined {
   return { url, base, port: Number(new URL(url).port), printed };
 }
 
+/** A stand-in that can be had as it was at its start, without another start. */
+export interface StandIn extends Server {
+  /** Rows, counts and kept answers go; keys and the clock stay. */
+  readonly reset: () => Promise<void>;
+}
+
 /** Starts a stand-in on a free port of this machine and waits until it has said where it is. */
-export async function start(document: string, flags: readonly string[]): Promise<Server> {
+export async function start(document: string, flags: readonly string[]): Promise<StandIn> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [join(root, 'bin/ninefold.js'), 'serve', document, '--sample', '--port', '0', ...flags],
+    [join(root, 'bin/ninefold.js'), 'serve', document, '--sample', '--port', '0', '--workbench', '0', ...flags],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -63,8 +69,13 @@ export async function start(document: string, flags: readonly string[]): Promise
     child.stderr?.on('data', hear);
     child.once('exit', (code) => reject(new Error(`exit ${code}: ${brief(printed)}`)));
   });
+  const reset = async (): Promise<void> => {
+    const bench = /^\s+bench\s+(\S+)/m.exec(printed)?.[1] ?? '';
+    const answer = await fetch(new URL('reset', bench), { method: 'POST', body: '{}' });
+    if (!answer.ok) throw new Error(`reset: ${answer.status} ${brief(await answer.text())}`);
+  };
   try {
-    return { place: await within(startLimit, place), stop };
+    return { place: await within(startLimit, place), stop, reset };
   } catch (thrown) {
     await stop();
     throw thrown;
