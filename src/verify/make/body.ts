@@ -31,8 +31,9 @@ export interface Drafting extends WantedRow {
   readonly make: (resource: string, style: SampleStyle) => Promise<Symbolic>;
 }
 
-/** So often a body is drawn that the service's own rules would refuse. */
+/** So often a body is drawn that the service's own rules would refuse; where they ask for times, more often. */
 const draws = 16;
+const timelyDraws = 32;
 
 /** A valid body for an endpoint, with rows made for what it refers to; nothing where it takes none. @throws {Untestable} */
 export async function draftBody(session: Session, endpoint: Endpoint, drafting: Drafting): Promise<Symbolic | undefined> {
@@ -46,14 +47,15 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   let last: Symbolic | undefined;
   // What keeps a rule over several fields is found among many values, not by the plainest.
   const ruled = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const timely = timelyFor(session, endpoint, drafting.state);
+  const most = timely ? timelyDraws : draws;
   const styleOf = (draw: number): SampleStyle => {
     if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';
-    return draw === draws - 1 ? 'plain' : style;
+    return draw === most - 1 ? 'plain' : style;
   };
-  const timely = timelyFor(session, endpoint, drafting.state);
   for (const referred of styles) {
     const made = new RowsReferred((resource) => drafting.make(resource, referred));
-    for (let draw = 0; draw < draws; draw++) {
+    for (let draw = 0; draw < most; draw++) {
       const draft = drawn(session, endpoint, shape.value, styleOf(draw));
       const timed = timely ? { ...drafting, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : drafting;
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);

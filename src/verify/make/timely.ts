@@ -11,7 +11,7 @@ import { ownRulesAt } from '../model/own-condition.ts';
 import { timeOf } from '../model/reckoned.ts';
 import type { Session } from '../session/session.ts';
 
-/** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that. */
+/** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that; and that the clock does not move it on at once. */
 export interface Timely {
   /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw; about the times that are wanted of it, where some are. */
   times(draw: number, wanted?: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>>;
@@ -19,12 +19,14 @@ export interface Timely {
   closes(json: Json | undefined, draw: number): boolean;
 }
 
-/** From now: soon, later, on another day, and what is over. */
-const offsetsMs = [30 * 60_000, 2 * 3_600_000, 86_400_000, -86_400_000];
-/** So often the ways out of its state are asked for too. */
-const eagerDraws = 12;
+/** From now: soon, later, on another day, what is over, and something in between; of several times the first is soon, the next later. */
+const offsetsMs = [5 * 60_000, 2 * 3_600_000, 86_400_000, -86_400_000, 40 * 60_000];
+/** So often the ways out of its state are asked for too: with each of these for each of two times. */
+const eagerDraws = 25;
+/** For so long at least the clock is to leave a row in the states that it is brought through. */
+const soonMs = 10 * 60_000;
 
-/** Nothing where no condition reads what time it is. */
+/** Nothing where no condition reads what time it is, and the clock moves no row at a time of its own. */
 export function timelyFor(session: Session, endpoint: Endpoint, state: string | undefined): Timely | undefined {
   const { model, run } = session;
   const effect = statedValue(endpoint.does);
@@ -32,9 +34,10 @@ export function timelyFor(session: Session, endpoint: Endpoint, state: string | 
   const resource = model.resource(name);
   if (!resource || (effect?.verb !== 'create' && effect?.verb !== 'upsert') || endpoint.request.standing !== 'open')
     return undefined;
-  const { way, out } = conditionsOf(model, name, state);
+  const { way, out, ends } = conditionsOf(model, name, state);
   const own = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
-  if (![...way, ...out, ...own].some((one) => model.expressions.reads(one, undefined, 'now'))) return undefined;
+  const asksForTimes = [...way, ...out, ...own].some((one) => model.expressions.reads(one, undefined, 'now'));
+  if (!asksForTimes && ends.length === 0) return undefined;
   const fields = entriesOf(resource.fields).filter(([field, stated]) => isTime(stated) && isSendable(model, name, field));
   const defaults = Object.fromEntries(
     entriesOf(resource.fields).flatMap(([field, one]) => (one.default ? [[field, one.default.value]] : [])),
@@ -45,11 +48,12 @@ export function timelyFor(session: Session, endpoint: Endpoint, state: string | 
   );
   return {
     times: (draw, wanted = {}) => {
+      if (!asksForTimes) return {};
       const given = fields.flatMap(([field]) => Date.parse(String(wanted[field])) || []);
       const aboutMs = given.length > 0 ? Math.min(...given) : now;
       return Object.fromEntries(
         fields.map(([field], at) => {
-          const offsetMs = offsetsMs[Math.floor(draw / offsetsMs.length ** at) % offsetsMs.length] ?? 0;
+          const offsetMs = offsetsMs[(Math.floor(draw / offsetsMs.length ** at) + at) % offsetsMs.length] ?? 0;
           // No two are the same: a time may have to be unique.
           return [field, new Date(aboutMs + offsetMs + session.chance.whole(60_000)).toISOString()];
         }),
@@ -64,7 +68,15 @@ export function timelyFor(session: Session, endpoint: Endpoint, state: string | 
         const evaluated = model.expressions.evaluate(condition, endpoint.operation, { context });
         return typeof evaluated === 'object' && evaluated.value === value;
       };
-      return asked.some((condition) => comesTo(condition, false)) || own.some((condition) => comesTo(condition, true));
+      const isOver = (end: Expression): boolean => {
+        const evaluated = model.expressions.evaluate(end, endpoint.operation, { context });
+        return typeof evaluated === 'object' && Date.parse(String(evaluated.value)) <= now + soonMs;
+      };
+      return (
+        asked.some((condition) => comesTo(condition, false)) ||
+        own.some((condition) => comesTo(condition, true)) ||
+        ends.some(isOver)
+      );
     },
   };
 }
@@ -81,7 +93,7 @@ function readsRowAndTime({ expressions }: Model, condition: Expression): boolean
     .every(({ root, follows }) => !follows && (root === 'resource' || root === 'next' || root === 'now'));
 }
 
-/** The conditions of transitions on the shortest way to a state, and of those out of it, that read nothing but the row itself and the time. */
+/** The conditions of transitions on the shortest way to a state, and of those out of it, and when the clock moves a row on from there, that read nothing but the row itself and the time. */
 function conditionsOf(model: Model, resource: string, state: string | undefined) {
   const machine = machineIn(model.spec.states, resource, state);
   const all = machine ? entriesOf(machine.transitions).map(([, transition]) => transition) : [];
@@ -95,5 +107,9 @@ function conditionsOf(model: Model, resource: string, state: string | undefined)
         for (const target of one.to) if (!ways.has(target.state)) ways.set(target.state, [...way, one]);
   const wanted = state ?? machine?.initial[0]?.state ?? '';
   const leaving = all.filter(({ from, by, after, atTime }) => from !== '*' && from.includes(wanted) && !by && !after && !atTime);
-  return { way: ifs(ways.get(wanted) ?? []), out: ifs(leaving) };
+  const through = new Set([wanted, ...(ways.get(wanted) ?? []).flatMap(({ from }) => from)]);
+  const ends = all.flatMap(({ from, atTime }) =>
+    atTime && from !== '*' && from.some((one) => through.has(one)) && readsRowAndTime(model, atTime) ? [atTime] : [],
+  );
+  return { way: ifs(ways.get(wanted) ?? []), out: ifs(leaving), ends };
 }

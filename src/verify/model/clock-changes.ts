@@ -7,14 +7,14 @@ import type { Spec } from '../../parts/spec.ts';
 import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
-import { idIn, rowWith, type ShownFields } from './row-shown.ts';
+import { idIn, isMaking, rowWith, type ShownFields } from './row-shown.ts';
 
 /** How far the service's clock may be from what is known of it. */
 const marginMs = 2_000;
 
 /**
  * Whether the clock may have changed a field of a row between the first and the last of some exchanges: in a state that one of
- * them showed, a transition of the clock was due, and that changes the field. What the clock does is no doing of a call in between.
+ * them showed, or began the row in, a transition of the clock was due, and that changes the field. What the clock does is no doing of a call in between.
  * `row` finds the row in what an exchange shows.
  */
 export function changedByClock(
@@ -26,15 +26,39 @@ export function changedByClock(
   const timed = timedOf(model, resource);
   if (timed.length === 0) return () => false;
   const [fromMs, toMs] = [Math.min(...seen.map((one) => one.fromMs)), Math.max(...seen.map((one) => one.toMs))];
-  const due = timed.filter(({ machine, transition }) =>
-    seen.some((one) => {
-      const shown = row(one);
-      const state = shown?.[machine.field];
-      if (!shown || (state !== undefined && transition.from !== '*' && !transition.from.includes(String(state)))) return false;
-      return isDue(model, transition, { shown, unseen: model.unseenBy(resource, model.readerOf(one)) }, { fromMs, toMs });
-    }),
-  );
-  return (field) => due.some((one) => one.changes(field));
+  const due = new Set<Timed>();
+  for (const one of seen) {
+    const shown = row(one);
+    if (!shown) continue;
+    const read = { shown, unseen: model.unseenBy(resource, model.readerOf(one)) };
+    const isOver = ({ transition }: Timed) => isDue(model, transition, read, { fromMs, toMs });
+    for (const moved of movedOn(timed, shown, isMaking(one), isOver)) due.add(moved);
+  }
+  return (field) => due.values().some((one) => one.changes(field));
+}
+
+/** Those that are due in the state that a row is shown in, in one that it began in where it was made here, and in those that these lead to. */
+function movedOn(
+  timed: readonly Timed[],
+  shown: ShownFields,
+  isNew: boolean,
+  isOver: (one: Timed) => boolean,
+): ReadonlySet<Timed> {
+  const found = new Set<Timed>();
+  for (const machine of new Set(timed.map((one) => one.machine))) {
+    const state = shown[machine.field];
+    const states = new Set([String(state), ...(isNew ? machine.initial.map((target) => target.state) : [])]);
+    const leaves = ({ from }: Transition) => state === undefined || from === '*' || from.some((one) => states.has(one));
+    // States that are added while they are gone through are gone through as well.
+    for (const _ of states) {
+      for (const one of timed) {
+        if (one.machine !== machine || found.has(one) || !leaves(one.transition) || !isOver(one)) continue;
+        found.add(one);
+        for (const target of one.transition.to) states.add(target.state);
+      }
+    }
+  }
+  return found;
 }
 
 /** Whether the clock may have taken a row to another state, or further, between the exchange that is about it and what showed it. */

@@ -11,19 +11,13 @@ import type { Before, Follow, RowFields } from './expectation.ts';
 import { expectedAtFirst } from './expected.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
-import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts';
+import { idIn, isMaking, rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts';
 
 /** Whether an exchange made the row of this identifier. */
 export function hasMade(model: Model, exchange: TrialExchange, resource: string, id: Json): boolean {
   const effect = exchange.endpoint && statedValue(exchange.endpoint.does);
   const makes = isMaking(exchange);
   return makes && isDone(exchange) && resourceOfEffect(effect) === resource && String(idIn(model, exchange)) === String(id);
-}
-
-/** Whether an exchange asked for a row that was not there: what was found by a creation is not made by it. */
-export function isMaking({ endpoint, status }: TrialExchange): boolean {
-  const effect = endpoint && statedValue(endpoint.does);
-  return (effect?.verb === 'create' && !(endpoint?.exists && status === 200)) || (effect?.verb === 'upsert' && status === 201);
 }
 
 /** A row as conditions read it: as it was shown to its reader and, where a field is hidden, as its creation set it for good. */

@@ -17,6 +17,12 @@ export function rowsShown(model: Model, exchange: TrialExchange): ReturnType<typ
   return choosesFields(exchange) ? undefined : rowsAnswered(model, exchange);
 }
 
+/** Whether an exchange asked for a row that was not there: what was found by a creation is not made by it. */
+export function isMaking({ endpoint, status }: TrialExchange): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  return (effect?.verb === 'create' && !(endpoint?.exists && status === 200)) || (effect?.verb === 'upsert' && status === 201);
+}
+
 /** Whether a request chose what its answer shows of its rows. */
 export function choosesFields({ endpoint, sent }: TrialExchange): boolean {
   return endpoint?.select !== undefined && Object.hasOwn(sent.query, endpoint.select.parameter);

@@ -1,3 +1,4 @@
+import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
@@ -12,10 +13,13 @@ import { contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { rowFor } from '../../make/row-where.ts';
+import { sentKeepsRules } from '../../model/field-rules.ts';
 import type { Model } from '../../model/model.ts';
+import { idIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';
+import { isValid } from '../endpoints/bodies.ts';
 import { makersFor, ownCode, readability } from './row-rules.ts';
 
 /** The reason of such a claim. */
@@ -192,12 +196,23 @@ function referringCase(model: Model, endpoint: Endpoint, link: Link, caller: Tri
           reason: `${link.field} of others`,
           what: `${endpoint.operation} by ${caller.name} with a ${link.target} that another made`,
           beside: [target.made],
-          isSo: (_sent: TrialExchange, made?: TrialExchange) => made !== undefined && isDone(made),
+          isSo: (sent: TrialExchange, made?: TrialExchange) =>
+            made !== undefined && isDone(made) && refersTo(model, link, sent, made),
         });
       }
       session.need(tried > 0, `no ${link.target} is known to be hidden from ${caller.name}`);
     },
   };
+}
+
+/** Whether a request refers to a row that was made, and nothing else is wrong with its body. */
+function refersTo(model: Model, { field, isInPath }: Link, sent: TrialExchange, made: TrialExchange): boolean {
+  const { endpoint } = sent;
+  if (isInPath || !endpoint || statedValue(endpoint.does)?.verb === 'update') return true;
+  const { json } = sent.sent;
+  const fits =
+    !isStated(model.requestShape(endpoint)) || (isValid(model, sent) && sentKeepsRules(model, endpoint, json) !== 'no');
+  return fits && isMap(json) && json[field] === idIn(model, made);
 }
 
 /** As what a reference to a row has to be refused, as far as that is known: the row is hidden, or no rule is for what would be stored. */

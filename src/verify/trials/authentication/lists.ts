@@ -13,6 +13,7 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { contextOfRow, identified, identifierField } from '../../make/callers-for.ts';
 import { pathValues } from '../../make/request-about.ts';
+import { changedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
@@ -244,8 +245,23 @@ export function listedJudgement(
   const isWhole =
     page.hasMore === false || (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);
   if (!isWhole) return moot('there are more pages');
+  if (mayHaveMoved(model, endpoint, resource, made, seen))
+    return moot('the clock may have changed what it is found by meanwhile');
   return {
     promised: `a list shows its reader every row that a rule allows, ${String(id)} among them`,
     seen: `it shows ${page.items.length} others`,
   };
+}
+
+/** Whether the clock may have changed what decides whether a row is shown: what is asked for, or what a rule reads of it. */
+function mayHaveMoved(model: Model, endpoint: Endpoint, resource: string, made: TrialExchange, seen: TrialExchange): boolean {
+  const byClock = changedByClock(model, resource, [made, seen], (one) => (one === made ? rowIn(one) : undefined));
+  const asked = entriesOf(endpoint.parameters).flatMap(([name, { filters }]) =>
+    filters !== undefined && Object.hasOwn(seen.sent.query, name) ? [filters] : [],
+  );
+  const rules = model.access.rules(model.operationOf(endpoint), seen.caller) ?? [];
+  const read = rules.flatMap((rule) => (rule.if ? model.expressions.readsOf(rule.if, endpoint.operation) : []));
+  return [...asked, ...read.flatMap(({ root, path: [name] }) => (root === 'resource' && name !== undefined ? [name] : []))].some(
+    byClock,
+  );
 }

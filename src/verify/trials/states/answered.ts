@@ -12,6 +12,7 @@ import { beginnings, initialTarget } from '../../make/beginning.ts';
 import { callerFor } from '../../make/callers-for.ts';
 import { lookAt } from '../../make/look.ts';
 import { referredTo } from '../../make/own-rules.ts';
+import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
@@ -203,9 +204,9 @@ async function begin(session: Session, model: Model, machine: Machine, style: 'p
       const shown = isDone(exchange) ? rowWith(model, seen, idIn(model, exchange)) : undefined;
       const state = shown?.[machine.field];
       if (state === undefined) return moot('the state is not shown');
-      return states.includes(String(state))
-        ? undefined
-        : { promised: `a ${resource} begins as ${states.join(' or ')}`, seen: String(state) };
+      if (states.includes(String(state))) return undefined;
+      if (movedByClock(model, machine, exchange, seen)) return moot('the clock may have moved it meanwhile');
+      return { promised: `a ${resource} begins as ${states.join(' or ')}`, seen: String(state) };
     },
   });
 }
