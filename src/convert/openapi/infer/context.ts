@@ -35,6 +35,8 @@ export interface Collection {
   readonly parameter: string;
   /** The resource that its things are. */
   readonly resource: string;
+  /** The field that its parameter means, where they are called otherwise. */
+  readonly field?: string;
   /** What a path says of the one that is meant, where that is more than its last parameter. */
   readonly identity?: string;
 }

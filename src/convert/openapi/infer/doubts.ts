@@ -1,6 +1,14 @@
 import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
-import { type Collection, endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
+import {
+  type Collection,
+  collectionAt,
+  collectionOfItem,
+  endpointOf,
+  type InferenceContext,
+  shapeOfAnswer,
+  successOf,
+} from './context.ts';
 import { pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, isAnyMap, listIn, shownRowOf } from './rows.ts';
 
@@ -24,6 +32,14 @@ export function confidenceOf(
 }
 
 const doubtful = 0.6;
+
+/** How sure an effect is, given how sure it usually is: less where the path calls the thing otherwise than it calls itself. */
+export function asCalled(context: InferenceContext, operation: SourceOperation, usual: number): number {
+  const collection = collectionOfItem(context, operation) ?? collectionAt(context, operation.path);
+  return collection?.field === undefined ? usual : Math.min(usual, calledOtherwiseMost);
+}
+
+const calledOtherwiseMost = 0.8;
 
 /** `/usage/events/{type}` counts events. */
 function isStatistic({ path }: SourceOperation): boolean {

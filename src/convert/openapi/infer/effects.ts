@@ -14,7 +14,7 @@ import {
   successOf,
 } from './context.ts';
 import { isCalledCreation, isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
-import { confidenceOf, showsManyForOne } from './doubts.ts';
+import { asCalled, confidenceOf, showsManyForOne } from './doubts.ts';
 import { isBoundByPut, isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
@@ -26,9 +26,10 @@ export function infer(
   verb: string,
   resource: string,
   rule: string,
-  confidence: number,
+  usual: number,
   asked?: string,
 ): boolean {
+  const confidence = asCalled(context, operation, usual);
   const identity = asked ?? (ofOne.has(verb) ? collectionOfItem(context, operation)?.identity : undefined);
   const endpoint = endpointOf(context, operation);
   if (endpoint.does !== undefined || isVariant(context, operation) || !canBind(context, operation, verb, resource, identity))

@@ -18,7 +18,7 @@ export const identifier: InferenceRule = {
   says: 'The identifier is the field named as the last parameter of its path is, or `id`, or the last word of that name, in any case of letters; else the thing and `id`.',
   infer({ collections, resources, written, trail, byPath }) {
     const shortest = [...collections.values()].sort((a, b) => a.path.length - b.path.length);
-    for (const { resource: name, parameter, path } of shortest) {
+    for (const { resource: name, parameter, path, field: meant } of shortest) {
       const resource = resources[name];
       if (!isMap(resource) || isMap(resource.identifier)) continue;
       const properties = isMap(resource.fields) ? written.propertiesOf(name) : undefined;
@@ -27,7 +27,8 @@ export const identifier: InferenceRule = {
       const called = typeof type === 'string' ? type : undefined;
       const field =
         properties &&
-        (identifierOf(written, properties, parameter, called) ??
+        ((meant !== undefined && Object.hasOwn(properties.all, meant) ? meant : undefined) ??
+          identifierOf(written, properties, parameter, called) ??
           identifierOf(written, properties, `${singular(pathParts(path).segments.at(-1) ?? '')}_id`));
       if (field === undefined) {
         collections.delete(path);

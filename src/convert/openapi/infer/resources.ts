@@ -5,6 +5,7 @@ import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { addressedResource, type ShowingOperation, unshownResource } from './addresses.ts';
+import { calledOtherwise } from './called-otherwise.ts';
 import {
   type Collection,
   collectionAt,
@@ -23,7 +24,7 @@ import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
   name: 'resource-behind-path',
-  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path, and so is one that shows no identifier and its own address, which such a path ends (`uri: /films/12`). A path whose answers show what a path before it is about speaks of another thing. Things that two paths ending in the same word write out nearly alike are the same.',
+  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path, and so is one that shows no identifier and its own address, which such a path ends (`uri: /films/12`). A thing without an `id` that is made, read and changed or deleted there is told by the field that ends as the parameter does or is called after the thing, by its slug, key or name, or by the only one that ends in `id`, where that is sent or shown as one is made. A path whose answers show what a path before it is about speaks of another thing. Things that two paths ending in the same word write out nearly alike are the same.',
   infer(context) {
     const groups = new Map<string, SourceOperation[]>();
     for (const operation of context.operations) {
@@ -81,10 +82,27 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
   }
   const noun = singular(plural) || 'thing';
   const isDeletable = of(operations, 'DELETE').length > 0;
-  const resource =
-    addressedResource(context, candidates, parameter, noun, isDeletable) ??
-    unshownResource(context, operations, together, parameter, noun);
+  const addressed = addressedResource(context, candidates, parameter, noun, isDeletable);
+  if (addressed !== undefined) return { path, parameter, resource: addressed };
+  const otherwise = otherwiseNamed(context, operations, together, { path, parameter }, plural);
+  if (otherwise) return otherwise;
+  const resource = unshownResource(context, operations, together, parameter, noun);
   return resource === undefined ? undefined : { path, parameter, resource };
+}
+
+function otherwiseNamed(
+  context: InferenceContext,
+  ofOne: readonly SourceOperation[],
+  together: readonly SourceOperation[],
+  { path, parameter }: Pick<Collection, 'path' | 'parameter'>,
+  plural: string,
+): Collection | undefined {
+  const found = calledOtherwise(context, ofOne, together, parameter, singular(plural));
+  const reading = ofOne.find(({ method }) => method === 'GET');
+  if (!found || !reading) return undefined;
+  const status = successOf(endpointOf(context, reading)) ?? '200';
+  const resource = found.row.resource ?? resourceNamedByPath(found.row, plural, reading, status, context);
+  return resource === undefined ? undefined : { path, parameter, resource, field: found.field };
 }
 
 const whole = (shape: Json | undefined): Json | undefined => shape;
