@@ -26,7 +26,10 @@ test('an answer of which nothing is known but its shape is the first example of 
     assert.deepEqual((await ask('GET', '/weather')).json, { city: 'Bern', degrees: 12 });
     assert.deepEqual((await ask('GET', '/weather', undefined, { prefer: 'example=hot' })).json.city, 'Rome');
     assert.deepEqual((await ask('GET', '/weather', undefined, { 'ninefold-example': 'hot' })).json.city, 'Rome');
-    assert.deepEqual((await ask('GET', '/weather', undefined, { prefer: 'example=cold' })).json.city, 'Bern');
+    const cold = await ask('GET', '/weather', undefined, { prefer: 'example=cold' });
+    assert.equal(cold.json.city, 'Bern');
+    assert.match(cold.headers.get('ninefold-warning') ?? '', /example "cold" is not stated; there are mild, hot/);
+    assert.equal((await ask('GET', '/weather', undefined, { prefer: 'example=hot' })).headers.get('ninefold-warning'), null);
   });
 });
 

@@ -197,16 +197,26 @@ function tokensIn(whole: Value): string[] {
   return tokenNames(Object.keys(whole)).flatMap((name) => (typeof whole[name] === 'string' ? [whole[name]] : []));
 }
 
-/** The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. */
-export function exampleAsked({ call }: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {
+/**
+ * The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. A name that there is not
+ * is warned of, with those that there are, and passed over, as preferences may be.
+ */
+export function exampleAsked(exchange: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {
+  const { call } = exchange;
   const own = call.headers['ninefold-example'];
   const prefer = call.headers.prefer;
   if (own === undefined && prefer === undefined) return undefined;
   const named = /(?:^|[;,]\s*)example\s*=\s*"?([^";,]+)"?/i.exec(String(prefer ?? ''))?.[1];
   const name = own === undefined ? named?.trim() : String(own);
-  const value = name !== undefined && Object.hasOwn(examples, name) ? examples[name] : undefined;
-  return value === undefined ? undefined : { value };
+  if (name === undefined) return undefined;
+  const value = Object.hasOwn(examples, name) ? examples[name] : undefined;
+  if (value !== undefined) return { value };
+  const names = Object.keys(examples).slice(0, examplesToldMost).join(', ');
+  warn(exchange, [`example ${JSON.stringify(name.slice(0, 60))} is not stated${names === '' ? '' : `; there are ${names}`}`]);
+  return undefined;
 }
+
+const examplesToldMost = 8;
 
 /** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
 function remainsOf(row: Fields, members: Readonly<Record<string, Json>>, samples: Samples): Fields {
