@@ -27,6 +27,7 @@ const shownAs = (example: unknown): Words => ({
   responses: { 200: { description: 'ok', content: { 'application/json': { example } } } },
 });
 const sends = (schema: unknown): Words => ({ requestBody: json(schema) });
+const inHeader = (name: string, required = true): Words => ({ name, in: 'header', required, schema: string });
 const list = (items: unknown): Words => ({ type: 'array', items });
 const id = [{ name: 'petId', in: 'path', required: true, schema: string }];
 const thing = (properties: Words): Words => ({ type: 'object', properties });
@@ -553,6 +554,18 @@ const trials: Readonly<Record<string, Trial>> = {
       components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
     },
     infers: { '/authentication/public': ['pets'] },
+  },
+  'header-credentials': {
+    source: service({
+      '/pets': { parameters: [inHeader('X-Api-Key'), inHeader('X-App-Id')], get: answers(string), post: answers(string) },
+      '/toys': { parameters: [inHeader('X-Api-Key'), inHeader('X-App-Id')], get: answers(string), post: answers(string) },
+      '/health': { get: { operationId: 'health', ...answers(string) } },
+    }),
+    infers: {
+      '/authentication/schemes/X-Api-Key': { header: 'X-Api-Key' },
+      '/authentication/accept': [['X-App-Id', 'X-Api-Key']],
+      '/authentication/public': ['health'],
+    },
   },
 };
 

@@ -190,7 +190,8 @@ export interface Proven {
 
 /**
  * Beside a key that is good, another one that is asked for with it says for whom it is, as the name of an application does: a client has its
- * own, and a stand-in takes it as it is. What is no key, such as a token or a password, has to be good itself.
+ * own, and a stand-in takes it as it is. What is no key, such as a token or a password, has to be good itself, and so has what is called more of a
+ * secret than the one that is good: `X-Api-Key` beside `X-Api-Id`.
  */
 export function withCompanions(
   presented: readonly Presented[],
@@ -202,8 +203,15 @@ export function withCompanions(
   const beside = new Set(sets.filter((set) => set.some((name) => name === good.by?.scheme.name)).flat());
   return proven.map((one, at) => {
     const by = presented[at]?.schemes.find(({ scheme, kind }) => kind.proof?.by === 'key' && beside.has(scheme.name));
-    return one.outcome === undefined && by ? { outcome: good.outcome, by } : one;
+    return one.outcome === undefined && by && secrecyOf(by) <= secrecyOf(good.by) ? { outcome: good.outcome, by } : one;
   });
+}
+
+/** How much of a secret the place of a key is called: a token more than a key, and a name not at all. */
+function secrecyOf(by: Accepted | undefined): number {
+  const place = by?.carrier ?? '';
+  if (/(?:token|secret|password)$/i.test(place)) return 2;
+  return /key$/i.test(place) ? 1 : 0;
 }
 
 /** Whether a credential is good. */

@@ -9,6 +9,7 @@ import { errorCodesRule, errorPayloadRule } from './errors.ts';
 import { exampleShapes, extensionExamples } from './examples.ts';
 import { expandableFieldsRule, fieldsOfUnion, innerFields } from './fields.ts';
 import { filtersByField, searchLists } from './filters.ts';
+import { headerCredentials } from './header-credentials.ts';
 import { generatedIdentifier, identifier, namedConflicts, valueWithoutIdentifier } from './identifiers.ts';
 import { nestedCollection } from './memberships.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
@@ -65,6 +66,7 @@ export const otherRules: readonly InferenceRule[] = [
   rateLimitHeaders,
   documentVersion,
   publicOperations,
+  headerCredentials,
 ];
 
 /** Every rule of inference; `docs/inference.md` is held to this list. */
