@@ -15,7 +15,7 @@ import { compileStatedBody, isFields } from '../resources/body.ts';
 import { updateRow } from '../resources/create.ts';
 import type { RowModel } from '../resources/model.ts';
 import type { Drawn } from '../resources/setters.ts';
-import type { StandIn } from '../resources/stand-in.ts';
+import type { MemberPath, StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
 
@@ -34,7 +34,8 @@ export function compileSampledRun(
   const badBody = compileStatedBody(endpoint, compilation);
   const named = rowNamed(endpoint, engine);
   const relate = compileRelated(endpoint, named, standIn, models);
-  const answer = compileOpenReply(endpoint, named, standIn, engine);
+  const member = named && !named.isLast ? standIn.compileMemberPath(endpoint, named.model, named.depth) : undefined;
+  const answer = compileOpenReply(endpoint, named, member, standIn, engine);
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
   const isRestoring = standIn.isRestoring(endpoint);
@@ -50,7 +51,7 @@ export function compileSampledRun(
     // What stands below a thing that may be there, since nobody has ever made any of its kind, is there too.
     const isTaken = named && !found && !named.isLast && standIn.given.isUntouched(rows, named.model.name);
     if (named && !found && !isTaken) return refusalReply(exchange, { when: 'resource.missing' });
-    const row = named && found && patched(standIn, work, exchange, named, found);
+    const row = named && found && changed(standIn, work, exchange, named, member, found);
     const made = answer(work, exchange, row, relate(work, exchange, row));
     if ('refusal' in made) throw new Refused(made.refusal);
     spend?.(rows, exchange, made.reply.status);
@@ -76,7 +77,13 @@ export function compileSampledRun(
 }
 
 /** Compiles the answer where nobody knows what an endpoint does: what belongs to the row of the path, what was sent to it before, a row, or what was sent. */
-function compileOpenReply(endpoint: Endpoint, named: NamedRow | undefined, standIn: StandIn, { compilation, models }: Engine) {
+function compileOpenReply(
+  endpoint: Endpoint,
+  named: NamedRow | undefined,
+  member: MemberPath | undefined,
+  standIn: StandIn,
+  { compilation, models }: Engine,
+) {
   const answers = compileAnswers(endpoint, compilation);
   const shown = modelShown(endpoint, models);
   const kept = standIn.compileKept(endpoint);
@@ -98,7 +105,9 @@ function compileOpenReply(endpoint: Endpoint, named: NamedRow | undefined, stand
     const own = named?.model.name === shown?.name ? row : undefined;
     const result = shown && resultOf(standIn, work, exchange, shown, own);
     const came = { status: 200, scope: { ...work.scope, result }, work };
-    return answers(exchange, result ? came : { ...came, sent: sentOf(exchange, kept?.sent(work, exchange) ?? {}) });
+    if (result) return answers(exchange, came);
+    const before = { ...(row && named && member?.shown(named.model.parse(row))), ...kept?.sent(work, exchange) };
+    return answers(exchange, { ...came, sent: sentOf(exchange, before) });
   };
 }
 
@@ -116,18 +125,30 @@ function compileRelated(endpoint: Endpoint, named: NamedRow | undefined, standIn
     (row && relate?.(work, exchange, row.id)) ?? many?.(work, exchange, row);
 }
 
-/** The row after the changes that the body lists, where it lists any. @throws {Refused} `request.invalid` where one of them cannot be. */
-function patched(standIn: StandIn, work: Work, exchange: Exchange, { model, isLast }: NamedRow, row: Row): Row {
-  if (!isLast || exchange.call.method !== 'PATCH') return row;
+/** The row after the changes that the body lists, or that it sends of a member; as it was where it does neither. @throws {Refused} `request.invalid` where one of them cannot be. */
+function changed(
+  standIn: StandIn,
+  work: Work,
+  exchange: Exchange,
+  named: NamedRow,
+  member: MemberPath | undefined,
+  row: Row,
+): Row {
+  const { model } = named;
   const before = model.parse(row);
-  const changed = standIn.patchedBy(exchange.request, before);
-  if (changed === undefined) return row;
-  if ('violations' in changed) throw new Refused({ when: 'request.invalid', violations: changed.violations });
+  const fields = member?.change(exchange.request, before) ?? patched(standIn, exchange, named, before);
+  if (fields === undefined) return row;
   const { field } = model.identifier;
-  const next = { ...changed.fields, [field]: before[field] };
+  const next = { ...fields, [field]: before[field] };
   const { whole, names } = standIn.mendRow(work, model, row.id, next, before);
   standIn.keepNames(work.rows, model, row.id, names);
   return updateRow(work, model, row, before, whole, exchange.plan.operation.name).row;
+}
+
+function patched(standIn: StandIn, { call, request }: Exchange, { isLast }: NamedRow, before: Fields): Fields | undefined {
+  const patch = isLast && call.method === 'PATCH' ? standIn.patchedBy(request, before) : undefined;
+  if (patch && 'violations' in patch) throw new Refused({ when: 'request.invalid', violations: patch.violations });
+  return patch?.fields;
 }
 
 /** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */

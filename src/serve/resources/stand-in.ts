@@ -84,6 +84,8 @@ export interface StandIn {
   readonly isRestoring: (endpoint: Endpoint) => boolean;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
+  /** Compiles the reading and changing of a member of a row at a path of its own, behind so many steps that name the row; nothing where it is no such path. */
+  compileMemberPath(endpoint: Endpoint, model: RowModel, depth: number): MemberPath | undefined;
   /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */
   compileKept(endpoint: Endpoint): KeptAnswer | undefined;
   /** Compiles how a list of which only the shapes are known is narrowed and cut into pages; nothing where it is no one list. */
@@ -155,6 +157,14 @@ export interface BodyPages {
   readonly holders: readonly string[];
   /** What is sent, by the names of what asks for pages. */
   readonly sent: (exchange: Exchange) => Readonly<Record<string, Value>>;
+}
+
+/** A member of a row that has a path of its own. */
+export interface MemberPath {
+  /** What reading there shows of a row. */
+  shown(row: Fields): Fields;
+  /** The fields of the row after what was sent; nothing where that is no such member. */
+  change(request: Value, before: Fields): Fields | undefined;
 }
 
 /** What was sent to a path, and is there when it is read. */
