@@ -1,5 +1,6 @@
 import type { Client, Pausing } from './exchange/client.ts';
 import type { ServiceClock } from './exchange/clock.ts';
+import { Tide } from './tide.ts';
 
 /** The longest month, and a little: what is refused for longer stays so. */
 export const refillMsMax = 32 * 24 * 3_600_000;
@@ -9,6 +10,7 @@ export class Refill {
   readonly #client: Client;
   readonly #clock: ServiceClock;
   readonly #mayWait: (ms: number) => boolean;
+  readonly #tide: Tide;
   #underWay = 0;
   #idle: (() => void) | undefined;
   #refilling: Promise<void> | undefined;
@@ -17,6 +19,12 @@ export class Refill {
     this.#client = client;
     this.#clock = clock;
     this.#mayWait = mayWait;
+    this.#tide = new Tide(clock, () => this.#underWay);
+  }
+
+  /** Lets a long time go by, together with all others that wait for one, once nothing else is under way. @throws {Untestable} */
+  goneBy(ms: number, leftMs: number): Promise<void> {
+    return this.#tide.wait(ms, leftMs);
   }
 
   /** Whether something was refused until a time that is further off than anybody waits for in a request, and that can be come to. */
@@ -38,6 +46,7 @@ export class Refill {
     } finally {
       this.#underWay -= 1;
       if (this.#underWay === 0) this.#idle?.();
+      this.#tide.turn();
     }
   }
 

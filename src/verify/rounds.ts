@@ -122,8 +122,11 @@ export class Rounds {
   /** Whether a quota is really used up is for the trials of limits to see. */
   #startRun(trial?: Trial): ScriptRun {
     const { quotasOf, ...run } = this.#given.startRun();
+    const goneBy: ScriptRun['goneBy'] = (ms, { client, errand = 'trial' }) => this.#refill.goneBy(ms, client.leftMs(errand));
+    // What measures time itself lets none go by for the rows that it makes.
+    const mayGoBy = trial !== undefined && trial.noise !== 'loud' && run.clock.advance !== undefined;
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
-    return { ...run, guard, ...(quotasOf && trial?.part !== 'limits' && { quotasOf }) };
+    return { ...run, guard, ...(mayGoBy && { goneBy }), ...(quotasOf && trial?.part !== 'limits' && { quotasOf }) };
   }
 
   #plan(trials: readonly Trial[]): void {

@@ -60,6 +60,8 @@ export interface ScriptRun extends Values, Sending {
   readonly usedUpBy?: (exchange: TrialExchange) => { readonly count: QuotaCount; readonly untilMs: number } | undefined;
   /** Told of what was not sent since a quota for it is used up. */
   readonly onHeldBack?: () => void;
+  /** Lets a long time of the service's clock go by once nobody is under way whom that could disturb; absent where the clock cannot be moved. @throws {Untestable} */
+  readonly goneBy?: (ms: number, run: Pick<ScriptRun, 'client' | 'errand'>) => Promise<void>;
   /** Asked before anything is sent that may change something. @throws {Untestable} for what is somebody's own and must stay as it is */
   readonly guard?: (plan: RequestPlan, sent: Sent, run: ScriptRun) => Promise<void>;
 }

@@ -14,6 +14,7 @@ import { rowIn, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
+import { staysWithin } from './ends.ts';
 import { lookAt } from './look.ts';
 import { leadsFrom, openTo, readOf } from './opened.ts';
 import { requestAbout } from './request-about.ts';
@@ -40,11 +41,10 @@ export async function walkTo(
     const now = stateOf(row, machine);
     if (now === undefined) throw new Untestable(`the state of a ${row.resource} is not shown`);
     if (now === state) return;
-    const [next] = wayTo(session, machine, now, state, { tried, byClock });
+    const [next] = wayFor(session, machine, now, state, { tried, byClock });
     if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
     if (!next.endpoint) {
-      await session.wait((dueIn(session, row, next.transition) ?? 0) + 1_000);
-      await lookAt(session, row);
+      await letClockMove(session, row, next.transition);
       if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
       continue;
     }
@@ -57,6 +57,14 @@ export async function walkTo(
     }
   }
   throw new Untestable(`a ${row.resource} did not come to ${state}`);
+}
+
+/** Lets the time go by until the clock moves a row on, and looks at it. @throws {Untestable} where nobody could be spoken for by then */
+async function letClockMove(session: Session, row: TrialRow, transition: Transition): Promise<void> {
+  const ms = (dueIn(session, row, transition) ?? 0) + 1_000;
+  session.need(staysWithin(session.model, session, ms + 60_000), `by the time of ${transition.name} nothing would be as it was`);
+  await session.waitTogether(ms);
+  await lookAt(session, row);
 }
 
 /** The state that a row was last seen in. */
@@ -160,9 +168,22 @@ function wayTo(
   return [];
 }
 
+/** As `wayTo`: over what callers can fire, and where there is no such way, with the clock too, if long times can go by. */
+function wayFor(
+  session: Session,
+  machine: Machine,
+  from: string,
+  to: string,
+  walking: Parameters<typeof wayTo>[4],
+): readonly Leg[] {
+  const way = wayTo(session, machine, from, to, walking);
+  if (way.length > 0 || walking.byClock || !session.run.goneBy) return way;
+  return wayTo(session, machine, from, to, { ...walking, byClock: true });
+}
+
 /** Whether callers, or the clock where it may help, may bring a row from one state to another. */
 export function leadsTo(session: Session, machine: Machine, from: string, to: string, byClock = false): boolean {
-  return from === to || wayTo(session, machine, from, to, { tried: new Set(), byClock }).length > 0;
+  return from === to || wayFor(session, machine, from, to, { tried: new Set(), byClock }).length > 0;
 }
 
 function legsFrom(session: Session, machine: Machine, state: string, byClock: boolean): Leg[] {

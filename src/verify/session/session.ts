@@ -127,14 +127,12 @@ export class Session {
 
   /** Lets time go by: the service's own, where its clock can be moved. */
   wait(ms: number): Promise<Done<null>> {
-    return this.do({
-      says: `wait ${ms} ms`,
-      isWait: true,
-      takes: [],
-      act: async (run) => run.clock.wait(ms).then(() => null),
-      tell: () => '',
-      shell: () => [`sleep ${Math.ceil(ms / 1000)}`],
-    });
+    return this.do(waiting(ms, (run) => run.clock.wait(ms)));
+  }
+
+  /** Lets a long time go by, where the clock can be moved together with all others that wait for one. */
+  waitTogether(ms: number): Promise<Done<null>> {
+    return this.do(waiting(ms, (run) => (run.goneBy ? run.goneBy(ms, run) : run.clock.wait(ms))));
   }
 
   /** Makes a row through the service's own operations. @throws {Untestable} where that cannot be. */
@@ -225,6 +223,18 @@ export class Session {
     }
     if (exchange.trouble) throw new Untestable(`${exchange.sent.method} ${exchange.sent.target}: ${exchange.trouble.message}`);
   }
+}
+
+/** A step that does nothing but let time go by. */
+function waiting(ms: number, wait: (run: ScriptRun) => Promise<void>): Step<null> {
+  return {
+    says: `wait ${ms} ms`,
+    isWait: true,
+    takes: [],
+    act: async (run) => wait(run).then(() => null),
+    tell: () => '',
+    shell: () => [`sleep ${Math.ceil(ms / 1000)}`],
+  };
 }
 
 /** A step that cannot do without others, however small it is made. */
