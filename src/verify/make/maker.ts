@@ -21,6 +21,7 @@ import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
 import { unlessFruitless } from './fruitless.ts';
 import { preconditions } from './look.ts';
+import { provideLookedUp } from './looked-up.ts';
 import { rowMade } from './made.ts';
 import { madeAlong } from './made-along.ts';
 import { ownRowSteps } from './own-rows.ts';
@@ -28,6 +29,7 @@ import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { referredFor, tiedThrough } from './referred.ts';
 import { leadsTo, remove, walkTo } from './walk.ts';
+import { needsTag, waysToCreate, withRoom } from './ways.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
@@ -117,8 +119,11 @@ export class Maker implements RowMaker {
       }).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make: makeFor });
-    if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
-    return { path, json, parents };
+    const verb = statedValue(endpoint.does)?.verb;
+    if (last !== undefined && verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
+    const parts = { path, json, parents };
+    if (verb === 'create') await provideLookedUp(this.#session, endpoint, wanted.caller ?? wanted.for, parts, make);
+    return parts;
   }
 
   async creation(resource: string, wanted: WantedRow): Promise<RequestPlan> {
@@ -250,48 +255,4 @@ export class Maker implements RowMaker {
       ? (await this.make(draft.resource, { for: wanted.caller ?? wanted.for }, depth + 1)).id
       : (draft as Symbolic);
   }
-}
-
-/** Whether only what is there can be put, since its tag has to be sent. */
-function needsTag(endpoint: Endpoint): boolean {
-  return statedValue(endpoint.does)?.verb === 'upsert' && endpoint.ifMatch === 'required';
-}
-
-interface Way {
-  readonly endpoint: Endpoint;
-  readonly caller: TrialCaller | undefined;
-}
-
-/** Those for whom no quota is used up, where there are any. A way below a row of the same resource has no more room than that row. */
-function withRoom<T extends Way>({ model, run }: Session, resource: string, ways: readonly T[]): readonly T[] {
-  const nowMs = run.clock.toService(Date.now());
-  const direct = ways.filter(({ endpoint }) =>
-    pathParameters(endpoint.path).every((name) => model.parentOf(endpoint, name) !== resource),
-  );
-  const open = (direct.length > 0 ? direct : ways).filter(({ endpoint, caller }) => {
-    const counts = run.quotasOf?.(model.request(endpoint, { caller })) ?? [];
-    return !run.client.usedUp.among(counts, nowMs);
-  });
-  return open.length > 0 ? open : ways;
-}
-
-/** Who can create a row by which endpoint, those first who may also read it. */
-function waysToCreate(session: Session, resource: string, wanted: TrialCaller | undefined) {
-  const { model } = session;
-  const upserts = model.endpointsThat('upsert', resource).filter((endpoint) => !needsTag(endpoint));
-  const endpoints = [...model.endpointsThat('create', resource), ...upserts];
-  const reads = [...model.endpointsThat('read', resource), ...model.endpointsThat('list', resource)];
-  const callers: readonly (TrialCaller | undefined)[] = wanted ? [wanted] : model.callers;
-  const ways = endpoints.flatMap((endpoint) => {
-    const operation = model.operationOf(endpoint);
-    const isPublic = model.access.isPublic(operation);
-    const allowed = callers.filter((caller) => model.access.allows(operation, caller) !== 'no');
-    if (allowed.length === 0 && isPublic) return [{ endpoint, caller: undefined, rank: 0 }];
-    return allowed.map((caller) => {
-      const mayRead = reads.some((read) => model.access.allows(model.operationOf(read), caller) !== 'no');
-      const isSure = model.access.allows(operation, caller) === 'yes';
-      return { endpoint, caller, rank: (isSure ? 2 : 0) + (mayRead ? 1 : 0) };
-    });
-  });
-  return ways.sort((one, other) => other.rank - one.rank);
 }

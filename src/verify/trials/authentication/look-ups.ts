@@ -1,10 +1,10 @@
 import type { Json } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { childNodes, type Node, type NodeOf, parseExpression } from '../../../parts/expressions/node.ts';
-import { type Expression, entriesOf, statedValue } from '../../../parts/fact.ts';
+import { type NodeOf, parseExpression } from '../../../parts/expressions/node.ts';
+import { type Expression, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { isWritable, pathParameters } from '../../../parts/payload.ts';
+import { pathParameters } from '../../../parts/payload.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -14,6 +14,7 @@ import { resolve } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { findsIn, sayings, wayOf } from '../../make/looked-up.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import type { Known } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
@@ -66,23 +67,13 @@ function linksOf(model: Model, endpoint: Endpoint): Link[] {
   });
 }
 
-function findsIn(node: Node): NodeOf<'find'>[] {
-  return node.op === 'find' ? [node] : childNodes(node).flatMap(findsIn);
-}
-
 /** A look-up by two fields: `caller.id`, and a field of the row. */
 function linkOf({ resource, keys }: NodeOf<'find'>): Omit<Link, 'rule'> | undefined {
-  const rooted = keys.map(({ field, value }) => ({ field, path: pathOf(value) }));
+  const rooted = keys.map(({ field, value }) => ({ field, path: wayOf(value) }));
   const who = rooted.find(({ path }) => path?.join('.') === 'caller.id');
   const what = rooted.find(({ path }) => path?.length === 2 && path[0] === 'resource');
   const of = what?.path?.[1];
   return keys.length === 2 && who && what && of !== undefined ? { resource, who: who.field, what: what.field, of } : undefined;
-}
-
-function pathOf(node: Node): string[] | undefined {
-  if (node.op === 'name') return [node.name];
-  if (node.op !== 'field') return undefined;
-  return pathOf(node.of)?.concat(node.name);
 }
 
 /** Whether such rows are made by what follows from other changes, so that one may be there which nobody asked for. */
@@ -150,7 +141,7 @@ async function memberFor(
 ): Promise<TrialRow | undefined> {
   const { model } = session;
   const wanted = isAllowed ? 'yes' : 'no';
-  const body = bodiesOf(model, link).find((one) => {
+  const body = sayings(model, link.resource).find((one) => {
     const known = knownWith(session, row, link, who, { [link.who]: who.id ?? '', ...one });
     return known && model.access.allows(model.operationOf(endpoint), who, known) === wanted;
   });
@@ -162,17 +153,6 @@ async function memberFor(
     ...(isReferred && { parents: { [link.what]: row } }),
     ...(row.caller && { for: row.caller }),
   });
-}
-
-/** What such a row may say: nothing in particular, or each of the values that one of its fields may have. */
-function bodiesOf(model: Model, { resource }: Link): Fields[] {
-  const stated = model.resource(resource);
-  const each = (stated ? entriesOf(stated.fields) : []).flatMap(([field, one]): Fields[] => {
-    const shape = statedValue(one.shape);
-    const values = shape?.type === 'boolean' ? [true, false] : Array.isArray(shape?.enum) ? (shape.enum as Json[]) : [];
-    return stated && isWritable(model.spec, stated, one) ? values.slice(0, 8).map((value) => ({ [field]: value })) : [];
-  });
-  return [{}, ...each];
 }
 
 /** Asks as the caller, and claims what the rules come to; gives whether that is known. */
