@@ -1,6 +1,7 @@
 import { sentAs } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { transitionOf } from '../../parts/followed.ts';
 import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
@@ -110,10 +111,29 @@ export function stateOfAim(aim: Aim | undefined, { to }: Transition): string {
   return typeof aim === 'string' ? aim : ((aim ?? to[0])?.state ?? '');
 }
 
-/** Brings about what a transition asks of a row before it is fired: states of its other machines, rows that refer to it, and what it has. */
+/** Brings about what a transition asks of a row before it is fired: states of its other machines, of what it is to move along, rows that refer to it, and what it has. */
 export async function openToFire(session: Session, row: TrialRow, transition: Transition, target?: Aim): Promise<void> {
   await moveOthers(session, row, transition);
+  await readyAlong(session, row, transition);
   await openTo(session, row, transition, target);
+}
+
+/** Brings the rows that are to be moved along with a row, `then: { do: loose hawk, to: next.hawk }`, into states in which they may be: else the row is not moved either. */
+async function readyAlong(session: Session, row: TrialRow, { following = [] }: Transition): Promise<void> {
+  const { spec } = session.model;
+  for (const { does, to, each, skips, if: condition } of following) {
+    const along = does && transitionOf(spec, does);
+    const machine = along && machineWith(spec.states, does.resource, along.name);
+    const [, name = ''] = /^\s*(?:next|resource)\.(\w+)\s*$/.exec(to?.source ?? '') ?? [];
+    const id = row.known[name];
+    if (!machine || along.from === '*' || each || skips || condition || id === undefined) continue;
+    const other: TrialRow = { resource: does.resource, id, known: {}, caller: row.caller, shown: undefined, fields: undefined };
+    await ifTestable(lookAt(session, other));
+    const now = stateOf(other, machine);
+    const from = along.from.find((state) => now !== undefined && leadsTo(session, machine, now, state));
+    if (now === undefined || from === undefined || along.from.includes(now)) continue;
+    await ifTestable(walkTo(session, other, from, { machine }));
+  }
 }
 
 /** The machines by which each row is being moved: what one waits for another does not wait for it. */
