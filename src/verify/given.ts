@@ -58,7 +58,7 @@ export class GivenKept {
       // What is deleted for good cannot be put back.
       if (plan.method === 'DELETE' && this.#model.endpointsThat('upsert', resource).length === 0)
         throw new Untestable(`the ${resource} was given, and no operation makes it again once it is deleted`);
-      await this.#remember(resource, id, run.results);
+      await this.#remember(resource, id, run.owner);
     }
   }
 

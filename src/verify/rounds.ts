@@ -242,9 +242,9 @@ export class Rounds {
     this.#spokenFor.heard(session.exchanges);
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
-    await removeSubscribers(made, () => this.bareSession(), session.run.results);
-    await this.#room.ended(session.run.results);
-    await this.#kept.putBack(session.run.results);
+    await removeSubscribers(made, () => this.bareSession(), session.run.owner);
+    await this.#room.ended(session.run.owner);
+    await this.#kept.putBack(session.run.owner);
     this.#stopped ??= client.troublesInARow >= troublesMax ? 'the service no longer answers' : budget.spent;
   }
 

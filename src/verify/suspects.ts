@@ -141,8 +141,8 @@ export class Suspects {
 
   async #clear(run: ScriptRun): Promise<void> {
     const { made, bareSession, given, room } = this.#given;
-    await cleanUp(made, bareSession, { owner: run.results });
-    await room.ended(run.results);
-    await given.putBack(run.results);
+    await cleanUp(made, bareSession, { owner: run.owner });
+    await room.ended(run.owner);
+    await given.putBack(run.owner);
   }
 }

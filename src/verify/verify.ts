@@ -124,15 +124,16 @@ async function connect(spec: Spec, address: URL, options: VerifyOptions, budget:
 
 /** A script's run from a clean start: what it makes is remembered, to be taken away in the end. */
 function startRun({ client, clock }: Connection, model: Model, made: Made, { readOnly }: VerifyOptions): ScriptRun {
-  const results: unknown[] = [];
-  const note: ScriptRun['note'] = (exchange) => made.note(exchange, model, results);
-  const isOthers: ScriptRun['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
+  const owner = {};
+  const note: ScriptRun['note'] = (exchange) => made.note(exchange, model, owner);
+  const isOthers: ScriptRun['isOthers'] = (resource, id) => made.isOthers(resource, id, owner);
   return {
     client,
     note,
     isOthers,
     clock,
-    results,
+    owner,
+    results: [],
     fresh: new Map(),
     draw: runDraw(),
     isReadOnly: readOnly === true,

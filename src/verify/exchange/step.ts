@@ -44,6 +44,8 @@ export function carriedOut<T>(step: Step<T>, run: ScriptRun): Promise<T> {
 export interface ScriptRun extends Values, Sending {
   readonly client: Client;
   readonly clock: ServiceClock;
+  /** Stands for this run wherever what it made or changed is remembered: the run itself would keep everything that was answered in it. */
+  readonly owner: object;
   /** Whether nothing may be sent that could change something. */
   readonly isReadOnly?: boolean;
   /** Told of every exchange, so that what was made can be removed. */
