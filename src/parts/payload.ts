@@ -165,7 +165,7 @@ export function namesRow(endpoint: Endpoint): boolean {
 }
 
 /** The parameters of an endpoint's path that stand for the row it is about: its identifier, or a field of their name. */
-export function fieldParameters(endpoint: Endpoint): string[] {
+export function fieldParameters(endpoint: Endpoint): readonly string[] {
   const names = pathParameters(endpoint.path);
   const keyed = keyParameters(endpoint);
   const apart = parametersApart(endpoint);
@@ -173,7 +173,17 @@ export function fieldParameters(endpoint: Endpoint): string[] {
 }
 
 /** The names of a path template's parameters, in order. */
-export function pathParameters(path: string): string[] {
+export function pathParameters(path: string): readonly string[] {
+  const known = parametersKnown.get(path);
+  if (known) return known;
   const real = path.replace(/[?#].*$/, '');
-  return [...real.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] as string);
+  const names = [...real.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] as string);
+  // Whoever reads one document after another has no use for those before.
+  if (parametersKnown.size >= pathsMost) parametersKnown.clear();
+  parametersKnown.set(path, names);
+  return names;
 }
+
+const parametersKnown = new Map<string, readonly string[]>();
+/** The parameters of so many templates are remembered: more than a document has. */
+const pathsMost = 10_000;

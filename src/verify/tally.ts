@@ -3,7 +3,7 @@ import type { LedgerFact } from '../parts/facts/ledger.ts';
 import type { CaseSent } from './evidence/control.ts';
 import type { FactEvidence } from './evidence/obligation.ts';
 import { Weighing } from './evidence/weighing.ts';
-import { type Claim, type Control, type FactName, type Facts, factKey, isPromise } from './exchange/claim.ts';
+import { type Claim, type Control, type FactName, FactNames, type Facts, factKey, isPromise } from './exchange/claim.ts';
 import type { Model } from './model/model.ts';
 import type { FactVerdict, Verdict, VerdictCounts, VerifyReport } from './report.ts';
 
@@ -45,26 +45,28 @@ export class Tally {
 
   /** Follows a case of a trial that is about these facts. */
   courseOf(trial: string, about: readonly FactName[]): Course {
-    const looked = new Set<string>();
+    const looked = new FactNames();
     // What is said of the form of every answer is no look of the trial that happened to ask for one, unless it came to its end.
-    const passed = new Set<string>();
+    const passed = new FactNames();
     const moot = new Map<string, string>();
     const held: Claim[] = [];
     return {
       held: (claim) => {
-        (claim.isOfForm ? passed : looked).add(factKey(claim.fact));
-        this.#hold(claim);
-        if (this.#evidence.wants(claim.fact)) held.push(claim);
+        const facts = this.#facts.promised(claim.fact);
+        (claim.isOfForm ? passed : looked).add(claim.fact);
+        this.#hold(facts, claim.reason);
+        if (this.#evidence.wants(facts)) held.push(claim);
       },
-      looked: (fact) => void looked.add(factKey(fact)),
+      looked: (fact) => looked.add(fact),
       moot: (fact, why) => void moot.set(factKey(fact), why),
       control: (sent) => this.#evidence.controlFor(held, sent),
       end: (sent, why) => {
         this.#evidence.weigh(held, sent);
-        for (const key of about.map(factKey)) {
+        for (const fact of about) {
+          const key = factKey(fact);
           const trials = this.#trials.get(key) ?? new Map<string, string | undefined>();
           this.#trials.set(key, trials);
-          if (looked.has(key) || (why === undefined && passed.has(key))) trials.set(trial, undefined);
+          if (looked.has(fact) || (why === undefined && passed.has(fact))) trials.set(trial, undefined);
           else if (!trials.has(trial)) trials.set(trial, why ?? moot.get(key) ?? 'what came of it does not bear on it');
         }
       },
@@ -100,10 +102,10 @@ export class Tally {
     }
   }
 
-  #hold({ fact, reason }: Claim): void {
-    for (const one of this.#facts.promised(fact)) {
+  #hold(facts: readonly LedgerFact[], reason: string): void {
+    for (const one of facts) {
       const reasons = this.#held.get(one) ?? new Map<string, number>();
-      this.#held.set(one, reasons);
+      if (reasons.size === 0) this.#held.set(one, reasons);
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     }
   }

@@ -1,5 +1,5 @@
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { type Claim, type Control, type FactName, isFlaw } from '../exchange/claim.ts';
+import { type Claim, type Control, isFlaw } from '../exchange/claim.ts';
 import { isExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { toldIn } from '../trials/events/envelope.ts';
@@ -43,9 +43,9 @@ export class Weighing {
     this.#refusals = model.refusals.examples().slice(0, samplesMost);
   }
 
-  /** Whether there is anything left to be shown of a fact. */
-  wants(name: FactName): boolean {
-    return this.#model.facts.promised(name).some((fact) => !isWhole(this.#seenOf(fact)));
+  /** Whether there is anything left to be shown of one of these facts. */
+  wants(facts: readonly LedgerFact[]): boolean {
+    return facts.some((fact) => !isWhole(this.#seenOf(fact)));
   }
 
   /** A request that has to be accepted beside what was refused for that to show anything more, and that was not sent yet. */

@@ -105,6 +105,21 @@ function withStatedAnswer({ endpoints }: Spec, fact: LedgerFact): LedgerFact {
   return response && isStated(response) ? { ...fact, standing: response.standing, at: response.at } : fact;
 }
 
+/** Facts by their names, which are kept apart: no text is made of each name that is asked for. */
+export class FactNames {
+  readonly #byKind = new Map<string, Set<string>>();
+
+  add({ kind, subject }: FactName): void {
+    const subjects = this.#byKind.get(kind);
+    if (subjects) subjects.add(subject);
+    else this.#byKind.set(kind, new Set([subject]));
+  }
+
+  has({ kind, subject }: FactName): boolean {
+    return this.#byKind.get(kind)?.has(subject) === true;
+  }
+}
+
 export function factKey({ kind, subject }: Pick<FactName, 'kind' | 'subject'>): string {
   return `${kind}\n${subject}`;
 }

@@ -1,7 +1,7 @@
 import { readToken } from '../../kinds/schemes/token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { credentialParts, type TrialCaller } from '../exchange/callers.ts';
-import { type Claim, type FactName, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
+import { type Claim, type FactName, FactNames, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
 import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from '../exchange/row.ts';
@@ -202,15 +202,15 @@ export class Session {
     const { facts } = this.model;
     for (const observer of this.#observers) {
       // A page says the same of each of its rows: once is enough where it holds.
-      const held = new Map<readonly unknown[], Set<string>>();
+      const held = new Map<string, FactNames>();
       for (const { fact, reason, judgement } of observer.observe(exchange, this.model)) {
-        if (!facts.isPromised(fact)) continue;
-        if (judgement === undefined) {
-          const promised = facts.promised(fact);
-          const reasons = held.get(promised) ?? new Set<string>();
-          if (reasons.has(reason)) continue;
-          held.set(promised, reasons.add(reason));
+        if (judgement === undefined && fact.at === undefined) {
+          const names = held.get(reason) ?? new FactNames();
+          if (names.has(fact)) continue;
+          names.add(fact);
+          held.set(reason, names);
         }
+        if (!facts.isPromised(fact)) continue;
         const claim: Claim<readonly [TrialExchange]> = {
           fact,
           reason,
@@ -279,18 +279,18 @@ function judgementAgain(
 ): Judgement {
   for (const observed of observedOnce(observer, seen, model)) {
     const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
-    if (isSame && observed.judgement !== undefined) return observed.judgement;
+    if (isSame) return observed.judgement;
   }
   return undefined;
 }
 
 const known = new WeakMap<TrialExchange, Map<Observer, readonly Observed[]>>();
 
-/** One answer is judged again for each of the facts that were claimed of it. */
+/** What does not hold of an answer, which is judged again for each of the facts that were claimed of it. */
 function observedOnce(observer: Observer, seen: TrialExchange, model: Model): readonly Observed[] {
   const own = known.get(seen) ?? new Map<Observer, readonly Observed[]>();
   known.set(seen, own);
-  const observed = own.get(observer) ?? [...observer.observe(seen, model)];
+  const observed = own.get(observer) ?? [...observer.observe(seen, model)].filter(({ judgement }) => judgement !== undefined);
   own.set(observer, observed);
   return observed;
 }

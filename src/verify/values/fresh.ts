@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as fc from 'fast-check';
 import type { Json } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
@@ -133,14 +133,26 @@ export class Draws {
 
 /** A number of 32 bits from a text, always the same. */
 function numberOf(text: string): number {
-  return createHash('sha256').update(text).digest().readInt32BE(0);
+  return hash('sha256', text, 'buffer').readInt32BE(0);
 }
 
 /** What is new in one run: never the same twice, and drawn from the machine's own chance. */
 export function runDraw(): Draw {
   return {
     nowMs: Date.now(),
-    bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    bytes: chanceBytes,
     uuid: () => crypto.randomUUID(),
   };
+}
+
+/** So many bytes are drawn from the machine at once. */
+const drawnAtOnce = 4_096;
+let drawn = new Uint8Array(0);
+
+/** Bytes that nobody was given before: asking the machine for a few costs as much as for many. */
+function chanceBytes(length: number): Uint8Array {
+  if (drawn.length < length) drawn = crypto.getRandomValues(new Uint8Array(Math.max(length, drawnAtOnce)));
+  const given = drawn.slice(0, length);
+  drawn = drawn.subarray(length);
+  return given;
 }

@@ -6,6 +6,7 @@ import type { Field, Resource } from '../../../parts/resources.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { machinesOf } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
+import type { FactName } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
@@ -46,16 +47,17 @@ function* observeRow(exchange: TrialExchange, model: Model, name: string, row: S
   const resource = model.resource(name);
   if (!resource || !isStated(resource.fields) || depth > depthMax) return;
   const misfits = model.schemas.of(shapeOf(name), 'shown')(row);
-  for (const [field, stated] of entriesOf(resource.fields)) {
-    yield* observePresence(exchange, model, resource, stated, row);
+  const sight = sightOf(exchange, model);
+  for (const [field, stated, facts] of fieldsOf(resource)) {
+    yield* observePresence(sight, facts.required, stated, row);
     const value = row[field];
     if (value === undefined || stated.shape.standing === 'open') continue;
     if (stated.ref !== undefined && isMap(value)) {
       yield* observeExpanded(exchange, model, name, stated, value, depth);
       continue;
     }
-    const own = misfits.filter((misfit) => !isExpandedBelow(model, stated, row, misfit));
-    yield* observeValue(`${name}.${field}`, field, value, own);
+    const own = misfits.filter((misfit) => misfit.path[0] === field && !isExpandedBelow(model, stated, row, misfit));
+    yield* observeValue(facts.values, field, value, own);
     yield* observeInside(exchange, model, stated, value, depth);
   }
   const unstated = Object.keys(row).filter((field) => entryOf(resource.fields, field) === undefined);
@@ -73,27 +75,59 @@ function shapeOf(resource: string): { readonly resource: string } {
   return known;
 }
 
+/** The names of what is promised of one field. */
+interface FieldFacts {
+  readonly required: FactName;
+  /** One for each kind of what a value shows. */
+  readonly values: readonly FactName[];
+}
+
+const fieldFacts = new WeakMap<Resource, readonly (readonly [name: string, field: Field, facts: FieldFacts])[]>();
+
+/** The fields of a resource with what is promised of each. The names are made once: a page shows the same fields in each of its rows. */
+function fieldsOf(resource: Resource): readonly (readonly [name: string, field: Field, facts: FieldFacts])[] {
+  const known = fieldFacts.get(resource);
+  if (known) return known;
+  const made = entriesOf(resource.fields).map(([name, field]) => {
+    const subject = `${resource.name}.${name}`;
+    const values = kinds.map(([kind]) => ({ kind, subject }));
+    return [name, field, { required: { kind: 'required flags', subject }, values }] as const;
+  });
+  fieldFacts.set(resource, made);
+  return made;
+}
+
+/** Who sees an answer, and what the rules leave out of it. */
+interface Sight {
+  readonly exchange: TrialExchange;
+  readonly model: Model;
+  readonly reader: TrialCaller | undefined;
+  readonly leftOut: ReadonlySet<Field>;
+  readonly neverShown: ReadonlySet<Field>;
+}
+
+function sightOf(exchange: TrialExchange, model: Model): Sight {
+  const reader = model.readerOf(exchange);
+  const about = { user: reader?.user };
+  return { exchange, model, reader, leftOut: leftOutOf(model.spec, about), neverShown: neverShownTo(model.spec, about) };
+}
+
 /** What has to be there is, and what the reader must not see is not. */
 function* observePresence(
-  exchange: TrialExchange,
-  model: Model,
-  resource: Resource,
+  { exchange, model, reader, leftOut, neverShown }: Sight,
+  fact: FactName,
   field: Field,
   row: ShownFields,
 ): Iterable<Observed> {
-  const subject = `${resource.name}.${field.name}`;
   const isThere = row[field.name] !== undefined;
-  const reader = model.readerOf(exchange);
-  const about = { user: reader?.user };
   // What a rule leaves out is not revealed either.
-  const isRevealing = field.reveal === 'once' && mayReveal(exchange, field) && !neverShownTo(model.spec, about).has(field);
-  const fact = { kind: 'required flags', subject };
+  const isRevealing = field.reveal === 'once' && mayReveal(exchange, field) && !neverShown.has(field);
   if (isNeverShown(model.spec, field, reader) && !isRevealing) {
     const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: oneLine(row[field.name]) };
     yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
     return;
   }
-  const isLeftOut = leftOutOf(model.spec, about).has(field);
+  const isLeftOut = leftOut.has(field);
   if (isRevealing && !isLeftOut && isFirst(exchange) && isReadable(field, reader) && statedValue(field.required) === true) {
     const flaw = { promised: `${field.name} is shown in the answer that makes it`, seen: 'it is not there' };
     yield { fact, reason: 'revealed', judgement: isThere ? undefined : flaw };
@@ -200,12 +234,11 @@ function memberOf(value: Json | undefined, step: string | number): Json | undefi
   return isMap(value) ? value[String(step)] : undefined;
 }
 
-function* observeValue(subject: string, field: string, value: Json, misfits: readonly Misfit[]): Iterable<Observed> {
-  const own = misfits.filter(({ path }) => path[0] === field);
-  for (const [kind, speaksOf] of kinds) {
-    const wrong = own.find((misfit) => speaksOf(misfit));
+function* observeValue(facts: readonly FactName[], field: string, value: Json, misfits: readonly Misfit[]): Iterable<Observed> {
+  for (const [at, fact] of facts.entries()) {
+    const wrong = misfits.find((misfit) => kinds[at]?.[1](misfit));
     const flaw = wrong && { promised: `${[field, ...wrong.path.slice(1)].join('.')} ${wrong.message}`, seen: oneLine(value) };
-    yield { fact: { kind, subject }, reason: 'shown', judgement: flaw };
+    yield { fact, reason: 'shown', judgement: flaw };
   }
 }
 
