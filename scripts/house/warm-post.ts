@@ -34,7 +34,8 @@ export async function measureWarmPost(): Promise<WarmPost> {
   const key = service.credentials.find(({ scheme, user }) => scheme === 'key' && user === 'merchant');
   if (!key) throw new Error('The example gives a merchant no key.');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const post = () => send(`${address.url}${service.basePath}/parcels`, agent, { [key.name]: key.value });
+  const url = `${address.url}${service.basePath}/parcels`;
+  const post = () => send(url, agent, { [key.name]: key.value });
   const session = new Session();
   session.connect();
   try {

@@ -98,8 +98,8 @@ export function compileRoad(steps: Steps): AnswerCall {
     return afterFor(exchange, steps.body(exchange), received);
   }
 
-  function received(bad: Refusal | undefined, exchange: Exchange): PromiseOrValue<Reply> {
-    const refusal = bad ?? steps.parameters(exchange); // 8. RFC 9110 sections 15.5.14 and 15.5.16, and 15.5.1
+  function received(bytes: Buffer | 'too large', exchange: Exchange): PromiseOrValue<Reply> {
+    const refusal = steps.take(bytes, exchange) ?? steps.parameters(exchange); // 8. RFC 9110 sections 15.5.14 and 15.5.16, and 15.5.1
     return refusal ? refusalReply(exchange, refusal) : carryOut(exchange);
   }
 
@@ -177,8 +177,9 @@ function refusalOf(taken: TakenRow | { readonly refusal: Refusal }): Refusal | u
 /** Steps 12 to 15, from where it is known what would be stored; a transition that nobody calls begins here. */
 export function carryThrough(work: Work, change: Changing, found: Found, taken: TakenRow, hook?: Hook): Outcome | Pause {
   const { asStored } = change;
-  const derived = (fields: Fields, isWhole: boolean) => withDerived(work.rows, change.model, found.row?.id, fields, isWhole);
-  const { inner } = change.model;
+  const { inner, derived: stated } = change.model;
+  const derived = (fields: Fields, isWhole: boolean) =>
+    stated.fields.length === 0 ? fields : withDerived(work.rows, change.model, found.row?.id, fields, isWhole);
   const sent = hook?.next ?? taken.next;
   const next = derived(inner ? inner(work, found.fields, sent) : sent, false);
   const names = namesFor(work, found, next);
@@ -258,7 +259,10 @@ export interface Steps {
   /** What the answer may be. */
   readonly accept: (exchange: Exchange) => Refusal | undefined;
   readonly parameters: (exchange: Exchange) => Refusal | undefined;
-  readonly body: (exchange: Exchange) => PromiseOrValue<Refusal | undefined>;
+  /** The bytes of a body, as they arrive. */
+  readonly body: (exchange: Exchange) => PromiseOrValue<Buffer | 'too large'>;
+  /** What they say. */
+  readonly take: (bytes: Buffer | 'too large', exchange: Exchange) => Refusal | undefined;
   /** Facts that this very request needs. */
   readonly openFactsOf: (exchange: Exchange) => Refusal | undefined;
   /** Carries out the rest in the time that a request has, and finishes its answer. */

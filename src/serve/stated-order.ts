@@ -1,5 +1,5 @@
 import type { OrderWord } from '../parts/errors.ts';
-import { after, type PromiseOrValue } from './exchange/after.ts';
+import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import { type Exchange, type OperationRun, type Plan, type Refusal, refusalReply } from './exchange/exchange.ts';
 import type { Reply } from './http/call.ts';
 
@@ -9,7 +9,8 @@ interface Asking {
   readonly openFacts: (plan: Plan) => Refusal | undefined;
   readonly accept: (exchange: Exchange) => Refusal | undefined;
   readonly parameters: (exchange: Exchange) => Refusal | undefined;
-  readonly body: (exchange: Exchange) => PromiseOrValue<Refusal | undefined>;
+  readonly body: (exchange: Exchange) => PromiseOrValue<Buffer | 'too large'>;
+  readonly take: (bytes: Buffer | 'too large', exchange: Exchange) => Refusal | undefined;
   readonly inTime: (exchange: Exchange, carryOut: OperationRun) => PromiseOrValue<Reply>;
 }
 
@@ -54,6 +55,6 @@ const stepsBy: Readonly<Record<AskedWord, AskStep>> = {
   rates: (steps, exchange) => steps.ratesOfCaller?.(exchange),
   user: (_steps, exchange) => exchange.plan.forbids(exchange),
   accept: (steps, exchange) => steps.accept(exchange),
-  body: (steps, exchange) => (exchange.plan.input.takesBody ? steps.body(exchange) : undefined),
+  body: (steps, exchange) => (exchange.plan.input.takesBody ? afterFor(exchange, steps.body(exchange), steps.take) : undefined),
   parameters: (steps, exchange) => steps.parameters(exchange),
 };

@@ -13,9 +13,9 @@ export const ulidGenerator = {
   mixesCases: false,
   make(draw) {
     const rising = draw.rising?.();
+    const chance = encodeChance(draw, rising === undefined ? 16 : 8);
     const time = encodeTime(draw.nowMs);
-    if (rising === undefined) return time + encodeChance(draw, 16);
-    return time + fourOf(Math.floor(rising / 2 ** 20)) + fourOf(rising % 2 ** 20) + encodeChance(draw, 8);
+    return rising === undefined ? time + chance : time + fourOf(Math.floor(rising / 2 ** 20)) + fourOf(rising % 2 ** 20) + chance;
   },
   pattern: () => '[0-7][0-9A-HJKMNP-TV-Z]{25}',
 } as const satisfies Generator;

@@ -15,7 +15,6 @@ import { compileUnseen, type Prune } from '../exchange/visibility.ts';
 import { parseStoredValue, toJson } from '../http/json.ts';
 import type { Validate } from '../http/validation.ts';
 import type { StoredChange } from '../resources/act.ts';
-import { keptFields } from '../resources/kept-row.ts';
 import type { EventsSetting } from './setting.ts';
 
 /** The kinds of event of a document, compiled: which operation emits which, when, and with what. */
@@ -42,8 +41,8 @@ export interface RecordedKind {
   readonly items: ((operation: string, scope: Scope) => readonly Value[]) | undefined;
   /** Whether it is emitted. @throws {Refused} `internal` where that cannot be told. */
   holds(operation: string, scope: Scope): boolean;
-  /** What it says, without what nobody may ever see. @throws {Refused} `internal` where that cannot be told. */
-  make(change: StoredChange, scope: Scope): Value;
+  /** What it says of the `whole` row, without what nobody may ever see. @throws {Refused} `internal` where that cannot be told. */
+  make(change: StoredChange, scope: Scope, whole: Fields): Value;
   /** A payload that a handler gives, without what nobody may ever see. */
   seen(data: Value): Value;
   /** What `to` reads of the row before and after, and whether it reads parameters. */
@@ -62,20 +61,27 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const kinds = isHeard ? entriesOf(spec.events.kinds).flatMap(([, kind]) => compileKind(kind, compilation)) : [];
   const operations = new Map<string, Operation>(operationsOf(spec).map((operation) => [operation.name, operation]));
   const ofModels = new Map<string, Map<string, Map<string, readonly RecordedKind[]>>>();
+
+  function foundFor({ operation, transitions, model, after }: StoredChange): readonly RecordedKind[] {
+    const named = operations.get(operation) ?? { name: operation, resource: model.name };
+    const isEmitted = ({ on }: { readonly on: readonly string[] }) =>
+      on.includes(operation) ||
+      transitions.some((transition) => on.includes(`${transition} ${model.name}`)) ||
+      (after !== undefined && namesOperation(on, named, 'event'));
+    return kinds.filter(isEmitted).map(({ kind }) => kind);
+  }
+
   return {
     isEmpty: kinds.length === 0,
-    emittedBy({ operation, transitions, model, after }) {
-      const ofModel = getOrMake(ofModels, model.name, () => new Map<string, Map<string, readonly RecordedKind[]>>());
-      const known = getOrMake(ofModel, operation, () => new Map<string, readonly RecordedKind[]>());
+    emittedBy(change) {
+      const { operation, transitions, model, after } = change;
       const how = transitions.length === 0 ? '' : transitions.join(' ');
-      return getOrMake(known, after === undefined ? `deleted ${how}` : how, () => {
-        const named = operations.get(operation) ?? { name: operation, resource: model.name };
-        const isEmitted = ({ on }: { readonly on: readonly string[] }) =>
-          on.includes(operation) ||
-          transitions.some((transition) => on.includes(`${transition} ${model.name}`)) ||
-          (after !== undefined && namesOperation(on, named, 'event'));
-        return kinds.filter(isEmitted).map(({ kind }) => kind);
-      });
+      const word = after === undefined ? `deleted ${how}` : how;
+      const known = ofModels.get(model.name)?.get(operation)?.get(word);
+      if (known) return known;
+      const ofModel = getOrMake(ofModels, model.name, () => new Map<string, Map<string, readonly RecordedKind[]>>());
+      const ofOperation = getOrMake(ofModel, operation, () => new Map<string, readonly RecordedKind[]>());
+      return getOrMake(ofOperation, word, () => foundFor(change));
     },
     named: (name) => kinds.find(({ kind }) => kind.name === name)?.kind,
     isKnown: (word) => spec.events.others !== undefined || kinds.some(({ kind }) => kind.isMeantBy(word)),
@@ -109,7 +115,7 @@ function compileKind(
       if (isFailed(value)) throw failed(`The condition of the event ${name} failed: ${value.reason}`);
       return value === true;
     },
-    make: (change, scope) => seen(make(change, scope)),
+    make: (change, scope, whole) => seen(make(change, scope, whole)),
     seen,
     asked: to ? askedBy(to.source) : nothingAsked,
     readsBefore: [condition, each, ...writtenIn(data)].some((one) => one !== undefined && readsBefore(one.source)),
@@ -169,10 +175,7 @@ function compilePayload(
     return ({ model, before, after }) => (after ?? before)?.[model.identifier.field] ?? null;
   if (!data) {
     const properties = isPlainMap(shape.properties) ? Object.keys(shape.properties) : undefined;
-    return ({ model, before, after }) => {
-      const whole = keptFields(model, after ?? before ?? {});
-      return properties ? pick(whole, properties) : whole;
-    };
+    return (_change, _scope, whole) => (properties ? pick(whole, properties) : whole);
   }
   if (isOne(data)) return ({ operation }, scope) => demand(expression(data, operation)(scope)) ?? null;
   const fields = Object.entries(data);

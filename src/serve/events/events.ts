@@ -52,9 +52,9 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
       if (recorded && recorded.subscribers.length > 0) subscribers.changed(recorded.subscribers);
       if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
       if (recorded && recorded.reached.size > 0) looking.for(recorded.reached);
-      streams.recorded();
+      if (streams.live > 0) streams.recorded();
       if (recorded) keeping.look();
-      pruning.step(streams.toldThrough);
+      pruning.step(streams);
     },
     open: streams.open,
     look(subscriber) {
@@ -182,11 +182,11 @@ class Pruning {
     this.#engine = engine;
   }
 
-  /** Does a step, where it is time for one. `toldThrough` is the last event that everybody who listens was told of. */
-  step(toldThrough: number): void {
+  /** Does a step, where it is time for one, over what everybody who listens was told of. */
+  step(streams: Pick<Streams, 'toldThrough'>): void {
     const { clock, onFailure } = this.#engine();
     if (this.#step || clock.now() < this.#nextMs) return;
-    this.#step = this.#prune(toldThrough)
+    this.#step = this.#prune(streams.toldThrough)
       .catch((failure: unknown) => onFailure(failure, 'pruning'))
       .finally(() => {
         this.#step = undefined;

@@ -20,6 +20,7 @@ import {
   type MayRead,
   type NeedsOf,
   scopeKept,
+  wholeOf,
   writeImage,
 } from './row-image.ts';
 import type { Emitted, EventsSetting, TimedRow } from './setting.ts';
@@ -169,7 +170,9 @@ class Recorder implements Recording {
     scope.event = { id, ...told };
     if (!kind.holds(change.operation, scope)) return;
     const occasion: Occasion = { operation: change.operation, change, scope };
-    this.#add(work, kind, id, kind.make(change, scope), imageOf(work, change, this.#needs), occasion, reaching);
+    const whole = wholeOf(change);
+    const image = imageOf(work, change, whole, this.#needs);
+    this.#add(work, kind, id, kind.make(change, scope, whole), image, occasion, reaching);
   }
 
   /** What a handler emits. */
@@ -180,7 +183,15 @@ class Recorder implements Recording {
     const operation = String(work.scope.operation);
     const change = rowOf(work, this.#engine, kind, data, operation);
     const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
-    this.#add(work, kind, event.id, kind.seen(data), change && imageOf(work, change, this.#needs), occasion, reaching);
+    this.#add(
+      work,
+      kind,
+      event.id,
+      kind.seen(data),
+      change && imageOf(work, change, wholeOf(change), this.#needs),
+      occasion,
+      reaching,
+    );
   }
 
   #add(

@@ -131,10 +131,14 @@ function referencesOf(path: readonly string[], resource: string, models: Models)
   return chain;
 }
 
-/** What is kept of a change: of the row after it, or before it where it is gone. */
-export function imageOf(work: Work, { model, before, after }: StoredChange, needsOf: NeedsOf): Image {
+/** The row after a change, or before it where it is gone, as it is kept. */
+export function wholeOf({ model, before, after }: StoredChange): Fields {
+  return keptFields(model, after ?? before ?? {});
+}
+
+/** What is kept of a change: of its `whole` row. */
+export function imageOf(work: Work, { model }: StoredChange, whole: Fields, needsOf: NeedsOf): Image {
   const needs = needsOf(model.name);
-  const whole = keptFields(model, after ?? before ?? {});
   const near: Record<string, Fields> = {};
   const find = withGone(work);
   for (const chain of needs.chains) {
@@ -221,7 +225,8 @@ export function writeImage({ fields, near, gone, scope }: Image, payload: Value)
 /** Whether a payload has all of these fields, with these values. */
 function saysAll(payload: Value, fields: Fields): boolean {
   if (!isFields(payload)) return false;
-  return Object.keys(fields).every((name) => Object.hasOwn(payload, name) && toJson(payload[name]) === toJson(fields[name]));
+  const isSame = (one: Value, other: Value) => one === other || toJson(one) === toJson(other);
+  return Object.keys(fields).every((name) => Object.hasOwn(payload, name) && isSame(payload[name], fields[name]));
 }
 
 export function readImage({ image, payload }: Pick<StoredEvent, 'image' | 'payload'>): Image {

@@ -18,8 +18,8 @@ export class Streams {
   readonly #rules: () => StreamRules;
   readonly #groups = new Map<string, Group>();
   #count = 0;
-  /** How many of them have caught up. */
-  #live = 0;
+  /** How many of them have caught up: only they are told of what is recorded. */
+  live = 0;
   /** The last event that was told to those who listen. */
   #position = 0;
   #telling: Promise<void> | undefined;
@@ -57,12 +57,12 @@ export class Streams {
 
   /** The last event that all who listen were told of. */
   get toldThrough(): number {
-    return this.#live === 0 ? Number.MAX_SAFE_INTEGER : this.#position;
+    return this.live === 0 ? Number.MAX_SAFE_INTEGER : this.#position;
   }
 
   /** There may be something to tell. */
   recorded(): void {
-    if (this.#live === 0 || this.#isStopped) return;
+    if (this.live === 0 || this.#isStopped) return;
     this.#again = true;
     this.#telling ??= this.#tell()
       .catch((failure: unknown) => this.#restAfter(failure))
@@ -81,7 +81,7 @@ export class Streams {
     this.#heartbeat.stop();
     for (const { connections } of this.#groups.values()) for (const connection of [...connections]) connection.sink.end();
     this.#groups.clear();
-    [this.#count, this.#live] = [0, 0];
+    [this.#count, this.live] = [0, 0];
   }
 
   #start(sink: ReplySink, caller: Caller | undefined, version: string, position: number, from: string): ReplyReader {
@@ -130,7 +130,7 @@ export class Streams {
     if (!group.connections.delete(connection)) return;
     this.#count -= 1;
     if (group.connections.size === 0) this.#groups.delete(group.key);
-    if (connection.isLive) this.#live -= 1;
+    if (connection.isLive) this.live -= 1;
     connection.isLive = false;
     const { resume } = connection;
     connection.resume = undefined;
@@ -162,7 +162,7 @@ export class Streams {
       if (!isHere()) return;
       for (const { pieces } of told) for (const piece of pieces.values()) sink.write(piece);
       connection.position = last;
-      if (!isWhole && (this.#live === 0 || connection.position >= this.#position)) {
+      if (!isWhole && (this.live === 0 || connection.position >= this.#position)) {
         this.#goLive(connection);
         return;
       }
@@ -183,7 +183,7 @@ export class Streams {
 
   #goLive(connection: Connection): void {
     if (!connection.group.connections.has(connection)) return;
-    if (this.#live++ === 0) this.#position = connection.position;
+    if (this.live++ === 0) this.#position = connection.position;
     connection.isLive = true;
     // Something may have been recorded since it last looked.
     this.recorded();
@@ -225,7 +225,7 @@ export class Streams {
       for (const connection of group.connections) {
         if (!connection.isLive || connection.position >= last) continue;
         connection.isLive = false;
-        this.#live -= 1;
+        this.live -= 1;
         this.#join(connection);
       }
     }

@@ -77,6 +77,8 @@ export interface PreparedExpression {
   /** Every path that it reads of its variables. */
   reads(): readonly Read[];
   readonly evaluate: Evaluate;
+  /** Compiles it now, and gives what comes to its value, or to why there is none, with nothing in between. */
+  compiled(): (scope: Readonly<Record<string, Value>>) => Value | FailedValue;
 }
 
 /**
@@ -112,8 +114,12 @@ function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): Prep
       compiled ??= compileExpression(spec, use);
       return compiled.reads;
     },
-    evaluate(scope) {
+    compiled() {
+      compiled ??= compileExpression(spec, use);
       // A scope holds JSON values, a clock and a follower by name, which is what a context is.
+      return compiled.evaluate as ReturnType<PreparedExpression['compiled']>;
+    },
+    evaluate(scope) {
       compiled ??= compileExpression(spec, use);
       const value = compiled.evaluate(scope as EvaluationContext);
       return value instanceof FailedValue ? new EvaluationFailure(value.message) : value;
@@ -122,8 +128,10 @@ function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): Prep
 }
 
 function nowhere({ source }: Expression): PreparedExpression {
-  const failed = new EvaluationFailure('it stands where nothing evaluates it');
-  return { source, scope: {}, reads: () => [], evaluate: () => failed };
+  const why = 'it stands where nothing evaluates it';
+  const failed = new EvaluationFailure(why);
+  const uncompiled = new FailedValue('absent', why);
+  return { source, scope: {}, reads: () => [], evaluate: () => failed, compiled: () => () => uncompiled };
 }
 
 /** An expression that could not be evaluated: what types cannot exclude fails closed. */

@@ -19,17 +19,12 @@ export function newCost(): ExchangeCost {
   return { storeMs: 0, rows: undefined, batch: undefined };
 }
 
-/** What of an exchange is measured or followed. */
+/** What of an exchange is measured or followed: where there is neither, what it does to the store is not looked at. */
 export interface Watching {
   /** What it has cost, where that is noted down. */
   readonly cost: ExchangeCost | undefined;
   /** Where somebody follows it. */
   readonly trace: TracedRequest | undefined;
-}
-
-/** Whether what the exchange does to the store is to be measured or followed. */
-export function isWatched({ cost, trace }: Watching): boolean {
-  return cost !== undefined || trace !== undefined;
 }
 
 /** Reads, and notes down how long that took. */
@@ -116,12 +111,10 @@ export const traceChannels = {
   deliveryEnd: channel('ninefold:delivery:end'),
 };
 
-/** Begins to follow a request, where anybody does. */
-export function traceRequest(call: Call, operation: string, endpoint: string): TracedRequest | undefined {
-  const { requestStart } = traceChannels;
-  if (!requestStart.hasSubscribers) return undefined;
+/** Begins to follow a request, for whoever listens to `requestStart`. */
+export function traceRequest(call: Call, operation: string, endpoint: string): TracedRequest {
   const told: TracedRequest = { call, operation, endpoint, traceparent: undefined };
-  requestStart.publish(told);
+  traceChannels.requestStart.publish(told);
   return told;
 }
 

@@ -32,7 +32,7 @@ export class SocketDoor {
   }
 
   /** Answers a request. A client that expects 100-continue is told to go on once its body is read. */
-  take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+  take(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
     answerInTurn(request, response, () => this.#take(new SocketCall(request, response, expectsContinue)));
   }
 

@@ -29,7 +29,8 @@ interface Listening {
 /** A listener for a server of node:http. What only a server sees, such as bytes that are no request, is for `listen`. */
 export function createListener(answer: Answering, options: DoorOptions = {}): RequestListener {
   const door = new SocketDoor(answer, options);
-  return (request, response) => door.take(request, response, false);
+  // Who mounts it may hand over more than a server does.
+  return (request, response) => door.take(request, response);
 }
 
 /** Listens on an address; rejects where it cannot be had. */
@@ -78,7 +79,7 @@ function serverOf(door: SocketDoor): Server {
   server.maxHeadersCount = bounds.headerCountMax + 1;
   // A client may end its side after its request and still wait for the answer; the types do not know this property.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  server.on('request', (request, response) => door.take(request, response, false));
+  server.on('request', door.take.bind(door));
   server.on('checkContinue', (request, response) => door.take(request, response, true));
   server.on('checkExpectation', (request, response) => door.refuseExpectation(request, response));
   // A server that listens on a port hands over sockets and no other streams.

@@ -1,7 +1,7 @@
 import type { Decision, RateFacts, RateKind, Use } from '../../kinds/limits/kind.ts';
 import { isLimitFor, isUncounted, type Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { afterFor, type PromiseOrValue } from '../exchange/after.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
 import type { Counted, RateUse } from '../exchange/counted.ts';
 import type { Exchange, Refusal } from '../exchange/exchange.ts';
@@ -39,13 +39,18 @@ export interface CountedCall {
 }
 
 /** What came of counting a call. */
-interface SettledRates {
+export interface SettledRates {
   readonly rates: RateUse[];
   readonly refusal: Refusal | undefined;
 }
 
-/** Counts a call in all of some rates or, where one refuses it, in none, nor in those before. */
-export type CountRates = (rates: readonly OperationRate[], counted: CountedCall) => PromiseOrValue<SettledRates>;
+/** Counts a call in all of some rates or, where one refuses it, in none, nor in those before; and goes on with what came of it. */
+export type CountRates = <Context>(
+  rates: readonly OperationRate[],
+  counted: CountedCall,
+  next: (settled: SettledRates, context: Context) => Refusal | undefined,
+  context: Context,
+) => PromiseOrValue<Refusal | undefined>;
 
 /** A rate beside what it costs here. */
 export interface OperationRate {
@@ -90,7 +95,7 @@ function compileRate(rate: Rate, tables: RateTables, name: string, whom: Whom): 
 /** Counts in the memory of this process. */
 export function compileOwnCount(addressOf: AddressOf): CountRates {
   const bitsOf = rememberLast(addressBits);
-  return (rates, { call, asked, before }) => {
+  return (rates, { call, asked, before }, next, context) => {
     const { nowMs } = asked;
     const decided: CountedRate[] = [];
     for (const { one, cost } of rates) {
@@ -101,7 +106,7 @@ export function compileOwnCount(addressOf: AddressOf): CountRates {
           : new CountedRate(one, one.tables.names, name, nowMs, cost),
       );
     }
-    return { rates: decided, refusal: settle(decided, before, nowMs) };
+    return next({ rates: decided, refusal: settle(decided, before, nowMs) }, context);
   };
 }
 
@@ -148,15 +153,14 @@ function ratesOfOperation(counting: readonly OperationRate[], count: CountRates,
     first(counting, nowMs) {
       if (early.length === 0) return undefined;
       const asked = { caller: undefined, operation, nowMs };
-      return afterFor(counting, count(early, { call: counting.call, asked, before: undefined }), countedFirst);
+      return count(early, { call: counting.call, asked, before: undefined }, countedFirst, counting);
     },
     second(counting, nowMs) {
       const { call, caller, counted } = counting;
       const asked = { caller, operation, nowMs };
       const late = ratesOf(asked);
       if (late.rates.length === 0) return undefined;
-      const settled = count(late.rates, { call, asked, before: counted?.rates });
-      return afterFor({ counting, late }, settled, countedSecond);
+      return count(late.rates, { call, asked, before: counted?.rates }, countedSecond, { counting, late });
     },
   };
 }

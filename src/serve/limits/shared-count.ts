@@ -3,7 +3,7 @@ import type { DecidedRate, SharedRates, TakenRate } from '../../store/sharing.ts
 import type { RateUse } from '../exchange/counted.ts';
 import type { Refusal } from '../exchange/exchange.ts';
 import { retryAfter } from './rate-headers.ts';
-import type { CompiledRate, CountedCall, CountRates, OperationRate } from './rates.ts';
+import type { CompiledRate, CountedCall, CountRates, OperationRate, SettledRates } from './rates.ts';
 import { type AddressOf, addressBits, addressName } from './whom.ts';
 
 /** Rates that are counted together with other processes. */
@@ -36,7 +36,7 @@ export function compileSharedCount(
     const asked = { rates: [], back: [taken], nowMs: hasOwnClock ? nowMs : undefined };
     rates.count(asked).catch((failure: unknown) => onFailure(failure, 'rates'));
   };
-  return async (asking, counted) => {
+  const count = async (asking: readonly OperationRate[], counted: CountedCall): Promise<SettledRates> => {
     const asked = asking.map((one) => askedOf(one, counted));
     const back = (counted.before ?? []).flatMap((one) => (one instanceof SharedUse ? [one.taken] : []));
     try {
@@ -52,6 +52,7 @@ export function compileSharedCount(
       return { rates: [], refusal: { when: 'service.unavailable', headers: { 'retry-after': '5' } } };
     }
   };
+  return async (asking, counted, next, context) => next(await count(asking, counted), context);
 }
 
 function refusalOf(decided: readonly DecidedRate[]): Refusal | undefined {

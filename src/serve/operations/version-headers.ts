@@ -18,7 +18,8 @@ type Headers = Readonly<Record<string, string>>;
 interface ToldVersion {
   /** Of a call that reached no endpoint. */
   unrouted(version: string | undefined): Headers | undefined;
-  of(exchange: Exchange, reply: Reply): Headers | undefined;
+  /** Of every other answer; nothing where none has a version, and nothing is deprecated. */
+  readonly of: ((exchange: Exchange, reply: Reply) => Headers | undefined) | undefined;
 }
 
 /** What never differs between the answers of one endpoint in one view. */
@@ -69,17 +70,28 @@ export function compileToldVersion(
     return made;
   }
 
+  function of(exchange: Exchange, reply: Reply): Headers {
+    const { always, words, usual, shown } = standingOf(exchange);
+    const isShown = reply.status < 300 && (reply.body !== undefined || reply.stream !== undefined);
+    const used = words.used?.(exchange) ?? [];
+    if (used.length > 0)
+      return link(exchange.call, tell(exchange.view.version, [...always, ...(isShown ? words.shown : []), ...used]));
+    return link(exchange.call, isShown ? shown : usual);
+  }
+
   return {
     unrouted: (version) => (selection?.by === 'header' ? naming(version) : undefined),
-    of(exchange, reply) {
-      const { always, words, usual, shown } = standingOf(exchange);
-      const isShown = reply.status < 300 && (reply.body !== undefined || reply.stream !== undefined);
-      const used = words.used?.(exchange) ?? [];
-      if (used.length > 0)
-        return link(exchange.call, tell(exchange.view.version, [...always, ...(isShown ? words.shown : []), ...used]));
-      return link(exchange.call, isShown ? shown : usual);
-    },
+    of: history || hasDeprecated(spec) ? of : undefined,
   };
+}
+
+/** Whether anything is deprecated besides versions. */
+function hasDeprecated({ endpoints, resources }: Spec): boolean {
+  return (
+    entriesOf(endpoints.all).some(
+      ([, { deprecated, parameters }]) => deprecated || entriesOf(parameters).some(([, parameter]) => parameter.deprecated),
+    ) || entriesOf(resources.all).some(([, { fields }]) => entriesOf(fields).some(([, field]) => field.deprecated))
+  );
 }
 
 /** The header fields that name a version, where a header chooses it. */

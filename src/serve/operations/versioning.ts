@@ -21,8 +21,8 @@ export interface CompiledVersions {
   readonly route: (call: Call) => Routed;
   /** Step 4, once the caller is known: the same in the version that the caller is pinned to. */
   readonly pinned: ((call: Call, caller: Caller, routed: Routed) => PromiseOrValue<Routed>) | undefined;
-  /** Header fields of every answer: the name of its version, what is deprecated. */
-  readonly headers: (exchange: Exchange, reply: Reply) => Readonly<Record<string, string>> | undefined;
+  /** Header fields of every answer: the name of its version, what is deprecated; nothing where the document says nothing of either. */
+  readonly told: ((exchange: Exchange, reply: Reply) => Readonly<Record<string, string>> | undefined) | undefined;
   /** Those of an answer to a call that reached no endpoint. */
   readonly unrouted: (version: string | undefined) => Readonly<Record<string, string>> | undefined;
 }
@@ -31,7 +31,7 @@ export interface CompiledVersions {
 export function compileVersions(engine: Engine, plans: readonly Planned[]): CompiledVersions {
   const { versions, basePath } = engine;
   const told = compileToldVersion(engine.compilation.spec, versions?.history, versions?.selection, basePath);
-  const hooks = { headers: told.of, unrouted: told.unrouted };
+  const hooks = { told: told.of, unrouted: told.unrouted };
   if (!versions) {
     const routes = routesOf(plans, basePath);
     const route = ({ method, path, query }: Call): Routed => ({

@@ -6,7 +6,7 @@ import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { changeWatched, isWatched, readWatched } from '../exchange/observations.ts';
+import { changeWatched, readWatched } from '../exchange/observations.ts';
 import type { Entropy } from '../http/clock.ts';
 import type { RowModel } from './model.ts';
 import { type Drawn, DrawnFor } from './setters.ts';
@@ -214,7 +214,7 @@ export function readFor<T>(
     return body(rows, draw);
   };
   const ask = () => store.read(read, exchange.deadline && (() => exchange.deadline?.goOn()));
-  return isWatched(exchange) ? readWatched(exchange, ask) : ask();
+  return exchange.cost || exchange.trace ? readWatched(exchange, ask) : ask();
 }
 
 /** Changes for one exchange, as `readFor` reads. What is to be done after the commit goes with the body's value. */
@@ -228,7 +228,7 @@ export function changeFor<T>(
     draw.restart();
     return body(rows, draw);
   };
-  return isWatched(exchange) ? changeWatched(exchange, store, change) : store.change(change);
+  return exchange.cost || exchange.trace ? changeWatched(exchange, store, change) : store.change(change);
 }
 
 /** What a change or a reading has at hand for one exchange. */

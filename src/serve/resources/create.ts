@@ -41,12 +41,13 @@ export function compileMaker(
   // Where it is open what a row starts in, a stand-in makes it up.
   const begin = compileBegin(model, operation.name, standIn !== undefined);
   const ownErrors = compileOwnErrors(operation, compilation);
+  const derives = model.derived.fields.length > 0;
   return {
     take(work, sent) {
       for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
       const missing = missingReference(work, model, sent, undefined);
       if (missing) return { refusal: missing };
-      const known = withDerived(work.rows, model, undefined, sent, false);
+      const known = derives ? withDerived(work.rows, model, undefined, sent, false) : sent;
       const started = begin(work.scope, known);
       return {
         next: generate(work, model, started?.next ?? known),
@@ -211,7 +212,7 @@ export function insertRow(
   back?: BroughtBack,
 ): StoredRow {
   const made = model.madeLast.length === 0 || back ? given : takeMadeLast(work, model, given);
-  const fields = withDerived(work.rows, model, undefined, made, true);
+  const fields = model.derived.fields.length > 0 ? withDerived(work.rows, model, undefined, made, true) : made;
   const row = write(work, model, fields, () =>
     work.rows.insert(model.name, newRow(model, id, fields, model.machines.length > 0 || model.isLog ? work.nowMs : 0)),
   );

@@ -1,12 +1,13 @@
 /** What a change sets by itself, and the time and chance that it draws for that. */
 
 import type { Draw } from '../../kinds/generators/kind.ts';
+import { Failed } from '../../parts/expressions/cel-value.ts';
 import { isSaidByType } from '../../parts/expressions/shape-type.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { along } from '../../parts/reach.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { type Compilation, type Evaluate, EvaluationFailure, unfit } from '../exchange/compilation.ts';
+import { type Compilation, type PreparedExpression, unfit } from '../exchange/compilation.ts';
 import { type Exchange, type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
 import { withoutPrototype } from '../http/json.ts';
@@ -20,8 +21,9 @@ export interface Setter {
   /** Whether null is stored where it comes to that. */
   readonly keepsNull: boolean;
   readonly expression: Expression;
-  readonly evaluate: Evaluate;
-  readonly validate: Validate;
+  readonly evaluate: ReturnType<PreparedExpression['compiled']>;
+  /** Nothing where its type alone says what fits. */
+  readonly validate: Validate | undefined;
   /** What in a value of it refers to nothing that is there; nothing where it refers to nothing. */
   readonly dangling?: Dangling | undefined;
   /** Whether it is reckoned of who asks. */
@@ -35,8 +37,6 @@ export type Setters = (words: readonly string[], given?: readonly string[]) => r
 
 /** The first reference in a value to a row that is not there, over the names that it was reckoned of. */
 type Dangling = (value: Value, names: Readonly<Record<string, Value>>) => FoundReference | undefined;
-
-const fits: Validate = () => [];
 
 /** Compiles what sets the fields of a resource, each change's on its first use. A stand-in lets references lead to rows that it has not made yet. */
 export function rememberSetters(
@@ -68,13 +68,13 @@ export function rememberSetters(
       const expression = words.map((word) => field.set[word]).find((candidate) => candidate !== undefined);
       if (!expression) return compileConfirmed(resource, field, compilation.spec);
       const shape = statedValue(field.shape) ?? {};
-      const validate = isSaidByType(shape) ? fits : compilation.validate(shape, 'stored');
+      const validate = isSaidByType(shape) ? undefined : compilation.validate(shape, 'stored');
       const [operation = ''] = words;
       const prepared = compilation.prepare(expression, operation);
       const refuse: Setter['refuse'] = (names, message) =>
         unfit(compilation.spec, { expression: prepared, operation, names }, message, `a value by which ${field.name} can be set`);
       const dangling = compilation.standIn ? undefined : compileDangling(resource, field, compilation.spec);
-      const { evaluate } = prepared;
+      const evaluate = prepared.compiled();
       const isOfCaller = prepared.reads().some(({ root }) => root === 'caller');
       return [{ field: field.name, keepsNull: field.keepsNull, expression, evaluate, validate, dangling, isOfCaller, refuse }];
     });
@@ -91,14 +91,16 @@ function compileConfirmed({ name }: Resource, field: Field, spec: Spec): Setter[
   const { confirm, subscribers } = statedValue(spec.events.delivery)?.push ?? {};
   if (!confirm || subscribers?.resource !== name || subscribers.confirmed !== field.name) return [];
   const url = subscribers.url ?? '';
-  const evaluate: Evaluate = ({ operation, resource: before, next }) => {
+  const evaluate: Setter['evaluate'] = ({ operation, resource: before, next }) => {
     if (operation === `confirm ${name}`) return true;
     // Rows are maps of fields.
     const [was, is] = [before as Fields | undefined, next as Fields | undefined];
     return was !== undefined && along<Value>(was, url) === along<Value>(is, url) ? was[field.name] : false;
   };
   const expression = { source: 'whether its address has confirmed', at: field.at };
-  return [{ field: field.name, keepsNull: false, expression, evaluate, validate: fits, refuse: () => ({ when: 'internal' }) }];
+  return [
+    { field: field.name, keepsNull: false, expression, evaluate, validate: undefined, refuse: () => ({ when: 'internal' }) },
+  ];
 }
 
 /** A row may refer to itself, and keep what it referred to before. */
@@ -137,9 +139,9 @@ export function applySetters(
   const values: Value[] = [];
   for (const { field, expression, evaluate, validate, refuse } of setters) {
     const value = evaluate(scope);
-    if (value instanceof EvaluationFailure)
-      throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.reason}`));
-    if (value !== undefined && value !== null && validate(value).length > 0)
+    if (value instanceof Failed)
+      throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.message}`));
+    if (validate && value !== undefined && value !== null && validate(value).length > 0)
       throw new Refused(
         refuse(scope, `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`),
       );

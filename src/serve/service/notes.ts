@@ -12,8 +12,8 @@ import type { Call, Reply } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { protectingBounds } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
+import type { Note } from '../steps.ts';
 import type { ExchangeEntry } from './service.ts';
-import type { Note } from './unrouted.ts';
 
 /** What a person should know when a service starts: what is stated and not enforced, what is missing, what protects the process. */
 export function notesOf(engine: Engine): string[] {

@@ -1,11 +1,14 @@
 /** A document as it is served: the engine, the road and the refusals that are compiled of it. */
 
-import { entriesOf } from '../../parts/fact.ts';
+import { wholeOrder } from '../../parts/errors.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { compileTargets } from '../callers/accepted-schemes.ts';
+import { compileAuthentication } from '../callers/authentication.ts';
 import { lendingTo } from '../callers/development.ts';
+import { withCors } from '../callers/origin.ts';
 import { compileVersionList } from '../exchange/compilation.ts';
 import { withFollowing } from '../following/follow.ts';
 import type { Call } from '../http/call.ts';
@@ -14,18 +17,21 @@ import { doorRefusals, type RefuseRaw } from '../http/refusals.ts';
 import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { BeforeHandlers, Handlers } from '../operations/handlers.ts';
+import { plansOf, startViews } from '../operations/plans.ts';
+import { compileVersions } from '../operations/versioning.ts';
 import { compileCursors } from '../resources/lists/query.ts';
 import { compileModels } from '../resources/model.ts';
 import { startStandIn } from '../resources/stand-in/start.ts';
 import { startViewCompilation } from '../resources/view-compilation.ts';
+import { compilePlay } from '../scenarios/play.ts';
 import type { Stage } from '../scenarios/stage.ts';
-import type { AnswerCall } from '../serve.ts';
+import { type AnswerCall, compileRoad } from '../serve.ts';
+import { compileSteps, type Note } from '../steps.ts';
 import { bringRowsUp } from './rederive.ts';
 import type { ServeOptions } from './service.ts';
 import { type CountingPlace, type DocumentStore, storeOfDocument } from './sharing.ts';
-import { compileServe } from './steps.ts';
 import { type Migrated, migrate } from './stored/migrate.ts';
-import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
+import { compileUnrouted, compileUnroutedRefusals, refuseCall } from './unrouted.ts';
 
 /** Compiles a document that is to be served, over what is stored. @throws {Misfits} where stored rows do not fit it. */
 export async function startServed(
@@ -57,6 +63,22 @@ export interface Served extends DoorsServed {
   readonly carried: readonly string[];
   /** What of a call's target the log may show. */
   readonly target: (call: Call) => string;
+}
+
+/** Compiles a document into the road that every request takes. */
+function compileServe(engine: Engine, note: Note | undefined, stage: Stage | undefined): AnswerCall {
+  const views = startViews(engine);
+  const identify = compileAuthentication(engine);
+  const versions = compileVersions(engine, plansOf(engine, views));
+  const order = statedValue(engine.compilation.spec.errors.order);
+  const road: AnswerCall = compileRoad({
+    ...compileUnrouted(engine, identify, versions, note, (call) => road(call)),
+    ...compileSteps(engine, identify, { ...versions, viewOf: views.of }, note),
+    play: stage && compilePlay(stage, engine),
+    // `any` is the order of section 6.
+    order: order && wholeOrder(order),
+  });
+  return withCors(engine, road);
 }
 
 /** What outlasts a document that is served in place of another. */

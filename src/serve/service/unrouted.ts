@@ -7,7 +7,7 @@ import { isNever } from '../../parts/possible-errors.ts';
 import { isOnLoopback } from '../callers/origin.ts';
 import type { Identified, Identify } from '../callers/presented.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
-import type { Exchange, Refusal, RefusalTable } from '../exchange/exchange.ts';
+import type { Refusal, RefusalTable } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { addHeaders } from '../http/send.ts';
@@ -16,9 +16,7 @@ import type { Engine } from '../operations/engine.ts';
 import { compileRefusals } from '../operations/errors.ts';
 import type { CompiledVersions } from '../operations/versioning.ts';
 import type { AnswerCall, Steps } from '../serve.ts';
-
-/** What is kept of an exchange for the log, once it is answered. */
-export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => void;
+import type { Note } from '../steps.ts';
 
 /** What is answered to calls that reach no endpoint; `answer` takes one that is meant as another. */
 export function compileUnrouted(

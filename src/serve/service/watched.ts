@@ -6,8 +6,8 @@ import type { Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { measureDelay } from '../http/clock.ts';
 import type { Engine } from '../operations/engine.ts';
+import type { Note } from '../steps.ts';
 import type { Timers } from './timers.ts';
-import type { Note } from './unrouted.ts';
 
 /** What only the process itself knows. */
 export interface ProcessFigures {

@@ -1,55 +1,73 @@
-import { type OrderWord, wholeOrder } from '../../parts/errors.ts';
-import { statedValue } from '../../parts/fact.ts';
-import { ReadTooLong, StoreUnavailable, Superseded } from '../../store/failures.ts';
-import { acceptedSchemes } from '../callers/accepted-schemes.ts';
-import { compileAuthentication } from '../callers/authentication.ts';
-import { withCors } from '../callers/origin.ts';
-import type { Identified, Identify } from '../callers/presented.ts';
-import { after, afterFor, type PromiseOrValue } from '../exchange/after.ts';
-import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
-import { newCost, type TracedRequest, traceChannels, traceRequest } from '../exchange/observations.ts';
-import { nameFacts } from '../exchange/open.ts';
-import { warn } from '../exchange/warn.ts';
-import { ClientGone } from '../http/bounds.ts';
-import type { Reply } from '../http/call.ts';
-import { addHeaders } from '../http/send.ts';
-import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
-import type { Engine } from '../operations/engine.ts';
-import { plansOf, startViews, type Views } from '../operations/plans.ts';
-import { type CompiledVersions, compileVersions } from '../operations/versioning.ts';
-import { compilePlay } from '../scenarios/play.ts';
-import type { Stage } from '../scenarios/stage.ts';
-import { type AnswerCall, compileRoad, type Steps } from '../serve.ts';
-import { compileUnrouted, type Note } from './unrouted.ts';
+/** What the steps of the road do, compiled once for a document. */
 
-/** Compiles a document into the road that every request takes. */
-export function compileServe(engine: Engine, note: Note | undefined, stage: Stage | undefined): AnswerCall {
-  const views = startViews(engine);
-  const identify = compileAuthentication(engine);
-  const versions = compileVersions(engine, plansOf(engine, views));
-  const road: AnswerCall = compileRoad({
-    ...compileUnrouted(engine, identify, versions, note, (call) => road(call)),
-    ...routing(engine, versions, views),
-    ...asking(engine, identify, versions, views),
-    ...reading(engine),
-    play: stage && compilePlay(stage, engine),
-    ...answering(engine, versions, note),
-    order: statedOrder(engine),
-  });
-  return withCors(engine, road);
+import { statedValue } from '../parts/fact.ts';
+import { ReadTooLong, StoreUnavailable, Superseded } from '../store/failures.ts';
+import { acceptedSchemes } from './callers/accepted-schemes.ts';
+import type { Identified, Identify } from './callers/presented.ts';
+import { after, type PromiseOrValue } from './exchange/after.ts';
+import {
+  type Caller,
+  type Exchange,
+  type Refusal,
+  type Routed,
+  refusalReply,
+  startExchange,
+  type View,
+} from './exchange/exchange.ts';
+import { newCost, type TracedRequest, traceChannels, traceRequest } from './exchange/observations.ts';
+import { nameFacts } from './exchange/open.ts';
+import { warn } from './exchange/warn.ts';
+import { ClientGone } from './http/bounds.ts';
+import type { Call, Reply } from './http/call.ts';
+import type { Surroundings } from './http/clock.ts';
+import { addHeaders } from './http/send.ts';
+import type { CompiledLimits } from './limits/limits.ts';
+import { bodyBytesMaxOf } from './limits/stated-bounds.ts';
+import type { ViewCompilation } from './resources/view-compilation.ts';
+import type { Steps } from './serve.ts';
+
+/** What the steps need of the service that they are part of. */
+export interface StepsSetting extends Surroundings {
+  readonly compilation: ViewCompilation;
+  readonly limits: CompiledLimits;
+  /** Whether what exchanges cost is measured, for their lines in the log. */
+  readonly measures: boolean;
+  /** Whether requests in doubt are let through. */
+  readonly acceptsOpen: boolean;
 }
 
-/** The order that is stated, where it is one; `any` is that of section 6. */
-function statedOrder({ compilation }: Engine): readonly OrderWord[] | undefined {
-  const named = statedValue(compilation.spec.errors.order);
-  return named && wholeOrder(named);
+/** What is kept of an exchange for the log, once it is answered. */
+export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => void;
+
+/** Where a call leads in which version, and as whose. */
+export interface Leading {
+  readonly route: Steps['route'];
+  /** The same in the version that a caller is pinned to; nothing where nobody is. */
+  readonly pinned: ((call: Call, caller: Caller, routed: Routed) => PromiseOrValue<Routed>) | undefined;
+  readonly viewOf: (user: string | undefined, version: string | undefined) => View;
+  /** What every answer tells of its version and of what is deprecated; nothing where the document says nothing of either. */
+  readonly told: ((exchange: Exchange, reply: Reply) => Readonly<Record<string, string>> | undefined) | undefined;
+}
+
+/** Compiles the steps that a call goes through from its size to its answer. */
+export function compileSteps(
+  setting: StepsSetting,
+  identify: Identify,
+  leading: Leading,
+  note: Note | undefined,
+): Omit<Steps, 'answerUnrouted' | 'refuseCall' | 'play' | 'order'> {
+  return {
+    ...routing(setting, leading),
+    ...asking(setting, identify, leading),
+    ...reading(setting),
+    ...answering(setting, leading, note),
+  };
 }
 
 /** Steps 1 to 3. */
 function routing(
-  { compilation, clock, chance, limits, measures }: Engine,
-  versions: CompiledVersions,
-  views: Views,
+  { compilation, clock, chance, limits, measures }: StepsSetting,
+  { route, pinned, viewOf }: Leading,
 ): Pick<Steps, 'sizes' | 'route' | 'start' | 'version' | 'ratesOfAddress'> {
   const { url, headers } = statedValue(compilation.spec.limits.size) ?? {};
   const newRequestId = () => `req_${chance.uuid()}`;
@@ -61,15 +79,16 @@ function routing(
       if (headers !== undefined && call.headerBytes > headers) return { when: 'limit.size.headers', status: 431 };
       return undefined;
     },
-    route: versions.route,
+    route,
     start(call, routed) {
       const { plan, endpoint } = routed.found.value;
-      const trace = traceRequest(call, plan.operation.name, endpoint.key);
-      const view = views.of(undefined, routed.version);
+      const isFollowed = traceChannels.requestStart.hasSubscribers;
+      const trace = isFollowed ? traceRequest(call, plan.operation.name, endpoint.key) : undefined;
+      const view = viewOf(undefined, routed.version);
       const cost = measures ? newCost() : undefined;
       return startExchange({ call, routed, nowMs: clock.now(), view, cost, trace }, newRequestId);
     },
-    version: ({ refusal, isAsked }) => (isAsked || !versions.pinned ? refusal : undefined),
+    version: ({ refusal, isAsked }) => (isAsked || !pinned ? refusal : undefined),
     ratesOfAddress: limits.first,
   };
 }
@@ -78,10 +97,9 @@ const asItIs = (who: Identified): Identified => who;
 
 /** Steps 4 to 7. */
 function asking(
-  { limits, compilation }: Engine,
+  { limits, compilation }: StepsSetting,
   identify: Identify,
-  { pinned }: CompiledVersions,
-  views: Views,
+  { pinned, viewOf }: Leading,
 ): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
   const readsBodies = acceptedSchemes(compilation.spec).some(({ kind }) => kind.proof?.by === 'signing');
 
@@ -101,7 +119,7 @@ function asking(
       if (reached !== exchange.routed) exchange.plan = found.value.plan;
       const caller = 'caller' in who ? who.caller : undefined;
       const bad = 'refusal' in who ? who.refusal : refusal;
-      exchange.view = views.of(bad ? undefined : caller?.user, version);
+      exchange.view = viewOf(bad ? undefined : caller?.user, version);
       exchange.pathParams = found.params;
       exchange.params = found.params;
       if (bad) return bad;
@@ -120,7 +138,10 @@ function asking(
 }
 
 /** Step 8, and what it tells of step 7. */
-function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | 'parameters' | 'body' | 'openFactsOf'> {
+function reading({
+  compilation,
+  acceptsOpen,
+}: StepsSetting): Pick<Steps, 'accept' | 'parameters' | 'body' | 'take' | 'openFactsOf'> {
   const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
   const { forgive, isLenient } = compilation.standIn ?? {};
 
@@ -130,20 +151,6 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     return 'refusal' in decoded && (decoded.refusal.when === 'request.media' || decoded.refusal.when === 'request.untyped')
       ? decoded.refusal
       : { when: 'limit.size' };
-  }
-
-  function take(bytes: Buffer | 'too large', exchange: Exchange): Refusal | undefined {
-    if (bytes === 'too large') return tooLarge(exchange);
-    const decoded = exchange.plan.input.body(exchange.call, bytes);
-    if ('refusal' in decoded) return decoded.refusal;
-    exchange.request = decoded.value;
-    if (decoded.params) {
-      exchange.paramsInBody = decoded.params;
-      exchange.params = { ...exchange.params, ...decoded.params };
-    }
-    if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
-    exchange.bytes = bytes;
-    return undefined;
   }
 
   return {
@@ -166,7 +173,20 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       exchange.params = exchange.paramsInBody ? { ...taken.params, ...exchange.paramsInBody } : taken.params;
       return undefined;
     },
-    body: (exchange) => afterFor(exchange, exchange.call.body(bodyBytesMax), take),
+    body: (exchange) => exchange.call.body(bodyBytesMax),
+    take(bytes, exchange) {
+      if (bytes === 'too large') return tooLarge(exchange);
+      const decoded = exchange.plan.input.body(exchange.call, bytes);
+      if ('refusal' in decoded) return decoded.refusal;
+      exchange.request = decoded.value;
+      if (decoded.params) {
+        exchange.paramsInBody = decoded.params;
+        exchange.params = { ...exchange.params, ...decoded.params };
+      }
+      if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
+      exchange.bytes = bytes;
+      return undefined;
+    },
     openFactsOf(exchange) {
       exchange.plan.raise?.(exchange);
       const doubts = exchange.plan.doubtsOf?.(exchange) ?? none;
@@ -182,11 +202,10 @@ const none: readonly never[] = [];
 
 /** What stands around the steps: the time that they have, and what is told with every answer. */
 function answering(
-  engine: Engine,
-  versions: CompiledVersions,
+  { limits, compilation, onFailure }: StepsSetting,
+  { told }: Leading,
   note: Note | undefined,
 ): Pick<Steps, 'inTime' | 'failed' | 'finish'> {
-  const { limits, compilation } = engine;
   const { standIn } = compilation;
 
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
@@ -195,7 +214,7 @@ function answering(
     const { headers: own, tell } = exchange.plan;
     if (own) addHeaders(headers, own);
     if (tell) addHeaders(headers, tell(exchange, reply));
-    addHeaders(headers, versions.headers(exchange, reply));
+    if (told) addHeaders(headers, told(exchange, reply));
     if (limits.leave) limits.leave(exchange);
     if (limits.answered) limits.answered(exchange, reply.status);
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
@@ -217,7 +236,7 @@ function answering(
       if (exchange.trace) traceChannels.requestEnd.publish(exchange.trace);
       throw failure;
     }
-    engine.onFailure(failure, exchange.requestId());
+    onFailure(failure, exchange.requestId());
     // Nothing was read or stored, and the same request may be sent again.
     if (failure instanceof StoreUnavailable || failure instanceof ReadTooLong)
       return refusalReply(exchange, { when: 'service.unavailable', headers: { 'retry-after': '5' } });
