@@ -155,6 +155,15 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'lifecycle',
+    {
+      about:
+        'stand-ins of descriptions drawn by lot: whether what a client makes it can read, list, change and delete (about 5 minutes for 60)',
+      options: '--directory DIR  --sample 20  --seed 1  --families 6  --only WORD  --workers 2  --list  --json  --markdown',
+      load: () => import('./lifecycle.ts'),
+    },
+  ],
+  [
     'faults',
     {
       about: 'which faults of two services written by hand `verify` finds, and that it finds none where there is none',

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { askingOf } from '../bench/lifecycle/asking.ts';
+import { describedBy } from '../bench/lifecycle/description.ts';
+import { familiesOf } from '../bench/lifecycle/families.ts';
+import type { Kept } from '../bench/lifecycle/law.ts';
+import { live } from '../bench/lifecycle/life.ts';
+import { type JsonMap, parseDocument, type Service, serve } from '../src/index.ts';
+
+const thing = {
+  type: 'object',
+  required: ['id', 'title'],
+  properties: { id: { type: 'string', readOnly: true }, title: { type: 'string' }, note: { type: 'string' } },
+};
+const answer = (schema: JsonMap) => ({ description: 'It.', content: { 'application/json': { schema } } });
+const one = { $ref: '#/components/schemas/thing' };
+const body = { required: true, content: { 'application/json': { schema: one } } };
+const parameters = [{ name: 'thingId', in: 'path', required: true, schema: { type: 'string' } }];
+const document: JsonMap = {
+  openapi: '3.0.3',
+  info: { title: 'Things', version: '1' },
+  security: [{ key: [] }],
+  paths: {
+    '/things': {
+      post: { requestBody: body, responses: { 201: answer(one) } },
+      get: {
+        responses: { 200: answer({ type: 'object', required: ['data'], properties: { data: { type: 'array', items: one } } }) },
+      },
+    },
+    '/things/{thingId}': {
+      parameters,
+      get: { responses: { 200: answer(one), 404: { description: 'None.' } } },
+      put: { requestBody: body, responses: { 200: answer(one) } },
+      delete: { responses: { 204: { description: 'Gone.' } } },
+    },
+  },
+  components: { schemas: { thing }, securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+};
+
+/** The laws that a life finds, and those that it finds broken, where every request passes `between`. */
+async function lived(between: (request: Request, on: Service['fetch']) => Promise<Response>): Promise<readonly Kept[]> {
+  const service = await serve(parseDocument(JSON.stringify(document), 'things.json'), {
+    sample: true,
+    open: 'accept',
+    development: true,
+  });
+  const described = describedBy(document);
+  const families = familiesOf(described);
+  const kept: Kept[] = [];
+  const passed = { ...service, credentials: service.credentials, fetch: (request: Request) => between(request, service.fetch) };
+  await live(families.get('/things')!, families, askingOf(passed, described, 100), kept);
+  await service.close();
+  return kept;
+}
+
+const brokenOf = (kept: readonly Kept[]): string[] => kept.filter(({ isHeld }) => !isHeld).map(({ law }) => law);
+
+test('a stand-in of the plainest description keeps every law of lives', async () => {
+  const kept = await lived((request, on) => on(request));
+  assert.deepEqual(brokenOf(kept), []);
+  assert.equal(new Set(kept.map(({ law }) => law)).size, 12);
+});
+
+test('a service that forgets, keeps what was deleted, or takes anything is found out', async () => {
+  const deletes = await lived(async (request, on) =>
+    request.method === 'DELETE' ? new Response(null, { status: 204 }) : on(request),
+  );
+  assert.deepEqual(brokenOf(deletes), ['gone']);
+  const forgets = await lived(async (request, on) =>
+    request.method === 'PUT' ? on(new Request(request.url, { headers: request.headers })) : on(request),
+  );
+  assert.deepEqual(brokenOf(forgets), ['changed']);
+  const empty = await lived(async (request, on) =>
+    request.method === 'GET' && request.url.endsWith('/things') ? Response.json({ data: [] }) : on(request),
+  );
+  assert.deepEqual(brokenOf(empty), ['listed', 'twice', 'gone']);
+  const open = await lived(async (request, on) => {
+    const answered = await on(request);
+    return answered.status === 401 ? Response.json({ id: 'x', title: 'x' }, { status: 201 }) : answered;
+  });
+  assert.deepEqual(brokenOf(open), ['let in']);
+});
