@@ -47,7 +47,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   let last: Symbolic | undefined;
   // What keeps a rule over several fields is found among many values, not by the plainest.
   const ruled = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
-  const timely = timelyFor(session, endpoint, drafting.state);
+  const timely = timelyFor(session, endpoint, drafting);
   const most = timely ? timelyDraws : draws;
   const styleOf = (draw: number): SampleStyle => {
     if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';

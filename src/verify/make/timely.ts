@@ -5,13 +5,14 @@ import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
 import { machineIn, machinesOf } from '../../parts/states.ts';
+import type { WantedRow } from '../exchange/row.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import { timeOf } from '../model/reckoned.ts';
 import type { Session } from '../session/session.ts';
 
-/** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that; and that the clock does not move it on at once. */
+/** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that; that the clock does not move it on at once, and that a transition is shut that is to be. */
 export interface Timely {
   /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw; about the times that are wanted of it, where some are. */
   times(draw: number, wanted?: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>>;
@@ -27,16 +28,20 @@ const eagerDraws = 25;
 const soonMs = 10 * 60_000;
 
 /** Nothing where no condition reads what time it is, and the clock moves no row at a time of its own. */
-export function timelyFor(session: Session, endpoint: Endpoint, state: string | undefined): Timely | undefined {
+export function timelyFor(
+  session: Session,
+  endpoint: Endpoint,
+  { state, blocking }: Pick<WantedRow, 'state' | 'blocking'>,
+): Timely | undefined {
   const { model, run } = session;
   const effect = statedValue(endpoint.does);
   const name = resourceOfEffect(effect) ?? '';
   const resource = model.resource(name);
   if (!resource || (effect?.verb !== 'create' && effect?.verb !== 'upsert') || endpoint.request.standing !== 'open')
     return undefined;
-  const { way, out, ends } = conditionsOf(model, name, state);
+  const { way, out, shut, ends } = conditionsOf(model, name, state, blocking);
   const own = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
-  const asksForTimes = [...way, ...out, ...own].some((one) => model.expressions.reads(one, undefined, 'now'));
+  const asksForTimes = [...way, ...out, ...shut, ...own].some((one) => model.expressions.reads(one, undefined, 'now'));
   if (!asksForTimes && ends.length === 0) return undefined;
   const fields = entriesOf(resource.fields).filter(([field, stated]) => isTime(stated) && isSendable(model, name, field));
   const defaults = Object.fromEntries(
@@ -74,7 +79,7 @@ export function timelyFor(session: Session, endpoint: Endpoint, state: string | 
       };
       return (
         asked.some((condition) => comesTo(condition, false)) ||
-        own.some((condition) => comesTo(condition, true)) ||
+        [...own, ...shut].some((condition) => comesTo(condition, true)) ||
         ends.some(isOver)
       );
     },
@@ -94,7 +99,7 @@ function readsRowAndTime({ expressions }: Model, condition: Expression): boolean
 }
 
 /** The conditions of transitions on the shortest way to a state, and of those out of it, and when the clock moves a row on from there, that read nothing but the row itself and the time. */
-function conditionsOf(model: Model, resource: string, state: string | undefined) {
+function conditionsOf(model: Model, resource: string, state: string | undefined, blocking: string | undefined) {
   const machine = machineIn(model.spec.states, resource, state);
   const all = machine ? entriesOf(machine.transitions).map(([, transition]) => transition) : [];
   const ifs = (transitions: typeof all): Expression[] =>
@@ -111,5 +116,7 @@ function conditionsOf(model: Model, resource: string, state: string | undefined)
   const ends = all.flatMap(({ from, atTime }) =>
     atTime && from !== '*' && from.some((one) => through.has(one)) && readsRowAndTime(model, atTime) ? [atTime] : [],
   );
-  return { way: ifs(ways.get(wanted) ?? []), out: ifs(leaving), ends };
+  const isShut = ({ name }: (typeof all)[number]) => name === blocking;
+  const out = ifs(leaving.filter((one) => !isShut(one)));
+  return { way: ifs(ways.get(wanted) ?? []), out, shut: ifs(leaving.filter(isShut)), ends };
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { refusingActs } from '../../../parts/possible-errors.ts';
 import { type Machine, machineOn, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
+import { type Control, type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -16,9 +16,10 @@ import { lookAt } from '../../make/look.ts';
 import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import type { ConditionSubject, Scene } from '../../make/scene.ts';
+import { shutByOthers } from '../../make/shut.ts';
 import { stage } from '../../make/staged.ts';
 import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
-import { fireOnRow, statesOf, walkTo } from '../../make/walk.ts';
+import { fireOnRow, openToFire, statesOf, walkTo } from '../../make/walk.ts';
 import { outcomeOf } from '../../model/access.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
@@ -60,24 +61,35 @@ async function block(session: Session, machine: Machine, transition: Transition)
   // What it asks of another machine is brought about by moving that one.
   const asked = statesAsked(session.model, machine, transition);
   for (let at = 0; at < rowsMax + asked.length; at++) {
-    const row = await session.make(machine.resource, {
-      style: 'full',
-      blocking: transition.name,
-      machine,
-      ...(state !== undefined && { state }),
-    });
+    const wanted = { style: 'full', machine, ...(state !== undefined && { state }) } as const;
+    // A row that is to be shut from the beginning may be one that nobody can make.
+    const shut = await ifTestable(session.make(machine.resource, { ...wanted, blocking: transition.name }));
+    const row = shut ?? (await session.make(machine.resource, wanted));
     const other = asked[at];
     if (other) await ifTestable(walkTo(session, row, other.state, { machine: other.machine }));
+    // What was open when the row was made may be shut by others afterwards.
+    else if (at > 0 || !shut) await shutByOthers(session, row, transition, endpoint.operation);
     for (let fires = 0; fires < firesMax; fires++) {
       const [caller] = callersFor(session, endpoint, row);
       const before = (await lookAt(session, row)).done;
       const plan = await blockedRequest(session, row, endpoint, transition, caller);
-      if (plan) return claimBlocked(session, row, { machine, transition, before, done: await session.send(plan) });
+      const control = () => openRequest(session, machine, transition, endpoint);
+      if (plan) return claimBlocked(session, row, { machine, transition, before, done: await session.send(plan), control });
       const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
       if (!isBack || !isDone((await fireOnRow(session, row, endpoint, transition)).value)) break;
     }
   }
   throw new Untestable(`nothing was drawn for which the condition of ${transition.name} fails`);
+}
+
+/** The same asked of another row, of which the condition holds. @throws {Untestable} */
+async function openRequest(session: Session, machine: Machine, transition: Transition, endpoint: Endpoint): Promise<RequestPlan> {
+  const [state] = transition.from === '*' ? [] : transition.from;
+  const row = await session.make(machine.resource, { machine, ...(state !== undefined && { state }) });
+  await openToFire(session, row, transition);
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  return requestAbout(session, row, endpoint, { caller, headers, transition });
 }
 
 /** The states of other machines of the row that a transition's conditions read. */
@@ -128,13 +140,15 @@ interface Blocked {
   readonly transition: Transition;
   readonly before: Done<TrialExchange>;
   readonly done: Done<TrialExchange>;
+  /** As a claim's. */
+  readonly control?: Control;
 }
 
 /** Claims of a transition whose condition does not hold that it was refused, and changed nothing. */
 export async function claimBlocked(
   session: Session,
   row: TrialRow,
-  { machine, transition, before, done }: Blocked,
+  { machine, transition, before, done, control }: Blocked,
 ): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.key };
@@ -145,6 +159,7 @@ export async function claimBlocked(
     fact,
     reason: `${transition.name} blocked`,
     at: transition.if?.at ?? transition.at,
+    control,
     beside: [before, ...referredTo(session, machine.resource, [row.fields])],
     isSo,
     isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
