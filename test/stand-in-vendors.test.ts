@@ -33,6 +33,31 @@ test('an answer of which nothing is known but its shape is the first example of 
   });
 });
 
+test('an answer of any type is sent as JSON, and of several in the one that is asked for, as far as it can be written so', async () => {
+  const thing = object({ id: string, name: string }, ['id']);
+  const inAny = (...types: string[]): Words => ({
+    responses: { 200: { description: 'x', content: Object.fromEntries(types.map((type) => [type, { schema: thing }])) } },
+  });
+  const source = {
+    '/any': { get: inAny('*/*') },
+    '/some': { get: inAny('text/plain', 'application/json', 'application/vnd.thing+json') },
+    '/gone/{id}': {
+      delete: { ...within('id'), ...answers({ type: 'boolean' }) },
+      get: { ...within('id'), ...answers({ type: 'boolean' }) },
+    },
+  };
+  await standIn(source, {}, async (ask) => {
+    const typeOf = async (path: string, accept?: string) =>
+      (await ask('GET', path, undefined, accept === undefined ? {} : { accept })).headers.get('content-type');
+    assert.equal(await typeOf('/any'), 'application/json');
+    assert.equal(await typeOf('/any', 'text/csv'), 'application/json');
+    assert.equal(await typeOf('/some'), 'application/json');
+    assert.equal(await typeOf('/some', 'application/vnd.thing+json'), 'application/vnd.thing+json');
+    assert.equal(await typeOf('/some', 'text/plain'), 'application/json');
+    assert.equal((await ask('DELETE', '/gone/a')).json, true);
+  });
+});
+
 test('without an example it has its optional members too, and an item in each list, but no further page', async () => {
   const report = object({ name: string, lines: list(object({ text: string })), next_cursor: string });
   await standIn({ '/report': { get: answers(report) } }, {}, async (ask) => {

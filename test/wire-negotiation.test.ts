@@ -2,7 +2,34 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { contentTag, evaluateConditions, parseEntityTags } from '../src/serve/http/conditions.ts';
-import { compileAccept } from '../src/serve/http/media-type.ts';
+import { compileAccept, sentTypes } from '../src/serve/http/media-type.ts';
+
+describe('a range of media types is none that anything is sent as', () => {
+  for (const [produces, structured, other] of [
+    [undefined, 'application/json', 'application/json'],
+    [['*/*'], 'application/json', 'application/json'],
+    [['application/*'], 'application/json', 'application/json'],
+    [['text/*'], 'text/plain', 'text/plain'],
+    [['image/*'], 'application/octet-stream', 'application/octet-stream'],
+    [['*/*', 'text/csv'], 'application/json', 'text/csv'],
+    [['text/plain', 'text/json', 'application/json'], 'text/json', 'text/plain'],
+    [['application/json; charset=utf-8'], 'application/json; charset=utf-8', 'application/json; charset=utf-8'],
+    [['application/xml'], 'application/xml', 'application/xml'],
+  ] as const) {
+    test(String(produces), () => {
+      const sent = sentTypes(produces);
+      assert.deepEqual([sent.structured, sent.other], [structured, other]);
+    });
+  }
+
+  test('and who accepts something of it is answered', () => {
+    const anything = compileAccept(['*/*']);
+    for (const accept of [undefined, '*/*', 'application/json', 'text/csv']) assert.equal(anything(accept), 'application/json');
+    assert.equal(compileAccept(['text/*'])('application/json'), undefined);
+    assert.equal(compileAccept(['text/*'])('text/csv'), 'text/plain');
+    assert.equal(compileAccept(['text/*'])('application/json;q=0.5, text/*'), 'text/plain');
+  });
+});
 
 describe('an Accept header chooses what is produced', () => {
   const negotiate = compileAccept(['application/json', 'text/csv', 'text/html']);

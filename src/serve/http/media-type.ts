@@ -43,6 +43,38 @@ export function isXml(type: string): boolean {
   return /^[^;]*[/+]xml\s*(?:;|$)/i.test(type);
 }
 
+/** Whether a media type is JSON (RFC 8259), or of its syntax (RFC 6839 section 3.1), with whatever parameters. */
+export function isOfJson(type: string): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(type);
+}
+
+/** What an answer is sent as, of the media types that are stated for it: a range, such as `*` + `/*`, is none that anything could be sent as. */
+export interface SentTypes {
+  /** Of maps and lists, which are written as JSON. */
+  readonly structured: string;
+  /** Of anything else. */
+  readonly other: string;
+  /** Whether a request may choose among several. */
+  readonly isChoice: boolean;
+}
+
+/** The media types for what an operation says that it produces; JSON where it says nothing. */
+export function sentTypes(produces: readonly string[] = []): SentTypes {
+  const types = produces.filter((type) => !isRange(type));
+  const jsonInRange = produces.some((type) => isRange(type) && matchesRange(json.essence, type)) ? json.essence : undefined;
+  const first = types[0] ?? concreteOf(produces[0] ?? json.essence);
+  return { structured: types.find(isOfJson) ?? jsonInRange ?? first, other: first, isChoice: types.length > 1 };
+}
+
+const isRange = (type: string): boolean => type.includes('*');
+
+/** A media type of a range. */
+function concreteOf(range: string): string {
+  if (!isRange(range)) return range;
+  if (matchesRange(json.essence, range)) return json.essence;
+  return matchesRange('text/plain', range) ? 'text/plain' : 'application/octet-stream';
+}
+
 const json: MediaType = { essence: 'application/json', parameters: new Map() };
 const HEAD = new RegExp(`^[ \\t]*${token}/${token}`);
 const PARAMETER = new RegExp(`[ \\t]*;[ \\t]*(?:(${token})=(?:(${token})|"(${quotedText})"))?`, 'y');
@@ -52,15 +84,17 @@ export type Negotiate = (accept: string | undefined) => string | undefined;
 
 /**
  * Compiles an operation's content negotiation (RFC 9110 section 12.5.1): the highest quality wins, then the more specific
- * range, then the order of `produces`; `q=0` excludes. A `charset` in Accept is passed over: what is sent is UTF-8.
+ * range, then the order of `produces`; `q=0` excludes. A `charset` in Accept is passed over: what is sent is UTF-8. Where `produces` has a range, whatever
+ * is in it may come, so that who accepts anything of it is answered.
  */
 export function compileAccept(produces: readonly string[]): Negotiate {
-  const first = produces[0];
+  const types = produces.map(concreteOf);
+  const first = types[0];
   const remembered = new Map<string, string | undefined>();
   return (accept) => {
     if (accept === undefined || accept === '' || accept === '*/*' || accept === first) return first;
     if (remembered.has(accept)) return remembered.get(accept);
-    const chosen = negotiate(accept, produces);
+    const chosen = negotiate(accept, types) ?? inRange(accept, produces);
     // Clients send few different headers; what does not repeat must not stay.
     if (remembered.size >= 64) remembered.clear();
     if (accept.length <= 512) remembered.set(accept, chosen);
@@ -70,7 +104,21 @@ export function compileAccept(produces: readonly string[]): Negotiate {
 
 const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?:"[^"]*"|[^\s;,]*)/gi;
 
-function negotiate(accept: string, produces: readonly string[]): string | undefined {
-  const header = accept.replace(CHARSET, '');
-  return new Negotiator({ headers: { accept: header } }).mediaTypes([...produces])[0];
+function negotiate(accept: string, types: readonly string[]): string | undefined {
+  return negotiator(accept).mediaTypes([...types])[0];
+}
+
+function negotiator(accept: string): Negotiator {
+  return new Negotiator({ headers: { accept: accept.replace(CHARSET, '') } });
+}
+
+/** What is sent of the first range that has something of what is accepted. */
+function inRange(accept: string, produces: readonly string[]): string | undefined {
+  const ranges = produces.filter(isRange);
+  if (ranges.length === 0) return undefined;
+  const accepted = negotiator(accept).mediaTypes();
+  const range = ranges.find((one) =>
+    accepted.some((type) => matchesRange(type, one) || matchesRange(type.replace('*', 'x'), one)),
+  );
+  return range === undefined ? undefined : concreteOf(range);
 }

@@ -17,7 +17,7 @@ import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { toJson } from '../http/json.ts';
-import { compileAccept, isXml, type Negotiate } from '../http/media-type.ts';
+import { compileAccept, isOfJson, isXml, type Negotiate, type SentTypes, sentTypes } from '../http/media-type.ts';
 import { headerText } from '../http/send.ts';
 import { compileXmlWriting, type WriteXml } from '../http/xml-write.ts';
 import type { PageTold, Rows } from '../resources/stand-in.ts';
@@ -111,12 +111,12 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const stream = compilation.standIn?.compileStream(answer, endpoint.produces ?? []);
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
-  const contentType = endpoint.produces?.[0] ?? 'application/json';
-  const isXmlOfStandIn = compilation.standIn !== undefined && isXml(contentType);
+  const types = sentTypes(endpoint.produces);
+  const isXmlOfStandIn = compilation.standIn !== undefined && isXml(types.structured);
   const xml =
     compilation.standIn && isStated(answer.shape) ? compileXmlAnswer(answer.shape.value, endpoint, compilation) : undefined;
   // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
-  const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !contentType.endsWith('json');
+  const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !isOfJson(types.other);
   return {
     status,
     holds: answer.if && compilation.expression(answer.if, operation),
@@ -128,7 +128,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       const streamed = stream?.(exchange, result.work);
       if (streamed) return { reply: { status, headers: { ...out, 'content-type': streamed.type }, body: streamed.body } };
       const asked = compilation.standIn?.exampleAsked(exchange, answer.examples);
-      if (asked) return { reply: encodeReply(status, out, asked.value, contentType) };
+      if (asked) return { reply: encodeReply(status, out, asked.value, typeFor(exchange, types, asked.value)) };
       const data = body(scope, result);
       if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
       const value = complete ? complete(data, exchange, result.work, result.sent, result.page) : data;
@@ -138,9 +138,9 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       const marked = xml?.(exchange, told);
       if (marked) return { reply: { status, headers: { ...out, 'content-type': marked.type }, body: marked.body } };
       const isJsonInstead = isXmlOfStandIn && typeof told === 'object' && told !== null;
-      if (isJsonInstead) warn(exchange, [`the answer is JSON, not ${contentType}`]);
+      if (isJsonInstead) warn(exchange, [`the answer is JSON, not ${types.structured}`]);
       const sent = isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told;
-      return { reply: encodeReply(status, out, sent, isJsonInstead ? 'application/json' : contentType) };
+      return { reply: encodeReply(status, out, sent, isJsonInstead ? 'application/json' : typeFor(exchange, types, sent)) };
     },
   };
 }
@@ -216,11 +216,20 @@ function isExpression(data: NonNullable<Answer['data']>): data is { readonly sou
   return typeof (data as { source?: unknown }).source === 'string' && typeof (data as { at?: unknown }).at === 'string';
 }
 
+/** The media type of a value among those that an operation states: the one that is asked for, as far as it can be written so. */
+function typeFor(exchange: Exchange, types: SentTypes, value: Value): string {
+  const isStructured = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+  if (!types.isChoice) return isStructured ? types.structured : types.other;
+  const chosen = exchange.plan.negotiate(String(exchange.call.headers.accept ?? ''));
+  if (chosen !== undefined && isOfJson(chosen)) return chosen;
+  if (isStructured) return types.structured;
+  return chosen === undefined || isXml(chosen) ? types.other : chosen;
+}
+
 /** A value in the media type of an answer: JSON, or a text or bytes as they are. */
 export function encodeReply(status: number, headers: Record<string, string>, value: Value, contentType: string): Reply {
   const out = { 'content-type': contentType, ...headers };
-  const isJson = contentType === 'application/json' || contentType.endsWith('+json');
-  if (isJson) return { status, headers: out, body: toJson(value ?? null) };
+  if (contentType === 'application/json' || isOfJson(contentType)) return { status, headers: out, body: toJson(value ?? null) };
   if (value instanceof Uint8Array) return { status, headers: out, body: value };
   return { status, headers: out, body: typeof value === 'string' ? value : toJson(value ?? null) };
 }
@@ -283,6 +292,6 @@ function saysWrapped(spec: Spec): boolean {
 /** What the answer may be; where `Accept` is not looked at it is what it is. */
 export function compileNegotiation(spec: Spec, { acceptIgnored, produces = ['application/json'] }: Endpoint): Negotiate {
   if (!acceptIgnored && !isNever(spec, 'request.accept')) return compileAccept(produces);
-  const type = produces[0] ?? 'application/json';
-  return () => type;
+  const { other } = sentTypes(produces);
+  return () => other;
 }

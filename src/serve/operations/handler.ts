@@ -17,6 +17,7 @@ import {
 } from '../exchange/exchange.ts';
 import { compilePrune } from '../exchange/visibility.ts';
 import type { Reply } from '../http/call.ts';
+import { sentTypes } from '../http/media-type.ts';
 import { headerText } from '../http/send.ts';
 import type { Validate } from '../http/validation.ts';
 import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
@@ -171,7 +172,7 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
     prune: pruneOf(answer, false),
     pruneRevealing: pruneOf(answer, true),
   }));
-  const contentType = endpoint.produces?.[0] ?? 'application/json';
+  const types = sentTypes(endpoint.produces);
   return (exchange, value, reveals) => {
     const own = isOwnAnswer(value) ? value : undefined;
     const body = own ? own.body : value;
@@ -195,7 +196,8 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
       );
     }
     const told = candidate.carry ? candidate.carry.down(copy) : copy;
-    return encodeReply(candidate.status, headers, told, contentType);
+    const isStructured = typeof told === 'object' && told !== null && !(told instanceof Uint8Array);
+    return encodeReply(candidate.status, headers, told, isStructured ? types.structured : types.other);
   };
 }
 

@@ -10,6 +10,7 @@ import type { Spec } from '../../parts/spec.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Exchange, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Broken, Reply } from '../http/call.ts';
+import { sentTypes } from '../http/media-type.ts';
 import { encodeReply } from '../operations/answers.ts';
 import type { Engine } from '../operations/engine.ts';
 import { problem } from '../operations/error-payloads.ts';
@@ -167,7 +168,7 @@ const usual: Readonly<Record<number, ErrorCondition | undefined>> = {
 
 function mediaOf({ plan }: Exchange, status: number): string {
   const answer = answersOf(plan).find((one) => one.status === String(status));
-  return answer?.produces?.[0] ?? (status < 400 ? plan.endpoint.produces?.[0] : undefined) ?? 'application/json';
+  return sentTypes(answer?.produces ?? (status < 400 ? plan.endpoint.produces : undefined)).structured;
 }
 
 function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {

@@ -22,11 +22,28 @@ import { tokenNames } from './renewed-secrets.ts';
 import { groundOf } from './sampled-rows.ts';
 import { nameOf, type Sampling, tellSampled } from './sampling.ts';
 
+/** Compiles the completing of what came out to the shape that an answer states. An act that is answered by yes or no and nothing else was carried out. */
+export function compileCompletion(
+  shape: Shape,
+  answer: Pick<Answer, 'examples' | 'data' | 'status'>,
+  does: Effect | undefined,
+  sampling: Sampling,
+  lend: (token: string) => void,
+): CompleteAnswer {
+  const complete = compileWhole(shape, answer, does, sampling, lend);
+  const isYes = sampling.shown.whole(shape).type === 'boolean' && Object.keys(answer.examples).length === 0;
+  if (!isYes || !sampling.shown.of(shape).fits(true)) return complete;
+  return (given, exchange, ...more) => {
+    const whole = complete(given, exchange, ...more);
+    return exchange.call.method === 'GET' || typeof given === 'boolean' ? whole : true;
+  };
+}
+
 /**
  * Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. What was sent and has no place in the
  * shape is not answered.
  */
-export function compileCompletion(
+function compileWhole(
   shape: Shape,
   { examples, data, status }: Pick<Answer, 'examples' | 'data' | 'status'>,
   does: Effect | undefined,
