@@ -45,3 +45,17 @@ test('a quota is used up by rows whose unique value has a default', async () => 
     await stand.close();
   }
 });
+
+test('a refusal of too many rows is not taken for a quota that is used up too early', async () => {
+  const stand = await openStand(
+    document.replace('window: day, zone: UTC }] }', 'window: day, zone: UTC }], rows: [{ of: shelf, limit: 3 }] }'),
+  );
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['limits/quotas'] });
+    assert.deepEqual(breaches, []);
+    const about = facts.filter(({ kind }) => kind === 'quotas').map(({ why }) => why);
+    assert.match(about.join('; '), /only 3 such rows may be there at once/);
+  } finally {
+    await stand.close();
+  }
+});

@@ -46,6 +46,8 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
     async run(session: Session) {
       session.need(operation.endpoint !== undefined, `no caller reaches ${operation.name}`);
       session.need(quota.limit <= usesMost, `it takes ${quota.limit} successful requests to use it up`);
+      const rows = fewerRows(model, quota, operation);
+      session.need(rows === undefined, `only ${rows} such rows may be there at once, which is refused in the same way`);
       const callers = model.callers.filter(
         (one) =>
           one.credential && model.access.allows(operation, one) !== 'no' && countsCaller(model, quota, operation, one) === 'yes',
@@ -70,6 +72,14 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       await claimWindow(session, using, last);
     },
   };
+}
+
+/** How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. */
+function fewerRows({ spec }: Model, quota: Quota, { endpoint }: Operation): number | undefined {
+  const does = endpoint && statedValue(endpoint.does);
+  const made = does && (does.verb === 'create' || does.verb === 'upsert') ? does.resource : undefined;
+  const bounds = (statedValue(spec.limits.rows) ?? []).filter(({ of, limit }) => of === made && limit < quota.limit);
+  return bounds.length === 0 ? undefined : Math.min(...bounds.map(({ limit }) => limit));
 }
 
 async function useUp(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
