@@ -14,7 +14,7 @@ import { times } from './long.ts';
  * What `npm run crash` does, with fewer kills. `NINEFOLD_KILLS=500` kills more often, `NINEFOLD_SEED=…` chooses the same requests and
  * moments again.
  */
-const kills = Number(process.env.NINEFOLD_KILLS ?? times(5, 50));
+const kills = Number(process.env.NINEFOLD_KILLS ?? times(5, 25));
 const seed = Number(process.env.NINEFOLD_SEED ?? randomInt(2 ** 31));
 const folder = mkdtempSync(join(tmpdir(), 'ninefold-crash-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
