@@ -1,6 +1,6 @@
 import { rateKind } from '../../../kinds/limits/all.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import { isLimitFor, type LimitScope, type Rate } from '../../../parts/limits.ts';
+import { isLimitFor, type LimitScope, type Quota, type Rate } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
@@ -213,4 +213,12 @@ const tolerance = 1e-6;
 
 function told(value: number): string {
   return String(Math.round(value * 1000) / 1000);
+}
+
+/** How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. */
+export function fewerRows({ spec }: Model, quota: Quota, { endpoint }: Operation): number | undefined {
+  const does = endpoint && statedValue(endpoint.does);
+  const made = does && (does.verb === 'create' || does.verb === 'upsert') ? does.resource : undefined;
+  const bounds = (statedValue(spec.limits.rows) ?? []).filter(({ of, limit }) => of === made && limit < quota.limit);
+  return bounds.length === 0 ? undefined : Math.min(...bounds.map(({ limit }) => limit));
 }

@@ -14,7 +14,7 @@ import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { countsCaller, isApart } from './counted.ts';
+import { countsCaller, fewerRows, isApart } from './counted.ts';
 
 /** The largest quota that is used up. */
 const usesMost = 120;
@@ -72,14 +72,6 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       await claimWindow(session, using, last);
     },
   };
-}
-
-/** How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. */
-function fewerRows({ spec }: Model, quota: Quota, { endpoint }: Operation): number | undefined {
-  const does = endpoint && statedValue(endpoint.does);
-  const made = does && (does.verb === 'create' || does.verb === 'upsert') ? does.resource : undefined;
-  const bounds = (statedValue(spec.limits.rows) ?? []).filter(({ of, limit }) => of === made && limit < quota.limit);
-  return bounds.length === 0 ? undefined : Math.min(...bounds.map(({ limit }) => limit));
 }
 
 async function useUp(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
