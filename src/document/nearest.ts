@@ -41,3 +41,8 @@ function distance(a: string, b: string, limit: number): number {
   }
   return last[b.length] ?? limit;
 }
+
+/** The letters and digits of a name, in lower case: `next_cursor` and `nextCursor` are one. */
+export function plainName(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}

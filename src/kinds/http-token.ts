@@ -20,3 +20,8 @@ export function quotedString(text: string): string {
 export function unquoted(inside: string): string {
   return inside.replace(/\\(.)/g, '$1');
 }
+
+/** Whether a media type is JSON (RFC 8259), or of its syntax (RFC 6839 section 3.1), with whatever parameters. */
+export function isJson(type: string): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(type);
+}

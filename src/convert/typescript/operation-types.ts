@@ -1,4 +1,5 @@
 import { standsFor } from '../../kinds/formats/all.ts';
+import { isJson } from '../../kinds/http-token.ts';
 import { pageStyle } from '../../kinds/pages/all.ts';
 import { type Answer, isOfChosen } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
@@ -213,10 +214,6 @@ function bodyOf(answer: Answer, { produces }: Endpoint, types: ResourceTypes): T
 
 function isEmpty({ status }: Answer): boolean {
   return status === '204' || status === '205';
-}
-
-function isJson(media: string): boolean {
-  return /^application\/(json|.*\+json)/i.test(media);
 }
 
 /** The answer that makes a thing shows what it never shows again. */

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { plainName } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
 import { pageStyles } from '../../kinds/pages/all.ts';
 import type { PageStyle } from '../../kinds/pages/kind.ts';
@@ -86,7 +87,7 @@ function isShort(path: string): boolean {
 
 /** Whether a member tells of other pages: a made-up one would lead to a page that is not there. */
 function isOfPages(name: string): boolean {
-  const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  const plain = plainName(name);
   return usualOfPages.has(plain) || /^(?:next|prev)|continuation/.test(plain);
 }
 

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { quotedText, token, unquoted } from '../../kinds/http-token.ts';
+import { isJson, quotedText, token, unquoted } from '../../kinds/http-token.ts';
 
 /** A media type taken apart: `essence` is `type/subtype`, it and the parameters' names in lower case. */
 export interface MediaType {
@@ -43,11 +43,6 @@ export function isXml(type: string): boolean {
   return /^[^;]*[/+]xml\s*(?:;|$)/i.test(type);
 }
 
-/** Whether a media type is JSON (RFC 8259), or of its syntax (RFC 6839 section 3.1), with whatever parameters. */
-export function isOfJson(type: string): boolean {
-  return /^[^;]*[/+]json\s*(?:;|$)/i.test(type);
-}
-
 /** What an answer is sent as, of the media types that are stated for it: a range, such as `*` + `/*`, is none that anything could be sent as. */
 export interface SentTypes {
   /** Of maps and lists, which are written as JSON. */
@@ -63,7 +58,7 @@ export function sentTypes(produces: readonly string[] = []): SentTypes {
   const types = produces.filter((type) => !isRange(type));
   const jsonInRange = produces.some((type) => isRange(type) && matchesRange(json.essence, type)) ? json.essence : undefined;
   const first = types[0] ?? concreteOf(produces[0] ?? json.essence);
-  return { structured: types.find(isOfJson) ?? jsonInRange ?? first, other: first, isChoice: types.length > 1 };
+  return { structured: types.find(isJson) ?? jsonInRange ?? first, other: first, isChoice: types.length > 1 };
 }
 
 const isRange = (type: string): boolean => type.includes('*');
@@ -117,8 +112,6 @@ function inRange(accept: string, produces: readonly string[]): string | undefine
   const ranges = produces.filter(isRange);
   if (ranges.length === 0) return undefined;
   const accepted = negotiator(accept).mediaTypes();
-  const range = ranges.find((one) =>
-    accepted.some((type) => matchesRange(type, one) || matchesRange(type.replace('*', 'x'), one)),
-  );
+  const range = ranges.find((one) => accepted.some((type) => matchesRange(type, one)));
   return range === undefined ? undefined : concreteOf(range);
 }

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { standsFor } from '../../kinds/formats/all.ts';
+import { isJson } from '../../kinds/http-token.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -17,7 +18,7 @@ import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { warn } from '../exchange/warn.ts';
 import type { Reply } from '../http/call.ts';
 import { toJson } from '../http/json.ts';
-import { compileAccept, isOfJson, isXml, type Negotiate, type SentTypes, sentTypes } from '../http/media-type.ts';
+import { compileAccept, isXml, type Negotiate, type SentTypes, sentTypes } from '../http/media-type.ts';
 import { headerText } from '../http/send.ts';
 import { compileXmlWriting, type WriteXml } from '../http/xml-write.ts';
 import type { PageTold, Rows } from '../resources/stand-in.ts';
@@ -116,7 +117,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const xml =
     compilation.standIn && isStated(answer.shape) ? compileXmlAnswer(answer.shape.value, endpoint, compilation) : undefined;
   // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
-  const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !isOfJson(types.other);
+  const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !isJson(types.other);
   return {
     status,
     holds: answer.if && compilation.expression(answer.if, operation),
@@ -221,7 +222,7 @@ function typeFor(exchange: Exchange, types: SentTypes, value: Value): string {
   const isStructured = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
   if (!types.isChoice) return isStructured ? types.structured : types.other;
   const chosen = exchange.plan.negotiate(String(exchange.call.headers.accept ?? ''));
-  if (chosen !== undefined && isOfJson(chosen)) return chosen;
+  if (chosen !== undefined && isJson(chosen)) return chosen;
   if (isStructured) return types.structured;
   return chosen === undefined || isXml(chosen) ? types.other : chosen;
 }
@@ -229,7 +230,7 @@ function typeFor(exchange: Exchange, types: SentTypes, value: Value): string {
 /** A value in the media type of an answer: JSON, or a text or bytes as they are. */
 export function encodeReply(status: number, headers: Record<string, string>, value: Value, contentType: string): Reply {
   const out = { 'content-type': contentType, ...headers };
-  if (contentType === 'application/json' || isOfJson(contentType)) return { status, headers: out, body: toJson(value ?? null) };
+  if (contentType === 'application/json' || isJson(contentType)) return { status, headers: out, body: toJson(value ?? null) };
   if (value instanceof Uint8Array) return { status, headers: out, body: value };
   return { status, headers: out, body: typeof value === 'string' ? value : toJson(value ?? null) };
 }

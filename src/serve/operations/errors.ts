@@ -1,6 +1,7 @@
 /** The refusals of an operation in their stated shape, of which the first thing that was sent is named first. */
 
 import { pathOf } from '../../document/pointer.ts';
+import { isJson } from '../../kinds/http-token.ts';
 import { type ErrorCondition, generalCondition, narrowerOf, ownAnswer } from '../../parts/conditions.ts';
 import { compileMessage, type ErrorCode, type ErrorRule, type Errors, tellsViolation, writtenPath } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -138,7 +139,7 @@ function typesOf(operation: Operation | undefined): ReadonlyMap<string, string> 
   const answers = operation?.endpoint ? (statedValue(operation.endpoint.response) ?? []) : [];
   return new Map(
     answers.flatMap(({ status, produces = [] }) => {
-      const type = produces.find((one) => /^application\/(?:[\w.-]+\+)?json$/i.test(one));
+      const type = produces.find(isJson);
       return type === undefined ? [] : [[status.toUpperCase(), type] as const];
     }),
   );

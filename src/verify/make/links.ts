@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { plainName } from '../../document/nearest.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -37,20 +38,16 @@ function linkedShape(model: Model, endpoint: Endpoint, shape: Shape): Shape {
 
 /** The resource that a member is called after, where rows of it can be made and its identifier is of the member's type. */
 function linkOf(model: Model, name: string, shape: JsonMap): string | undefined {
-  const word = plain(name.replace(/[_-]?(?:id|uuid|ref)$/i, ''));
+  const word = plainName(name.replace(/[_-]?(?:id|uuid|ref)$/i, ''));
   if (word === '' || shape.enum !== undefined) return undefined;
   const found = entriesOf(model.spec.resources.all).find(([resource, { identifier }]) => {
     const isMade = statedValue(identifier) !== undefined && model.endpointsThat('create', resource).length > 0;
-    return isMade && plain(resource) === word;
+    return isMade && plainName(resource) === word;
   });
   if (!found) return undefined;
   const [resource, { fields }] = found;
   const own = entryOf(fields, model.identifierField(resource));
   return own && statedValue(own.shape)?.type === shape.type ? resource : undefined;
-}
-
-function plain(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
 /**

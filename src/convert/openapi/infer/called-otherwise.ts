@@ -1,9 +1,10 @@
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
 import { pathParts, wordsOfName } from './paths.ts';
-import { listIn, plainName, type ShownRow } from './rows.ts';
+import { listIn, type ShownRow } from './rows.ts';
 import type { ShapeProperties } from './shapes.ts';
 
 /** A thing whose path calls it otherwise than its fields do, and the field that is meant. */

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { envelopeLike, envelopeMembers } from '../../../kinds/envelopes/all.ts';
@@ -29,7 +30,7 @@ import {
 import { isAlike, namedAlikeLeast } from './memberships.ts';
 import { pageStyleLinked, pageStyleOf } from './page-parameters.ts';
 import { pathParts, singular, wordsOfName } from './paths.ts';
-import { documentFields, isAnyMap, type ListOf, listIn, plainName } from './rows.ts';
+import { documentFields, isAnyMap, type ListOf, listIn } from './rows.ts';
 
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
 export const listEnvelope: InferenceRule = {

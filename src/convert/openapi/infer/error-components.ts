@@ -1,8 +1,9 @@
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, type OpenMap } from '../../../document/values.ts';
 import { endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
-import { plainName } from './rows.ts';
+
 import { wordsOf } from './shapes.ts';
 
 /** The shape of errors that a source has although none of its operations says that it fails. */

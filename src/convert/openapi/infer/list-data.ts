@@ -1,9 +1,10 @@
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { InferenceContext } from './context.ts';
-import { type ListOf, plainName } from './rows.ts';
+import type { ListOf } from './rows.ts';
 import type { ShapeProperties } from './shapes.ts';
 
 /** The words of pagination that the members of an answer stand for; `inside` = those which stand in a map of it, as `links.next` does. */

@@ -1,10 +1,10 @@
+import { plainName } from '../../../document/nearest.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { inOnePiece, pageStyles } from '../../../kinds/pages/all.ts';
 import type { AskedFor, PageStyle } from '../../../kinds/pages/kind.ts';
 import type { SourceOperation, SourceParameter } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
-import { plainName } from './rows.ts';
 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {

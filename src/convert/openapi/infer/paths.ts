@@ -1,4 +1,5 @@
-import { isJson, type SourceOperation } from '../read/operation.ts';
+import { isJson } from '../../../kinds/http-token.ts';
+import type { SourceOperation } from '../read/operation.ts';
 
 /** A path as it is read for what it is about. */
 export interface PathParts {

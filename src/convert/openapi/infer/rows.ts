@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { isMap } from '../../../document/values.ts';
 import { wordsOfName } from './paths.ts';
 import type { ShapeProperties, Written } from './shapes.ts';
@@ -192,11 +193,6 @@ function isThing(written: Written, shape: Json, seen = new Set<string>()): boole
   }
   const union = written.alternativesOf(shape);
   return union ? union.some((one) => isThing(written, one, seen)) : written.propertiesOf(shape) !== undefined;
-}
-
-/** The letters and digits of a name, in lower case: `next_cursor` and `nextCursor` are one. */
-export function plainName(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
 /** Whether a map of the document has this shape for one of its fields. */

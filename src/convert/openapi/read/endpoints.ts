@@ -1,16 +1,9 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { isJson } from '../../../kinds/http-token.ts';
 import type { Trail } from './evidence.ts';
-import {
-  type Content,
-  isJson,
-  isStream,
-  mainContent,
-  type Response,
-  type SourceOperation,
-  type SourceParameter,
-} from './operation.ts';
+import { type Content, isStream, mainContent, type Response, type SourceOperation, type SourceParameter } from './operation.ts';
 import { type At, type MapAt, madeOrNew, type SourceReader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 

@@ -1,5 +1,6 @@
 import type { Pointer } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
+import { isJson } from '../../../kinds/http-token.ts';
 import type { At, MapAt, SourceReader } from './reader.ts';
 
 /** One operation of a source, in the form of OpenAPI 3 whatever it was written in. */
@@ -64,11 +65,6 @@ interface Header {
 export function mainContent(content: readonly Content[]): Content | undefined {
   const described = content.filter(({ schema }) => isMap(schema.value) || typeof schema.value === 'boolean');
   return described.find(({ type }) => isJson(type)) ?? described[0] ?? content[0];
-}
-
-/** Whether a media type is one of JSON (RFC 6839 section 3.1). */
-export function isJson(type: string): boolean {
-  return /^(?:application|text)\/(?:[^;]*\+)?json\s*(?:;|$)/i.test(type);
 }
 
 /** Whether a media type is one of streams: server-sent events, or a value of JSON on each line. */

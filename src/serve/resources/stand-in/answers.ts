@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { below } from '../../../document/pointer.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Effect } from '../../../parts/effects.ts';
@@ -143,10 +144,9 @@ function calledOtherwise(
   samples: Samples,
 ): readonly (readonly [string, string])[] {
   const fields = Object.keys(samples.membersOf({ resource }));
-  const plain = (name: string) => name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
   return Object.keys(members).flatMap((name) => {
     if (fields.includes(name)) return [];
-    const alike = fields.filter((field) => plain(field) === plain(name) && !Object.hasOwn(members, field));
+    const alike = fields.filter((field) => plainName(field) === plainName(name) && !Object.hasOwn(members, field));
     return alike.length === 1 ? [[name, alike[0] as string] as const] : [];
   });
 }

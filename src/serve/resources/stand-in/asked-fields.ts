@@ -1,5 +1,6 @@
 /** What a creation is asked beside its body: fields in its query, a thing to copy, and a key of idempotency. */
 
+import { plainName } from '../../../document/nearest.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -15,9 +16,9 @@ import type { AskedFields, CopiedFrom, UsualKey } from '../stand-in.ts';
  * `POST /boxes/create?name=a`), and of a file that is sent, its name, size and media type.
  */
 export function compileAskedFields({ parameters }: Endpoint, { fields }: RowModel, samples: Samples): AskedFields {
-  const fieldCalled = new Map([...fields.keys()].map((name) => [plain(name), name]));
+  const fieldCalled = new Map([...fields.keys()].map((name) => [plainName(name), name]));
   const queries = entriesOf(parameters).flatMap(([, { name, in: place }]): [string, string][] => {
-    const field = place === 'query' ? fieldCalled.get(plain(name)) : undefined;
+    const field = place === 'query' ? fieldCalled.get(plainName(name)) : undefined;
     return field === undefined ? [] : [[name, field]];
   });
   const ofFiles = [...fields.keys()].flatMap((name): [string, (file: WireFile) => Value][] => {
@@ -46,10 +47,6 @@ const fileFields: readonly { readonly named: RegExp; readonly tell: (file: WireF
   { named: /^(?:bytes|(?:file_?|content_?)?(?:size|length)|size_?(?:in_?)?bytes)$/i, tell: ({ bytes }) => bytes.length },
   { named: /^(?:mime_?type|content_?type|media_?type)$/i, tell: ({ type }) => type },
 ];
-
-function plain(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
-}
 
 /**
  * Compiles what a creation copies whose path names a thing of the same kind (`POST /things/{id}/copy`, or `POST /things/{id}` that

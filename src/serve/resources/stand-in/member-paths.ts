@@ -1,5 +1,6 @@
 /** Members of a thing that have a path of their own. */
 
+import { plainName } from '../../../document/nearest.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -54,7 +55,3 @@ function nextOf(method: string, before: Value, request: Value): Value {
 const changing = /^(?:edit|update|set|change)$/i;
 /** A body that is for one word has hardly another beside it. */
 const wordsMost = 2;
-
-function plainName(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
-}

@@ -1,6 +1,7 @@
 /** Things that are named where rows show them whole, and parents that a row names itself. */
 
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { isSame } from '../../../document/values.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Shape } from '../../../parts/shape.ts';
@@ -57,7 +58,7 @@ export function withShownParents(sampling: Sampling, model: RowModel, fields: Fi
 
 /** `project_gid`, `projectId` and `project` are one: the word for a parent, however it is written. */
 function parentWord(name: string): string {
-  const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  const plain = plainName(name);
   return plain.replace(/(?<=.)(?:gid|uuid|id)$/, '');
 }
 

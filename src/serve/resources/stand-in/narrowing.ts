@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -242,11 +243,11 @@ function placesOf({ members: fields, identifier, isAny }: NarrowedThings, sample
   const own = new Map<string, RowPlace>();
   const inner = new Map<string, RowPlace[]>();
   for (const [name, shape] of fields) {
-    own.set(plain(name), (row) => [row[name]]);
+    own.set(plainName(name), (row) => [row[name]]);
     const members: Readonly<Record<string, Json>> = shape && isPlainMap(shape) ? samples.membersOf(shape) : {};
     for (const member of Object.keys(members)) {
       const place: RowPlace = (row) => [isFields(row[name]) ? row[name][member] : undefined];
-      inner.set(plain(member), [...(inner.get(plain(member)) ?? []), place]);
+      inner.set(plainName(member), [...(inner.get(plainName(member)) ?? []), place]);
     }
   }
   const at = (name: string): RowPlace | undefined => {
@@ -255,7 +256,7 @@ function placesOf({ members: fields, identifier, isAny }: NarrowedThings, sample
   };
   return {
     find(name) {
-      const word = plain(name);
+      const word = plainName(name);
       if (word === '') return undefined;
       // Things of which nothing is known have whatever is sent.
       if (isAny && !own.has(word)) return (row) => [row[name]];
@@ -270,10 +271,6 @@ function placesOf({ members: fields, identifier, isAny }: NarrowedThings, sample
       );
     },
   };
-}
-
-function plain(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
 /** What a value is compared by: itself, what a list holds, and of a thing its identifier and its name. */

@@ -1,6 +1,7 @@
 /** Lists of which only the shapes are known: how they are narrowed and cut into pages, by the query or by a body. */
 
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import { type AskedFor, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
@@ -77,7 +78,7 @@ interface AskedMember {
 
 /** The style of pages that these members of a request speak of, with their names; in one piece where they speak of none. */
 function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagination {
-  const named = (names: ReadonlySet<string>) => asked.find(({ name }) => names.has(plainOf(name)));
+  const named = (names: ReadonlySet<string>) => asked.find(({ name }) => names.has(plainName(name)));
   const shapeOf = (name: string): Shape => samples.whole(asked.find((one) => one.name === name)?.shape ?? {});
   const told: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
@@ -86,8 +87,8 @@ function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagin
     takesText: (name) => shapeOf(name).type === 'string',
     startsAtNought: (name) => shapeOf(name).default === 0 || shapeOf(name).minimum === 0,
     counts: (names) => {
-      const own = asked.find(({ name }) => names.includes(plainOf(name)) && shapeOf(name).type === 'integer')?.name;
-      return asked.some(({ name }) => name !== own && sizes.has(plainOf(name))) ? own : undefined;
+      const own = asked.find(({ name }) => names.includes(plainName(name)) && shapeOf(name).type === 'integer')?.name;
+      return asked.some(({ name }) => name !== own && sizes.has(plainName(name))) ? own : undefined;
     },
   };
   const size = named(sizes);
@@ -169,10 +170,6 @@ function nameOf(row: Value): string | undefined {
 
 function isName(value: Value): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
-}
-
-function plainOf(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What members and header fields of an answer say of its page. */
 
 import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Answer } from '../../../parts/answers.ts';
@@ -65,7 +66,7 @@ function membersIn(shape: Shape, samples: Samples, place: Place): readonly TellM
 }
 
 function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samples, place: Place): TellMember | undefined {
-  const plain = plainOf(name);
+  const plain = plainName(name);
   const inner = samples.membersOf(shape);
   const link = Object.keys(inner).find((one) => /^(?:href|ur[il]|link)$/i.test(one));
   const way = wayOf(plain, shape, place, samples);
@@ -100,7 +101,7 @@ function mapOf(
   isMeant: (own: Value | undefined) => boolean = () => true,
 ): TellMember | undefined {
   if (place.depth >= depthMost) return undefined;
-  const told = membersIn(shape, samples, { depth: place.depth + 1, isLinks: place.isLinks || plainOf(name) === 'links' });
+  const told = membersIn(shape, samples, { depth: place.depth + 1, isLinks: place.isLinks || plainName(name) === 'links' });
   if (told.length === 0) return undefined;
   return (holder, page) => {
     const own = holder[name];
@@ -192,10 +193,6 @@ function relatedLinks(plain: string, shape: Shape, samples: Samples): ((page: Pa
     ];
     return all.flatMap(([rel, at]) => (at === null ? [] : [{ rel, [address]: at }]));
   };
-}
-
-function plainOf(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
 /** What a member or a header says of a page by a number or a flag; nothing where that is not known. */

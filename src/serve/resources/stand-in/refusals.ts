@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import { isJson } from '../../../kinds/http-token.ts';
 import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated } from '../../../parts/fact.ts';
@@ -36,7 +37,7 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
   };
   const isProblem = (shape: Shape) => Object.hasOwn(sampling.samples.membersOf(shape), 'detail');
   const mediaOf = (shape: Shape): string => {
-    const json = (endpoint?.produces ?? []).filter((type) => type === 'application/json' || type.endsWith('+json'));
+    const json = (endpoint?.produces ?? []).filter(isJson);
     return (
       (isProblem(shape)
         ? json.find((type) => type.endsWith('problem+json'))
