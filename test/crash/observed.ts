@@ -5,13 +5,14 @@ import { type Journal, type Listed, observedOf } from './journal.ts';
 import type { Observed, Quiet, Resource } from './records.ts';
 import type { Line } from './server.ts';
 
-/** How late the clock may be, under the load of a machine that does other things too. */
+/** How long nothing may happen that is still to come, under the load of a machine that does other things too. */
 const lateMs = 30_000;
 
 /** Lists everything, again and again until the server is quiet, and has each list looked at. @returns the last one */
 export async function observe(journal: Journal, line: Line, chance: Chance, quiet: Quiet): Promise<Observed> {
   const { history } = journal;
-  const untilMs = Date.now() + lateMs;
+  let untilMs = Date.now() + lateMs;
+  let left = Number.POSITIVE_INFINITY;
   for (;;) {
     const atMs = Date.now();
     const known = { ...history.seen, account: new Map(history.seen.account) };
@@ -23,6 +24,9 @@ export async function observe(journal: Journal, line: Line, chance: Chance, quie
     // What was looked at stands in the journal.
     const observed = journal.last as Observed;
     if (late.length + untold.length === 0 || isOver || history.violations.length > 0) return observed;
+    // As long as it goes on it is slow, and not stuck.
+    if (late.length + untold.length < left) untilMs = Date.now() + lateMs;
+    left = Math.min(left, late.length + untold.length);
     await delay(10);
   }
 }
