@@ -165,7 +165,7 @@ const faults: readonly Fault[] = [
     'resources/unique',
     lets('taken', 201, { id: 'bk_0', name: 'x' }),
     'allowed values book.name',
-    /unique/,
+    /sent twice/,
   ],
   ['a reference to nothing is taken', 'resources/references', lets('no_book', 201), 'types note.book', /reference/],
   ['what is referred to can be deleted', 'resources/references', lets('held', 204), 'types note.book', /restrict/],

@@ -52,7 +52,23 @@ async function reasons(served: string, only: string): Promise<string[]> {
 test('what is unique in some states alone is free once a row is in another', async () => {
   assert.deepEqual(await reasons(shed, 'errors/taken again'), []);
   const served = shed.replace("['asked', 'out']", "['asked', 'out', 'back']");
-  assert.deepEqual(await reasons(served, 'errors/taken again'), ['conditions: taken, freed']);
+  assert.deepEqual(await reasons(served, 'errors/taken again'), [
+    'conditions: taken, freed',
+    'allowed values: loan.tool, tool, free once it is back',
+  ]);
+});
+
+test('that rows are unique in some states alone is held once each other state was seen to free what they had', async () => {
+  const stand = await openStand(shed);
+  try {
+    const { facts } = await stand.verify({ only: ['resources/unique'] });
+    const fact = facts.find(({ kind, subject }) => kind === 'allowed values' && subject === 'loan.tool');
+    const missing = fact?.evidence?.looks.filter(({ isMet }) => !isMet).map(({ name }) => name);
+    assert.deepEqual(missing, ['tool, free once it is back', 'tool, free once it is forgotten']);
+    assert.equal(fact?.verdict, 'partly');
+  } finally {
+    await stand.close();
+  }
 });
 
 test('a row that has left its state is not taken further by the clock', async () => {

@@ -1,8 +1,9 @@
+import type { JsonMap } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
-import { entriesOf } from '../fact.ts';
+import { entriesOf, entryOf } from '../fact.ts';
 import type { Resource } from '../resources.ts';
 import { type CarriedField, type Carry, isMembers, mergeJson, type OlderPlace, put, type ResourceCarry } from './carry.ts';
-import { atMember, carryInside, type InnerCarries, inTurn } from './carry-shape.ts';
+import { atMember, carryInside, type InnerCarries, inTurn, listOrShown } from './carry-shape.ts';
 import type { ChangeValues } from './change-values.ts';
 import { insideOf, newName } from './earlier-resources.ts';
 
@@ -186,7 +187,9 @@ function trace(
   const traced: Traced[] = entriesOf(newest.fields).map(([field]) => start(field, field, top, undefined));
   const reach = (line: Traced, level: number) => {
     if (line.level <= level || line.older === undefined) return;
-    const carry = inner.carry(resources.shapeOf(name, line.older, level), line.level, level);
+    const shown = inner.carry(resources.shapeOf(name, line.older, level), line.level, level);
+    const sent = sentAs(newest, line.newer);
+    const carry = sent ? listOrShown(inner.carry(sent, line.level, level), shown) : shown;
     if (carry) line.pieces.push(carry);
     if (carry) line.isOrdered = false;
     line.level = level;
@@ -225,6 +228,12 @@ function trace(
   return traced
     .filter(({ newer, older }) => newer !== undefined || older !== undefined)
     .map((line) => compiledLine(line, valued.has(line)));
+}
+
+/** Children are sent as a list, whatever stands around them where they are shown. */
+function sentAs({ fields }: Resource, field: string | undefined): JsonMap | undefined {
+  const children = field === undefined ? undefined : entryOf(fields, field)?.children;
+  return children?.envelope && { type: 'array', items: { resource: children.resource } };
 }
 
 function compiledLine({ newer, older, isMapped, isOrdered, usual, gone, pieces }: Traced, isValue: boolean): CompiledLine {

@@ -55,6 +55,17 @@ export function inTurn(pieces: readonly Carry[]): Carry | undefined {
   };
 }
 
+/** The carrying of a value that is sent as a list and shown with something around it. */
+export function listOrShown(list: Carry | undefined, shown: Carry | undefined): Carry | undefined {
+  if (!list || !shown) return shown ?? list;
+  return {
+    down: (value) => (Array.isArray(value) ? list : shown).down(value),
+    up: (value, before) =>
+      Array.isArray(value) ? list.up(value, Array.isArray(before) ? before : undefined) : shown.up(value, before),
+    place: (path) => (/^\d+$/.test(path[0] ?? '') ? list : shown).place(path),
+  };
+}
+
 function membersCarry(shape: JsonMap, top: number, bottom: number, inner: InnerCarries): Carry | undefined {
   const properties = isPlainMap(shape.properties) ? Object.entries(shape.properties) : [];
   const carries = new Map(

@@ -1,4 +1,4 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -188,7 +188,10 @@ interface BodyOf {
 
 const known = new WeakMap<Model, readonly BodyOf[]>();
 
-/** The members that bodies have at once, and no alternative of which they are part. */
+/** So deep are values looked into: what is in a member, and in the items of a list in it. */
+const depthMost = 4;
+
+/** The members that bodies have, those inside of others too, and no alternative of which they are part. */
 function bodiesOf(model: Model): readonly BodyOf[] {
   const found = known.get(model) ?? model.endpoints.filter((one) => isTaken(model, one)).map((one) => bodyOf(model, one));
   known.set(model, found);
@@ -197,7 +200,10 @@ function bodiesOf(model: Model): readonly BodyOf[] {
 
 function bodyOf(model: Model, endpoint: Endpoint): BodyOf {
   const members = membersSent(model, endpoint, callerOf(model, endpoint) ?? undefined);
-  return { endpoint, members: members.filter(({ path, within, isUnknown }) => path.length === 1 && !within && !isUnknown) };
+  return {
+    endpoint,
+    members: members.filter(({ path, within, isUnknown }) => path.length <= depthMost && !within && !isUnknown),
+  };
 }
 
 function isTaken(model: Model, endpoint: Endpoint): boolean {
@@ -217,29 +223,29 @@ function callerOf(model: Model, endpoint: Endpoint): TrialCaller | undefined | n
 
 function boundsOf(model: Model, endpoint: Endpoint, member: SentMember, kind: string): Obligation[] {
   const { shape, path } = member;
-  const [name = ''] = path;
+  const inner = path.length > 1 ? `${path.slice(1).join('.')} ` : '';
   const isChange = isChanging(endpoint);
   const edges = (member.isImmutable && isChange) || isHandedOn(model, endpoint, member) ? [] : [...edgesOf(shape)];
   const isAt = (one: TrialExchange) => one.endpoint?.key === endpoint.key;
-  const isOf = (one: TrialExchange, { value }: Variant) => isAt(one) && hasMember(one, name, value);
+  const isOf = (one: TrialExchange, { value }: Variant) => isAt(one) && hasMember(one, path, value);
   return [
     ...edges
       .filter((edge) => member.fact(edge.kind).kind === kind)
       .map((edge) => ({
-        name: `${edge.label}, taken at ${endpoint.key}`,
+        name: `${inner}${edge.label}, taken at ${endpoint.key}`,
         isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isDone(one) && isOf(one, edge)),
       })),
     ...breaksHeld(model, endpoint, shape)
       .filter((broken) => member.fact(broken.kind).kind === kind)
       .map((broken) => ({
-        name: `${broken.label}, refused at ${endpoint.key}`,
+        name: `${inner}${broken.label}, refused at ${endpoint.key}`,
         isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isRefused(one) && isOf(one, broken)),
       })),
     ...(member.isNeeded && member.fact('required flags').kind === kind
       ? [
           {
-            name: `left out, refused at ${endpoint.key}`,
-            isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isRefused(one) && isAt(one) && !hasMember(one, name)),
+            name: `${inner}left out, refused at ${endpoint.key}`,
+            isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isRefused(one) && isAt(one) && !hasMember(one, path)),
           },
         ]
       : []),
@@ -256,8 +262,11 @@ function isRefused({ status }: TrialExchange): boolean {
 }
 
 /** Whether a body has a member, of this value where one is meant. */
-function hasMember({ sent }: TrialExchange, name: string, value?: Json): boolean {
-  const { json } = sent;
-  if (!isMap(json) || !Object.hasOwn(json, name)) return false;
-  return value === undefined || isSame(json[name], value);
+function hasMember({ sent }: TrialExchange, path: readonly string[], value?: Json): boolean {
+  let at: Json | undefined = sent.json;
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false;
+    at = (at as JsonMap)[name];
+  }
+  return value === undefined || (at !== undefined && isSame(at, value));
 }

@@ -15,6 +15,7 @@ import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import { isNeverNull } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
+import { freedLooks } from '../trials/errors/taken-again.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/field-rules.ts';
 import { closedPlaces, otherNotTaken, unstatedRefused } from '../trials/resources/fixed.ts';
 import { afterRefusal } from '../trials/resources/identifiers.ts';
@@ -22,6 +23,7 @@ import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.
 import { firedStates, statesCounted, wordsRead } from '../trials/resources/rows-counted.ts';
 import { hiddenLater, pagedLists } from '../trials/resources/shown-later.ts';
 import { hiddenAt, hidingEndpoints } from '../trials/resources/shown-to.ts';
+import { sentTwice } from '../trials/resources/unique.ts';
 import { saidInForms } from '../values/forms.ts';
 import { breaksOf } from '../values/variants.ts';
 import { looksAtBounds, looksAtChanges } from './looks-at-changes.ts';
@@ -42,6 +44,7 @@ export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
       ...derivedLooks(model, resource, field),
       ...countedLooks(model, resource, field),
       ...ruleLooks(model, resource, field),
+      ...uniqueLooks(model, resource, field),
       ...childrenLooks(model, resource, field),
       ...broughtBackLooks(model, resource, field),
       ...looksAtChanges(model, resource, field),
@@ -155,6 +158,16 @@ function ruleLooks(model: Model, resource: Resource, field: Field): Obligation[]
         claim.reason === `${rule.name}, refused` && exchanges.some(({ endpoint }) => endpoint?.key === key),
     })),
   );
+}
+
+/** What is unique was sent twice, and is free again in each state in which it need not be unique. */
+function uniqueLooks(model: Model, resource: Resource, field: Field): Obligation[] {
+  const making = ['create', 'upsert'].flatMap((verb) => model.endpointsThat(verb, resource.name));
+  if (making.every(({ exists }) => exists)) return [];
+  return resource.unique
+    .filter(({ fields }) => fields.at(-1) === field.name)
+    .flatMap((rule) => [sentTwice(rule), ...freedLooks(model, resource, rule)])
+    .map((look) => looksFor(look));
 }
 
 /** What is counted was seen to be the next, after a refusal too, and the first within something else. */

@@ -130,7 +130,7 @@ function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc
     const isEnough = Object.keys(model).length >= least;
     if (!isNeeded && isEnough && (style === 'plain' || depth >= depthMax)) continue;
     try {
-      const shapeOfIt = isMap(inner) ? inner : {};
+      const shapeOfIt = style === 'whole' ? filled(isMap(inner) ? inner : {}) : isMap(inner) ? inner : {};
       const values = arbitraryValuesOf(spec, shapeOfIt, style === 'whole' ? insideWhole(isNeeded) : style, depth + 1);
       model[name] = style === 'whole' ? butDefault(shapeOfIt, values) : values;
     } catch (error) {
@@ -141,6 +141,12 @@ function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc
     (name) => style === 'whole' || required.includes(name) || Object.keys(model).length <= least,
   );
   return fitting(fc.record(model, { requiredKeys: needed, noNullPrototype: true }), (map) => Object.keys(map).length >= least);
+}
+
+/** A list with something in it, where it may have: what its items have to be is seen of one that is there. */
+function filled(shape: JsonMap): JsonMap {
+  const { type, minItems, maxItems } = shape;
+  return type === 'array' && !minItems && maxItems !== 0 ? { ...shape, minItems: 1 } : shape;
 }
 
 /** Another value than the default, where one is found: what goes back to its default is seen then. */

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { isMap, jsonTypeOf } from '../../document/values.ts';
+import { jsonTypeOf } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { conjunctionWord, isUnion } from '../../parts/shapes/keywords.ts';
+import { itemsMost, itemsOf } from './items.ts';
 import { boundsOf } from './scalars.ts';
 
 /** Values at the edges of a shape, each of which it admits: every allowed one, the bounds, null. */
@@ -188,35 +189,39 @@ function typesOf(shape: JsonMap): string[] {
   return Array.isArray(type) ? type.map(String) : [];
 }
 
-/** A list with as few items as may be, and with as many, where any words will do. */
-function* listEdges({ minItems, maxItems, items }: JsonMap): Iterable<Variant> {
+/** A list with as few items as may be, and with as many. */
+function* listEdges(shape: JsonMap): Iterable<Variant> {
+  const { minItems, maxItems } = shape;
   if (minItems === undefined || minItems === 0) yield { label: 'of no items', value: [], kind: 'allowed values' };
-  if (typeof maxItems === 'number' && maxItems < 200 && hasPlainItems(items)) yield wordsVariant(maxItems);
+  else if (typeof minItems === 'number') yield* listOf(shape, minItems);
+  if (typeof maxItems === 'number' && maxItems > 0) yield* listOf(shape, maxItems);
 }
 
-function wordsVariant(count: number): Variant {
-  const value = Array.from({ length: count }, (_, at) => `item${at}`);
-  return { label: `of ${count} items`, value, kind: 'allowed values' };
-}
+/** A list that is longer is left out: what its body weighs may be refused before it is read. */
+const lettersMost = 2000;
 
-/** Whether the items of a list may be any short words. */
-function hasPlainItems(items: Json | undefined): boolean {
-  if (!isMap(items) || items.type !== 'string') return false;
-  const { minLength = 0, maxLength = 10 } = items;
-  const isFree = items.enum === undefined && items.format === undefined && items.pattern === undefined;
-  return isFree && Number(minLength) <= 5 && Number(maxLength) >= 7;
+/** A list of so many items; none where there are not so many that differ and they have to. */
+function* listOf({ items, uniqueItems }: JsonMap, count: number): Iterable<Variant> {
+  const found = count > itemsMost ? [] : itemsOf(items, count);
+  const isEnough = found.length === count || (found.length > 0 && uniqueItems !== true);
+  const value = Array.from({ length: count }, (_, at) => found[at % found.length] ?? null);
+  if (!isEnough || JSON.stringify(value).length > lettersMost) return;
+  yield { label: `of ${count} ${count === 1 ? 'item' : 'items'}`, value, kind: 'allowed values' };
 }
 
 /** Lists that are too short, too long, or hold something twice. */
 function* listBreaks(shape: JsonMap): Iterable<Variant> {
-  const { minItems, maxItems, items } = shape;
+  const { minItems, maxItems, items, uniqueItems } = shape;
   const kind = 'allowed values';
-  const isPlain = hasPlainItems(items);
-  if (typeof minItems === 'number' && minItems === 1) yield { label: 'of no items', value: [], kind };
-  if (typeof maxItems === 'number' && maxItems < 200 && isPlain) yield wordsVariant(maxItems + 1);
-  const first = isMap(items) && Array.isArray(items.enum) ? items.enum[0] : undefined;
-  if (shape.uniqueItems === true && first !== undefined) yield { label: 'of one item twice', value: [first, first], kind };
-  if (shape.uniqueItems === true && isPlain) yield { label: 'of one item twice', value: ['twice', 'twice'], kind };
+  if (minItems === 1) yield { label: 'of no items', value: [], kind };
+  else if (typeof minItems === 'number' && minItems > 1) yield* listOf(shape, minItems - 1);
+  if (typeof maxItems === 'number') yield* listOf(shape, maxItems + 1);
+  const [twice, ...others] = itemsOf(items, 3);
+  if (uniqueItems !== true || twice === undefined) return;
+  yield { label: 'of one item twice', value: [twice, twice], kind };
+  // Who looks at neighbours alone does not see it.
+  const isRoom = others.length > 1 && (typeof maxItems !== 'number' || maxItems > 3);
+  if (isRoom) yield { label: 'of one item twice, with others between', value: [twice, ...others, twice], kind };
 }
 
 /** One value that is just inside or just outside of what a shape admits, and the kind of fact that says so. */

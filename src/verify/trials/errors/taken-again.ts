@@ -16,6 +16,7 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowsShown, rowWith, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
+import { uniqueFact } from '../resources/unique.ts';
 
 /** A row that has to be unique in some states alone keeps its values from others in these, and is not let back into one of them once another has them. */
 export const takenAgain: Trial = {
@@ -65,17 +66,41 @@ type Freed = Pick<Again, 'resource' | 'machine' | 'rule'>;
 const freedMost = 6;
 
 function* freedCases(model: Model, { resource, machine, rule }: Freed): Iterable<Case> {
-  const [endpoint] = model.endpointsThat('create', resource.name);
-  const code = endpoint && model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
-  const free = statesOf(machine).filter((state) => isUniqueIn(model, machine, rule, state) === false);
-  if (code === undefined || machine.initial.some(({ state }) => isUniqueIn(model, machine, rule, state) !== true)) return;
-  for (const state of free.slice(0, freedMost)) {
+  const code = takenCode(model, resource);
+  if (code === undefined) return;
+  for (const state of statesFreed(model, { resource, machine, rule })) {
     yield {
       name: `${resource.name} after one that is ${state}, by ${rule.fields.join(' and ')}`,
-      facts: [{ kind: 'conditions', subject: code }],
+      facts: [{ kind: 'conditions', subject: code }, uniqueFact(resource.name, rule.fields)],
       run: (session) => takeFreed(session, { resource, machine, rule }, state, code),
     };
   }
+}
+
+/** The code which says that a row of a resource is there already; nothing where nobody makes one. */
+function takenCode(model: Model, { name }: Resource): string | undefined {
+  const [endpoint] = model.endpointsThat('create', name);
+  return endpoint && model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
+}
+
+/** The states in which a row that was unique as it was made no longer has to be, and is tried in. */
+function statesFreed(model: Model, { machine, rule }: Freed): readonly string[] {
+  if (machine.initial.some(({ state }) => isUniqueIn(model, machine, rule, state) !== true)) return [];
+  return statesOf(machine)
+    .filter((state) => isUniqueIn(model, machine, rule, state) === false)
+    .slice(0, freedMost);
+}
+
+/** By the reasons of their claims, what has to be seen of a rule that rows are unique in some states alone: what they had is free in each other one. */
+export function freedLooks(model: Model, resource: Resource, rule: Unique): readonly string[] {
+  if (takenCode(model, resource) === undefined) return [];
+  return machinesOf(model.spec.states, resource.name).flatMap((machine) =>
+    statesFreed(model, { resource, machine, rule }).map((state) => freedIn(rule, state)),
+  );
+}
+
+function freedIn({ fields }: Unique, state: string): string {
+  return `${fields.join(' and ')}, free once it is ${state}`;
 }
 
 /** What a row in such a state had is there for another. */
@@ -88,23 +113,20 @@ async function takeFreed(session: Session, { resource, machine, rule }: Freed, s
   session.need(made !== undefined, `rows of ${name} are given, not made`);
   const before = (await lookAt(session, row)).done;
   const done = await session.send(await session.creation(name, { body: values, caller: row.caller }));
-  session.claim({
-    fact: { kind: 'conditions', subject: code },
-    reason: 'freed',
-    at: rule.at,
-    of: [done, made, before] as const,
-    judge(exchange: TrialExchange, creation: TrialExchange, was: TrialExchange): Judgement {
-      const old = rowWith(model, was, idIn(model, creation));
-      if (old?.[machine.field] !== state || !isDone(creation)) return moot('it was in another state');
-      if (isDone(exchange)) return undefined;
-      return model.refusals.codeIn(exchange) === code
-        ? {
-            promised: `the ${rule.fields.join(' and ')} of a ${name} that is ${state} can be taken`,
-            seen: `${exchange.status} ${code}`,
-          }
-        : moot('something else stood in its way');
-    },
-  });
+  const judge = (exchange: TrialExchange, creation: TrialExchange, was: TrialExchange): Judgement => {
+    const old = rowWith(model, was, idIn(model, creation));
+    if (old?.[machine.field] !== state || !isDone(creation)) return moot('it was in another state');
+    if (isDone(exchange)) return undefined;
+    return model.refusals.codeIn(exchange) === code
+      ? {
+          promised: `the ${rule.fields.join(' and ')} of a ${name} that is ${state} can be taken`,
+          seen: `${exchange.status} ${code}`,
+        }
+      : moot('something else stood in its way');
+  };
+  const of = [done, made, before] as const;
+  session.claim({ fact: { kind: 'conditions', subject: code }, reason: 'freed', at: rule.at, of, judge });
+  session.claim({ fact: uniqueFact(name, rule.fields), reason: freedIn(rule, state), at: rule.at, of, judge });
 }
 
 /** Whether a row has to be unique in a state; nothing where that depends on more than its state. */

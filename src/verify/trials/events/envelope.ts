@@ -176,7 +176,8 @@ function dataFlaw(model: Model, kind: EventKind, payload: Json, change: Observed
     // What refers to a whole row is held to its shape alone.
     if (['next', 'resource'].includes(expression.source.trim())) continue;
     const evaluated = model.expressions.evaluate(expression, change.operation.name, knownOf(model, kind, change, item));
-    if (typeof evaluated === 'string' || isSame(evaluated.value, payload[name])) continue;
+    // Null counts as absent, in a payload too.
+    if (typeof evaluated === 'string' || isSame(evaluated.value ?? null, payload[name] ?? null)) continue;
     return { promised: `${name} is \`${expression.source}\`: ${oneLine(evaluated.value)}`, seen: oneLine(payload[name]) };
   }
   return undefined;

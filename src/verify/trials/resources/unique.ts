@@ -76,7 +76,7 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
     by: { when: 'resource.exists' },
     fact: isIdentifier ? { kind: 'identifiers', subject: name } : uniqueFact(name, rule.fields),
     beside: [made],
-    reason: field === undefined ? 'unique' : 'unique, other letters',
+    reason: field === undefined ? sentTwice(rule) : 'unique, other letters',
     ...(isIdentifier ? {} : { at: rule.at }),
     async control() {
       const free = await freshValues(session, resource, rule.fields);
@@ -153,6 +153,11 @@ function setAlike(
   if (exchange.caller?.name !== before.caller?.name) return {};
   const isSet = (name: string) => Object.keys(entryOf(fields, name)?.set ?? {}).length > 0;
   return Object.fromEntries(Object.entries(one).filter(([name]) => isSet(name)));
+}
+
+/** The reason of the claim that values which are there are refused when they are sent once more. */
+export function sentTwice({ fields }: Pick<Unique, 'fields'>): string {
+  return `${fields.join(' and ')}, sent twice`;
 }
 
 /** The fact that says that values are unique: what is allowed of the last of them. */
