@@ -4,6 +4,7 @@ import { leftOutOf, neverShownTo } from '../../parts/left-out.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
+import { roomOf } from '../values/fresh.ts';
 
 /** Whether a caller is not shown a field, in any answer but the first where it is revealed once. */
 export function isHiddenFrom(field: Field, caller: TrialCaller | undefined): boolean {
@@ -51,11 +52,13 @@ export function uniqueFields(spec: Spec, resource: string): string[] {
   const identifier = statedValue(stated.identifier);
   const own = identifier?.generate === 'client' ? [identifier.field] : [];
   const combined = stated.unique.flatMap(({ fields }) => {
-    const free = fields.find((name) => {
+    const free = fields.filter((name) => {
       const field = entryOf(stated.fields, name);
       return field !== undefined && field.ref === undefined && !field.readOnly;
     });
-    return free === undefined ? [] : [free];
+    const rooms = free.map((name) => roomOf(statedValue(entryOf(stated.fields, name)?.shape) ?? {}));
+    // Of several the first that has most values.
+    return free.filter((_name, at) => rooms.indexOf(Math.max(...rooms)) === at);
   });
   return [...new Set([...own, ...combined])];
 }

@@ -7,7 +7,7 @@ import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Fresh, freshText } from '../exchange/symbol.ts';
-import { NoValue } from './scalars.ts';
+import { boundsOf, NoValue } from './scalars.ts';
 import { arbitraryValuesOf } from './values.ts';
 
 /** Of few values there are, one that this run has not had yet is drawn for so often. */
@@ -25,6 +25,8 @@ export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
       if (most >= 30) return new Fresh((draw) => `nf-${Buffer.from(draw.bytes(6)).toString('hex')}@example.com`);
     } else if (most >= 14) return freshText(`nf-${'x'.repeat(Math.max(0, least - 14))}`);
   }
+  const counted = countedFrom(shape);
+  if (counted) return counted;
   const prefix = isText && shape.format === undefined ? prefixFor(shape) : undefined;
   if (prefix !== undefined) return freshText(prefix);
   try {
@@ -41,6 +43,35 @@ export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
     if (error instanceof NoValue) return undefined;
     throw error;
   }
+}
+
+/** Of so many whole numbers and fewer one comes twice before long where they are drawn: each is taken in its turn. */
+const countedMost = 100_000;
+
+const turns = new WeakMap<Shape, number>();
+
+/** Whole numbers between narrow bounds, one after the other, from one that is drawn; nothing for other shapes. */
+function countedFrom(shape: Shape): Fresh | undefined {
+  if (shape.type !== 'integer' || shape.enum !== undefined || shape.const !== undefined) return undefined;
+  const { min, max, step } = boundsOf(shape, 'integer');
+  const first = Math.ceil(min / step);
+  const count = Math.floor(max / step) - first + 1;
+  if (!(count > 0 && count <= countedMost)) return undefined;
+  return new Fresh((draw) => {
+    const turn = turns.get(shape) ?? Buffer.from(draw.bytes(4)).readUInt32BE() % count;
+    turns.set(shape, (turn + 1) % count);
+    return (first + turn) * step;
+  });
+}
+
+/** How many values of a shape there are, as far as that is plain: who has to choose one that is new chooses among the most. */
+export function roomOf(shape: Shape): number {
+  if (shape.const !== undefined) return 1;
+  if (Array.isArray(shape.enum)) return shape.enum.length;
+  if (shape.type === 'boolean') return 2;
+  if (shape.type !== 'integer') return Number.POSITIVE_INFINITY;
+  const { min, max, step } = boundsOf(shape, 'integer');
+  return (max - min) / step + 1;
 }
 
 /** So many values that are drawn of a shape have to differ for one to tell a row from all others. */

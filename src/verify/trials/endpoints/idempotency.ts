@@ -177,7 +177,10 @@ async function sendByAnother(session: Session, endpoint: Endpoint): Promise<void
       const promised = `the key of ${one.caller?.name ?? 'nobody'} says nothing of what ${another.caller?.name ?? 'nobody'} sends`;
       const reused = model.refusals.of('idempotency.reused', model.operationOf(endpoint))?.code.name;
       const isReused = reused !== undefined && model.refusals.codeIn(another) === reused;
-      const isReplayed = isDone(another) && idIn(model, one) !== undefined && isSame(idIn(model, one), idIn(model, another));
+      // One that finds what is there answers whoever sends the same values with it.
+      const isFound = endpoint.exists !== undefined && another.status === 200;
+      const isReplayed =
+        isDone(another) && !isFound && idIn(model, one) !== undefined && isSame(idIn(model, one), idIn(model, another));
       return isReused || isReplayed ? { promised, seen: `${another.status}${briefly(another)}` } : undefined;
     },
   });

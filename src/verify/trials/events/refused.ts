@@ -5,6 +5,7 @@ import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { requestShape } from '../../../parts/payload.ts';
+import { machinesOf, transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -73,11 +74,27 @@ function caseOf(model: Model, operation: Operation): Case {
           control: request,
           of: [ear.opened, acted, heard],
           judge: (opened, act, come) =>
-            silenceShown(silenceJudgement(model, kind, { created: opened, acted: act, heard: come }), isShown),
+            isKept(model, operation, act)
+              ? moot('it is kept, though it is answered with an error')
+              : silenceShown(silenceJudgement(model, kind, { created: opened, acted: act, heard: come }), isShown),
         });
       }
     },
   };
+}
+
+/** Whether what was answered with an error is kept all the same: its target says so. */
+function isKept(model: Model, { endpoint }: Operation, answered: TrialExchange): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  const { states } = model.spec;
+  const targets =
+    effect?.verb === 'transition'
+      ? (transitionNamed(states, effect.resource, effect.transition)?.to ?? [])
+      : effect && 'resource' in effect
+        ? machinesOf(states, effect.resource).flatMap(({ initial }) => initial)
+        : [];
+  const code = model.refusals.codeIn(answered);
+  return targets.some(({ answer }) => answer !== undefined && (code === undefined || answer === code));
 }
 
 /** The request with a list of lists where its body has something else. */

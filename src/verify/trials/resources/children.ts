@@ -3,6 +3,7 @@ import { isMap, isSame } from '../../../document/values.ts';
 import type { Children } from '../../../parts/children.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { followedOf } from '../../../parts/followed.ts';
 import { namesOperation, resourceOfEffect } from '../../../parts/operations.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
@@ -86,7 +87,7 @@ function claimSent(session: Session, family: Family, made: Done<TrialExchange>):
       const sent = isMap(exchange.sent.json) ? exchange.sent.json[field.name] : undefined;
       if (!row || !Array.isArray(sent)) return moot('the row is not shown');
       const shown = childrenShownIn(model, family, row);
-      if (shown?.length !== sent.length)
+      if (!shown || shown.length < sent.length || (shown.length > sent.length && !mayFollow(model, child)))
         return { promised: `${sent.length} ${field.name}`, seen: JSON.stringify(row[field.name] ?? null) };
       const id = row[model.identifierField(resource.name)];
       for (const one of sent.filter(isMap)) {
@@ -99,6 +100,13 @@ function claimSent(session: Session, family: Family, made: Done<TrialExchange>):
       return misplaced(family, shown);
     },
   });
+}
+
+/** Whether children are made by what follows from a change, too, beside those that are sent. */
+function mayFollow({ spec }: Model, { name }: Resource): boolean {
+  return followedOf(spec).some(({ acts }) =>
+    acts.some(({ does, children }) => children === undefined && does?.verb === 'create' && does.resource === name),
+  );
 }
 
 /** Whoever looks again sees the same. */
