@@ -182,12 +182,15 @@ export function compileIdentifiers(resource: string, shape: Shape, examples: rea
     return (_chance, sequence) => (fits(first + sequence - 1) ? first + sequence - 1 : undefined);
   }
   const make = makerOfTexts(resource, shape, examples, fits);
+  // Of a format of which no likeness is made by chance (`2600:3c01::`), a value of it.
+  const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
   return (chance, sequence) => {
     for (let tries = 0; tries < triesMost; tries++) {
       const text = make(chance, sequence);
       if (text !== undefined && fits(text)) return text;
     }
-    return undefined;
+    const made = format?.type === 'string' ? String(format.make(chance)) : '';
+    return made !== '' && fits(made) ? made : undefined;
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { entriesOf, entryOf, statedValue } from '../fact.ts';
-import { identifierParameter } from '../payload.ts';
+import { entryOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
 import { alternativesOf, fitsAll, unionOf, without } from '../shapes/branches.ts';
 import { isPlainMap } from '../source.ts';
@@ -9,6 +8,7 @@ import { Fitting, type Manner, StepBudget } from './fit.ts';
 import { compileIdentifiers, type MakeIdentifier } from './formats.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import { compileListSampler, compileObject } from './members.ts';
+import { isNumberedText, shapeAsNamed } from './named-in-paths.ts';
 import { type Chance, chanceOf, type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
 import { admitsNull, Costs, WholeShapes, withoutNull } from './whole-shape.ts';
 
@@ -63,8 +63,11 @@ export class Samples {
     const field = resource && entryOf(resource.fields, called);
     const known = Object.hasOwn(like, called) ? [like[called] as Json] : [];
     const own = (field && statedValue(field.shape)) ?? { type: 'string' };
-    const shape = this.#whole.of(this.#asNamed(name, own));
+    const named = { spec: this.#spec, resource: name, identifier: called, whole: (one: Shape) => this.#whole.of(one) };
+    const shape = this.#whole.of(shapeAsNamed(named, own));
     const fits = this.fitting.of(shape);
+    const isNumbered = isNumberedText(named, shape, [...examplesIn(shape), ...known]);
+    if (isNumbered && fits('1')) return (_chance, sequence) => String(sequence);
     const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, [...examplesIn(one), ...known], fits));
     return (chance, sequence) => {
       for (const make of makers) {
@@ -73,20 +76,6 @@ export class Samples {
       }
       return undefined;
     };
-  }
-
-  /** An identifier has to fit the parameters of paths that name it, too. */
-  #asNamed(name: string, shape: Shape): Shape {
-    const { type } = this.#whole.of(shape);
-    const asked = entriesOf(this.#spec.endpoints.all).flatMap(([, endpoint]): Shape[] => {
-      const effect = statedValue(endpoint.does);
-      const parameter = effect && 'resource' in effect && effect.resource === name ? identifierParameter(endpoint) : undefined;
-      const stated = parameter === undefined ? undefined : entryOf(endpoint.parameters, parameter);
-      const own = stated && statedValue(stated.shape);
-      return own && this.#whole.of(own).type === type ? [own] : [];
-    });
-    const [first] = asked;
-    return first === undefined ? shape : { ...fitsAll([shape, first]) };
   }
 
   /** The branches of a union, each written out; a shape that is none is its own only one. */

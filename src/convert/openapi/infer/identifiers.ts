@@ -45,7 +45,7 @@ export const identifier: InferenceRule = {
 /** How identifiers are made is only sometimes plain: a required one is the client's, a UUID says so itself, a pattern has a prefix. */
 export const generatedIdentifier: InferenceRule = {
   name: 'generated-identifier',
-  says: 'The client makes an identifier that a creation requires; else a UUID, a number and a pattern with a prefix say how they are made.',
+  says: 'The client makes an identifier that a creation requires; else a UUID, a number, which is a whole one, and a pattern with a prefix say how they are made.',
   infer(context) {
     const { resources, trail } = context;
     const byResource = endpointsByResource(context);
@@ -93,8 +93,10 @@ function howMade(
   const creations = about.filter(({ verb }) => verb === 'create');
   const sent = creations.flatMap(({ endpoint }) => context.written.propertiesOf(endpoint.request) ?? []);
   if (sent.some(({ required }) => required.includes(field))) return { generate: 'client', confidence: 0.8 };
-  if (sent.some(({ all }) => Object.hasOwn(all, field))) return undefined;
   const type = context.written.typeOf(shape);
+  // A number that tells things apart is a whole one.
+  if (type === 'number') return { generate: 'integer', confidence: 0.5 };
+  if (sent.some(({ all }) => Object.hasOwn(all, field))) return undefined;
   if (type === 'integer') return { generate: 'integer', confidence: 0.6 };
   const { format, pattern, maxLength } = keywordsOf(context, shape);
   if (type !== 'string') return undefined;

@@ -165,7 +165,7 @@ const alikeLeast = 0.8;
 /** `/apps/{app}/endpoints`: each endpoint belongs to an app, also where answers do not say to which. */
 export const parentInPath: InferenceRule = {
   name: 'parent-in-path',
-  says: 'A parameter of a path that is no field of the resource is its parent: a reference that is kept and not shown.',
+  says: 'A parameter of a path that is no field of the resource is its parent: a reference that is kept and not shown; a text where paths name things of two kinds so.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -179,8 +179,11 @@ export const parentInPath: InferenceRule = {
 
 function addParent(context: InferenceContext, operation: SourceOperation, name: string, parameter: string): void {
   const fields = made(documentFields(context.resources, name));
-  if (Object.hasOwn(fields, parameter)) return;
   const parent = parentOf(context, operation, parameter);
+  if (Object.hasOwn(fields, parameter)) {
+    if (parent !== undefined && isOtherParent(fields[parameter], parent)) fields[parameter] = { type: 'string', visible: 'none' };
+    return;
+  }
   fields[parameter] =
     parent === undefined || parent === name ? { type: 'string', visible: 'none' } : { ref: parent, visible: 'none' };
   const from = operation.parameters.find((one) => one.name === parameter)?.map.at ?? operation.map.at;
@@ -190,6 +193,11 @@ function addParent(context: InferenceContext, operation: SourceOperation, name: 
     from,
     parent === undefined ? 0.5 : 0.7,
   );
+}
+
+/** `/people/{owner}/names` and `/firms/{owner}/names`: what stands below things of two kinds names one of either, which no one reference says. */
+function isOtherParent(known: Json | undefined, parent: string): boolean {
+  return isMap(known) && known.visible === 'none' && typeof known.ref === 'string' && known.ref !== parent;
 }
 
 /** The resource of the collection that the parameter tells the things of apart. */

@@ -64,7 +64,7 @@ function rowOfUnion(
 /** `{ ok: true, channel: … }`, `{ data: … }`: the one thing among flags and words. */
 function wrappedRow(search: Search, { all }: ShapeProperties, depth: number): ShownRow | undefined {
   const held = Object.entries(all).flatMap(([wrapper, inner]): ShownRow[] => {
-    if (search.left <= 0 || search.written.itemsOf(inner) !== undefined) return [];
+    if (search.left <= 0 || ofAnother.test(wrapper) || search.written.itemsOf(inner) !== undefined) return [];
     const row = rowIn(search, inner, depth + 1);
     return row && row.wrapper === undefined ? [{ ...row, wrapper }] : [];
   });
@@ -72,6 +72,9 @@ function wrappedRow(search: Search, { all }: ShapeProperties, depth: number): Sh
   const noun = plainName(search.noun);
   return held.find(({ wrapper = '' }) => plainName(wrapper) === noun);
 }
+
+/** Members that hold another thing of the same kind: `previous_build`, `nextVersion`. */
+const ofAnother = /^(?:previous|prev|next)(?:_[a-z]|[A-Z])/;
 
 /** Says that something was deleted, and is not the thing itself. */
 export function isReceipt(written: Written, shape: Json): boolean {

@@ -1,5 +1,4 @@
 import type { Json } from '../../../document/document.ts';
-import { plainName } from '../../../document/nearest.ts';
 import { below } from '../../../document/pointer.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Effect } from '../../../parts/effects.ts';
@@ -9,11 +8,11 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { after, type PromiseOrValue } from '../../exchange/after.ts';
-import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
+import type { Exchange, Value } from '../../exchange/exchange.ts';
 import { warn } from '../../exchange/warn.ts';
 import type { Call } from '../../http/call.ts';
 import { toJson } from '../../http/json.ts';
-import { isFields, ownFields } from '../body.ts';
+import { isFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileActFlags, compileMembers } from './asked-members.ts';
 import { asksFurther, endPages } from './last-page.ts';
@@ -22,6 +21,7 @@ import { compilePageMembers } from './page-members.ts';
 import { tokenNames } from './renewed-secrets.ts';
 import { groundOf } from './sampled-rows.ts';
 import { nameOf, type Sampling, tellSampled } from './sampling.ts';
+import { compileToldThing } from './told-thing.ts';
 
 /** Compiles the completing of what came out to the shape that an answer states. An act that is answered by yes or no and nothing else was carried out. */
 export function compileCompletion(
@@ -57,24 +57,12 @@ function compileWhole(
   const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
   const place =
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
-  const called = does && 'resource' in does && !data ? calledOtherwise(members, does.resource, samples) : [];
-  const isSaid =
-    identifier !== undefined && (Object.hasOwn(members, identifier) || called.some(([, field]) => field === identifier));
-  const tellsOfRow = does !== undefined && !place && !data && does.verb !== 'list';
-  const within = tellsOfRow && !isSaid && 'resource' in does ? thingWithin(members, does.resource, samples, sampling) : undefined;
-  // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
-  const isOther = within !== undefined || (does?.verb === 'delete' && !data) || (tellsOfRow && shape.properties !== undefined);
-  const names = new Map(Object.entries(members));
-  const said = (row: Fields): Fields => {
-    if (within) return { [within.member]: ownFields(within.names, row) };
-    if (does?.verb === 'delete') return remainsOf(row, members, samples);
-    return isSaid ? ownFields(names, row) : {};
-  };
+  const { isOther, renamed, said } = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
   const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (given: Value): Value => {
-    const value = isFields(given) && called.length > 0 ? withNames(given, called) : given;
+    const value = isFields(given) ? renamed(given) : given;
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
@@ -106,56 +94,6 @@ function compileWhole(
 }
 
 const fullOf = (ground: Ground): Ground => ({ ...ground, isFull: true });
-
-/**
- * The one member that says which row is meant, where the answer says it within an envelope: nothing but its identifier (`data: { id }`), or the thing written out
- * there (`badge: { … }`). What holds members besides, or is a thing of its own, tells of something else.
- */
-function thingWithin(
-  members: Readonly<Record<string, Json>>,
-  resource: string,
-  samples: Samples,
-  sampling: Sampling,
-): { readonly member: string; readonly names: ReadonlyMap<string, Json> } | undefined {
-  const identifier = sampling.identifierOf(resource);
-  if (identifier === undefined) return undefined;
-  const fields = samples.membersOf({ resource });
-  const holding = Object.entries(members).flatMap(([member, inner]) => {
-    if (!isPlainMap(inner)) return [];
-    const names = new Map(Object.entries(samples.membersOf(inner)));
-    const isThing = typeof inner.resource === 'string' && sampling.identifierOf(inner.resource) !== undefined;
-    return names.has(identifier) && !isThing && isWrittenOut(names, fields, samples) ? [{ member, names }] : [];
-  });
-  return holding.length === 1 ? holding[0] : undefined;
-}
-
-/** Whether members are the identifier of a thing alone, or are most of its fields, or most of them are, in the same types. */
-function isWrittenOut(names: ReadonlyMap<string, Json>, fields: Readonly<Record<string, Json>>, samples: Samples): boolean {
-  if (names.size === 1) return true;
-  const typeOf = (one: Json | undefined) => JSON.stringify(isPlainMap(one) ? samples.whole(one).type : undefined);
-  const shared = [...names].filter(([name, one]) => Object.hasOwn(fields, name) && typeOf(one) === typeOf(fields[name])).length;
-  return shared >= 3 && shared * 2 > Math.min(names.size, Object.keys(fields).length);
-}
-
-/** Members of an answer that are fields in other letters: `TemplateId` of `TemplateID`. */
-function calledOtherwise(
-  members: Readonly<Record<string, Json>>,
-  resource: string,
-  samples: Samples,
-): readonly (readonly [string, string])[] {
-  const fields = Object.keys(samples.membersOf({ resource }));
-  return Object.keys(members).flatMap((name) => {
-    if (fields.includes(name)) return [];
-    const alike = fields.filter((field) => plainName(field) === plainName(name) && !Object.hasOwn(members, field));
-    return alike.length === 1 ? [[name, alike[0] as string] as const] : [];
-  });
-}
-
-function withNames(row: Fields, called: readonly (readonly [string, string])[]): Fields {
-  const own = called.filter(([, field]) => row[field] !== undefined);
-  const kept = Object.entries(row).filter(([name]) => !own.some(([, field]) => field === name));
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(own.map(([name, field]) => [name, row[field]])) };
-}
 
 /** Secrets that only the making of a thing tells. */
 function secretsOnce(
@@ -234,15 +172,6 @@ export function exampleAsked(exchange: Exchange, examples: Named<Json>): { reado
 }
 
 const examplesToldMost = 8;
-
-/** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
-function remainsOf(row: Fields, members: Readonly<Record<string, Json>>, samples: Samples): Fields {
-  const named = Object.entries(row).filter(([name]) => Object.hasOwn(members, name));
-  const flags = Object.entries(members).flatMap(([name, shape]) =>
-    /^(?:is_?)?deleted$/i.test(name) && samples.of(shape).fits(true) ? [name] : [],
-  );
-  return Object.fromEntries([...named, ...flags.map((name) => [name, true] as const)]);
-}
 
 /** The members that lead to the row of a resource, or to the list of its rows; nothing where the answer is it, or where several are. */
 function placeOfRow(shape: Shape, resource: string, isList: boolean, sampling: Sampling): readonly string[] | undefined {

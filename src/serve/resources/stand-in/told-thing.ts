@@ -1,0 +1,152 @@
+/** How an answer that is not the thing itself tells of the thing that it is about: under names, in types and in places of its own. */
+
+import type { Json } from '../../../document/document.ts';
+import { plainName } from '../../../document/nearest.ts';
+import type { Effect } from '../../../parts/effects.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Fields, Value } from '../../exchange/exchange.ts';
+import { ownFields } from '../body.ts';
+import type { Sampling } from './sampling.ts';
+
+type Members = Readonly<Record<string, Json>>;
+
+/** A thing as an answer tells of it. */
+interface ToldThing {
+  /** Whether the answer is another than the thing, and has of it no more than `said`. */
+  readonly isOther: boolean;
+  /** The thing under the names, and its identifier in the type, that the answer has for them. */
+  renamed(row: Fields): Fields;
+  said(row: Fields): Fields;
+}
+
+/** Compiles it for an answer of a shape that no `data` makes; `isPlaced`: a member of the answer holds the thing as it is. */
+export function compileToldThing(shape: Shape, does: Effect | undefined, isPlaced: boolean, sampling: Sampling): ToldThing {
+  const samples = sampling.shown;
+  const members = samples.membersOf(shape);
+  const resource = does && 'resource' in does ? does.resource : undefined;
+  const identifier = resource === undefined ? undefined : sampling.identifierOf(resource);
+  const called = resource === undefined ? [] : calledOtherwise(members, resource, samples);
+  const naming =
+    identifier !== undefined && Object.hasOwn(members, identifier)
+      ? identifier
+      : called.find(([, field]) => field === identifier)?.[0];
+  const tells = does !== undefined && !isPlaced && does.verb !== 'list';
+  const isUnsaid = tells && naming === undefined;
+  const isMaking = does?.verb === 'create' || does?.verb === 'upsert';
+  const within = isUnsaid && resource !== undefined ? thingWithin(members, resource, isMaking, samples, sampling) : undefined;
+  const word = isUnsaid && isMaking && !within && resource !== undefined ? nameTold(members, resource, samples) : undefined;
+  const isGone = does?.verb === 'delete';
+  const names = new Map(Object.entries(members));
+  const retyped = compileRetyped(isPlaced ? undefined : (naming ?? word), members, samples);
+  return {
+    // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
+    isOther: within !== undefined || word !== undefined || isGone || (tells && shape.properties !== undefined),
+    renamed: (row) => retyped(called.length > 0 ? withNames(row, called) : row),
+    said(row) {
+      if (within) return { [within.member]: within.retyped(ownFields(within.names, row)) };
+      if (isGone) return remainsOf(row, members, samples);
+      if (word !== undefined) return retyped({ [word]: row[identifier ?? ''] });
+      return naming === undefined ? {} : ownFields(names, row);
+    },
+  };
+}
+
+/** An identifier is told in the type of its member: the number 7 as `"7"` where texts stand, the text `7` as the number. */
+function compileRetyped(name: string | undefined, members: Members, samples: Samples): (row: Fields) => Fields {
+  if (name === undefined) return (row) => row;
+  const sampler = samples.of(members[name] as Json, name);
+  return (row) => {
+    const value: Value = row[name];
+    if ((typeof value !== 'string' && typeof value !== 'number') || sampler.fits(value)) return row;
+    const other = typeof value === 'number' ? String(value) : /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
+    return sampler.fits(other) ? { ...row, [name]: other } : row;
+  };
+}
+
+/** A member that holds what an answer says of a thing. */
+interface Within {
+  readonly member: string;
+  readonly names: ReadonlyMap<string, Json>;
+  retyped(row: Fields): Fields;
+}
+
+/**
+ * The one member that says which row is meant, where the answer says it within an envelope: nothing but its identifier (`data: { id }`), or the thing written out
+ * there (`badge: { … }`), or, of one that was made, what a member of no other meaning has of it (`response: { id, message }`). What holds members besides, or is a
+ * thing of its own, tells of something else.
+ */
+function thingWithin(
+  members: Members,
+  resource: string,
+  isMaking: boolean,
+  samples: Samples,
+  sampling: Sampling,
+): Within | undefined {
+  const identifier = sampling.identifierOf(resource);
+  if (identifier === undefined) return undefined;
+  const fields = samples.membersOf({ resource });
+  const holding = Object.entries(members).flatMap(([member, inner]): Within[] => {
+    if (!isPlainMap(inner)) return [];
+    const own = samples.membersOf(inner);
+    const names = new Map(Object.entries(own));
+    const isThing = typeof inner.resource === 'string' && sampling.identifierOf(inner.resource) !== undefined;
+    const isMeant = isWrittenOut(names, fields, samples) || (isMaking && enveloping.test(member));
+    return names.has(identifier) && !isThing && isMeant
+      ? [{ member, names, retyped: compileRetyped(identifier, own, samples) }]
+      : [];
+  });
+  return holding.length === 1 ? holding[0] : undefined;
+}
+
+/** Members that hold what an answer is about, whatever that is. */
+const enveloping = /^(?:data|response|result|payload|item|object|resource)$/i;
+
+/** Whether members are the identifier of a thing alone, or are most of its fields, or most of them are, in the same types. */
+function isWrittenOut(names: ReadonlyMap<string, Json>, fields: Members, samples: Samples): boolean {
+  if (names.size === 1) return true;
+  const typeOf = (one: Json | undefined) => JSON.stringify(isPlainMap(one) ? samples.whole(one).type : undefined);
+  const shared = [...names].filter(([name, one]) => Object.hasOwn(fields, name) && typeOf(one) === typeOf(fields[name])).length;
+  return shared >= 3 && shared * 2 > Math.min(names.size, Object.keys(fields).length);
+}
+
+/**
+ * The member in which the answer to a creation tells what the new thing is called, where it is called otherwise than the thing's own identifier, and no field of the thing
+ * is called so: `{ key, status }`, `{ order_id }`.
+ */
+function nameTold(members: Members, resource: string, samples: Samples): string | undefined {
+  const fields = new Set(Object.keys(samples.membersOf({ resource })).map(plainName));
+  const words = ['id', `${plainName(resource)}id`, 'uuid', 'guid', 'uid', 'identifier', 'key'];
+  const told = Object.entries(members).filter(([name, one]) => {
+    const { type, enum: listed } = isPlainMap(one) ? samples.whole(one) : {};
+    const isName = type === 'string' || type === 'integer' || type === 'number';
+    return isName && listed === undefined && words.includes(plainName(name)) && !fields.has(plainName(name));
+  });
+  return words.flatMap((word) => told.find(([name]) => plainName(name) === word)?.[0] ?? [])[0];
+}
+
+/** Members of an answer that are fields in other letters: `TemplateId` of `TemplateID`. */
+function calledOtherwise(members: Members, resource: string, samples: Samples): readonly (readonly [string, string])[] {
+  const fields = Object.keys(samples.membersOf({ resource }));
+  return Object.keys(members).flatMap((name) => {
+    if (fields.includes(name)) return [];
+    const alike = fields.filter((field) => plainName(field) === plainName(name) && !Object.hasOwn(members, field));
+    return alike.length === 1 ? [[name, alike[0] as string] as const] : [];
+  });
+}
+
+function withNames(row: Fields, called: readonly (readonly [string, string])[]): Fields {
+  const own = called.filter(([, field]) => row[field] !== undefined);
+  const kept = Object.entries(row).filter(([name]) => !own.some(([, field]) => field === name));
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(own.map(([name, field]) => [name, row[field]])) };
+}
+
+/** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
+function remainsOf(row: Fields, members: Members, samples: Samples): Fields {
+  const named = Object.entries(row).filter(([name]) => Object.hasOwn(members, name));
+  const flags = Object.entries(members).flatMap(([name, shape]) =>
+    /^(?:is_?)?deleted$/i.test(name) && samples.of(shape).fits(true) ? [name] : [],
+  );
+  return Object.fromEntries([...named, ...flags.map((name) => [name, true] as const)]);
+}
