@@ -116,12 +116,19 @@ function showCredentials(
   const shown = whole.map(by).filter((one) => one !== undefined);
   // A scheme may be called otherwise by whoever gives them out; where nothing is said, clients show what they have.
   const isAny = operation.isSecurityUnsaid || operation.security.length > 0;
-  const given = shown.length === 0 && isAny ? credentials.slice(0, 1) : shown;
+  const inHeaders = credentials.filter(({ in: place, name }) => place !== 'query' && operation.parameters.some(asks(name)));
+  const some = inHeaders.length > 0 ? inHeaders : credentials.slice(0, 1);
+  const given = shown.length === 0 && isAny ? some : shown;
   for (const { in: place, name, value } of given) {
     if (place === 'query') url.searchParams.set(name, value);
     else if (place === 'cookie') headers.append('cookie', `${name}=${value}`);
     else headers.set(name, value);
   }
+}
+
+/** Whether a parameter is the header of a credential: several of them may be asked for together. */
+function asks(header: string) {
+  return ({ place, name }: DescribedParameter) => place === 'header' && name.toLowerCase() === header.toLowerCase();
 }
 
 function formOf(body: Json): string {
