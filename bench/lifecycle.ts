@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawnFiles } from './lifecycle/draw.ts';
-import { type Kept, laws } from './lifecycle/law.ts';
+import { type Kept, laws, pagedLaws } from './lifecycle/law.ts';
 import type { LifecycleDone, LifecycleWork, Lived } from './lifecycle/worker.ts';
 import { asMarkdown, asText, type Table } from './table.ts';
 
@@ -25,6 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
       families: { type: 'string', default: '6' },
       workers: { type: 'string', default: '2' },
       only: { type: 'string' },
+      paged: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       markdown: { type: 'boolean', default: false },
@@ -35,11 +36,11 @@ export async function run(args: readonly string[]): Promise<number> {
     console.log('Say where the descriptions are: npm run bench lifecycle -- --directory DIR');
     return 2;
   }
-  const waiting = drawnFiles(directory, Number(values.sample), Number(values.seed), values.only);
+  const waiting = drawnFiles(directory, Number(values.sample), Number(values.seed), values.only, values.paged);
   const all: Drawn[] = [];
   const work = async (): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const bounds = { seed: Number(values.seed), familiesMax: Number(values.families), requestsMax: 120 };
+      const bounds = { seed: Number(values.seed), familiesMax: Number(values.families), requestsMax: 120, isPaged: values.paged };
       const done = await doneBeside({ file, ...bounds });
       all.push({ file: relative(directory, file), done });
       if ('failed' in done) process.stderr.write(`${relative(directory, file)}: ${done.failed}\n`);
@@ -70,12 +71,15 @@ function doneBeside(work: LifecycleWork): Promise<LifecycleDone> {
   });
 }
 
-function report(all: readonly Drawn[], { list, markdown }: { readonly list: boolean; readonly markdown: boolean }): void {
+function report(
+  all: readonly Drawn[],
+  { list, markdown, paged }: Readonly<Record<'list' | 'markdown' | 'paged', boolean>>,
+): void {
   const print = (table: Table): void => console.log(`${markdown ? asMarkdown(table) : asText(table)}\n`);
   const lives = all.flatMap(({ file, done }) => ('lived' in done ? done.lived.map((lived) => ({ file, lived })) : []));
   const asked = lives.filter(({ lived }) => lived.kept.length > 0);
   const kept = asked.flatMap(({ lived }) => lived.kept);
-  const rows = laws.map((law) => {
+  const rows = (paged ? pagedLaws : laws).map((law) => {
     const some = kept.filter((one) => one.law === law);
     return [law, ...shareOf(some.filter(({ isHeld }) => isHeld).length, some.length)];
   });

@@ -159,7 +159,8 @@ const benches = new Map<string, Bench>([
     {
       about:
         'stand-ins of descriptions drawn by lot: whether what a client makes it can read, list, change and delete (about 5 minutes for 60)',
-      options: '--directory DIR  --sample 20  --seed 1  --families 6  --only WORD  --workers 2  --list  --json  --markdown',
+      options:
+        '--directory DIR  --sample 20  --seed 1  --families 6  --only WORD  --paged  --workers 2  --list  --json  --markdown',
       load: () => import('./lifecycle.ts'),
     },
   ],

@@ -4,7 +4,8 @@ import { askingOf } from '../bench/lifecycle/asking.ts';
 import { describedBy } from '../bench/lifecycle/description.ts';
 import { familiesOf } from '../bench/lifecycle/families.ts';
 import type { Kept } from '../bench/lifecycle/law.ts';
-import { live } from '../bench/lifecycle/life.ts';
+import { lifeOf, live } from '../bench/lifecycle/life.ts';
+import { askPaged } from '../bench/lifecycle/paged.ts';
 import { type JsonMap, parseDocument, type Service, serve } from '../src/index.ts';
 
 const thing = {
@@ -79,4 +80,57 @@ test('a service that forgets, keeps what was deleted, or takes anything is found
     return answered.status === 401 ? Response.json({ id: 'x', title: 'x' }, { status: 201 }) : answered;
   });
   assert.deepEqual(brokenOf(open), ['let in']);
+});
+
+const number = { type: 'integer' };
+const query = (name: string) => ({ name, in: 'query', schema: number });
+const listed: JsonMap = {
+  ...document,
+  paths: {
+    ...(document.paths as JsonMap),
+    '/things': {
+      ...((document.paths as Record<string, JsonMap>)['/things'] as JsonMap),
+      get: {
+        parameters: [query('page'), query('per_page')],
+        responses: { 200: answer({ type: 'object', properties: { data: { type: 'array', items: one }, total: number } }) },
+      },
+    },
+  },
+};
+
+/** The laws of pages that are found broken where every answer passes `between`. */
+async function pagesBroken(between: (answered: JsonMap, url: URL) => JsonMap): Promise<readonly string[]> {
+  const source = parseDocument(JSON.stringify(listed), 'things.json');
+  const service = await serve(source, { sample: true, open: 'accept', development: true });
+  const described = describedBy(listed);
+  const families = familiesOf(described);
+  const kept: Kept[] = [];
+  const fetch = async (request: Request) => {
+    const answered = await service.fetch(request);
+    if (request.method !== 'GET') return answered;
+    return Response.json(between((await answered.json()) as JsonMap, new URL(request.url)));
+  };
+  const passed = { ...service, credentials: service.credentials, fetch };
+  await askPaged(await lifeOf(families.get('/things')!, families, askingOf(passed, described, 100), kept));
+  await service.close();
+  assert.deepEqual([...new Set(kept.map(({ law }) => law))].slice(0, 2), ['cut', 'walked']);
+  return brokenOf(kept);
+}
+
+test('a list is walked to its end, and one that counts wrongly, is not cut or never ends is found out', async () => {
+  assert.deepEqual(await pagesBroken((whole) => whole), []);
+  assert.deepEqual(await pagesBroken((whole) => ({ ...whole, total: 7 })), ['totals']);
+  let first: JsonMap | undefined;
+  const always = (whole: JsonMap, url: URL) => {
+    if (!url.searchParams.has('per_page')) return whole;
+    first ??= whole;
+    return first;
+  };
+  assert.deepEqual(await pagesBroken(always), ['walked']);
+  let all: JsonMap | undefined;
+  const uncut = (whole: JsonMap, url: URL) => {
+    all ??= whole;
+    return url.searchParams.get('page') === null ? all : { ...all, data: [] };
+  };
+  assert.deepEqual(await pagesBroken(uncut), ['cut']);
 });

@@ -6,11 +6,18 @@ import { isMap } from '../../src/document/values.ts';
 import { chanceOf } from '../drawn/chance.ts';
 import { describedBy } from './description.ts';
 import { familiesOf } from './families.ts';
+import { askableOf } from './paged.ts';
 
 const bytesMax = 2_000_000;
 
-/** So many files, fewer where there are no more that make something. */
-export function drawnFiles(directory: string, sample: number, seed: number, only: string | undefined): string[] {
+/** So many files, fewer where there are no more that make something; `isPaged` = of those alone whose lists say pages. */
+export function drawnFiles(
+  directory: string,
+  sample: number,
+  seed: number,
+  only: string | undefined,
+  isPaged: boolean,
+): string[] {
   const chance = chanceOf(seed);
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
   const files = names.map((name) => join(directory, name)).filter((file) => only === undefined || file.includes(only));
@@ -21,7 +28,7 @@ export function drawnFiles(directory: string, sample: number, seed: number, only
     for (const queue of queues) {
       if (drawn.length === sample) break;
       for (let file = queue.shift(); file !== undefined; file = queue.shift())
-        if (makesSomething(file)) {
+        if (makesSomething(file, isPaged)) {
           drawn.push(file);
           break;
         }
@@ -34,11 +41,13 @@ function providerOf(directory: string, file: string): string {
   return first.replace(/\.json$/, '');
 }
 
-function makesSomething(file: string): boolean {
+function makesSomething(file: string, isPaged: boolean): boolean {
   if (statSync(file).size > bytesMax) return false;
   try {
     const root = JSON.parse(readFileSync(file, 'utf8')) as JsonMap;
-    return isMap(root) && (root.openapi !== undefined || root.swagger !== undefined) && familiesOf(describedBy(root)).size > 0;
+    if (!isMap(root) || (root.openapi === undefined && root.swagger === undefined)) return false;
+    const described = describedBy(root);
+    return [...familiesOf(described).values()].some((family) => !isPaged || askableOf(described, family));
   } catch {
     return false;
   }

@@ -19,7 +19,10 @@ export const laws = [
   'unknown',
 ] as const;
 
-export type Law = (typeof laws)[number];
+/** The laws of lists that are walked page after page (`paged.ts`). */
+export const pagedLaws = ['cut', 'walked', 'totals', 'counted', 'names'] as const;
+
+export type Law = (typeof laws)[number] | (typeof pagedLaws)[number];
 
 /** What came of a law that was asked. */
 export interface Kept {

@@ -10,9 +10,9 @@ import { made, ownersOf } from './making.ts';
 import { askBare, askRefused, askUnknown } from './refusing.ts';
 import { otherwise, placeOfThing, shownOf, type ThingPlace } from './things.ts';
 
-/** Lives through it. @throws {Spent} @throws {CannotMake} where no body can be made */
-export async function live(family: Family, families: ReadonlyMap<string, Family>, asking: Asking, kept: Kept[]): Promise<void> {
-  const life: Life = {
+/** One life, before anything of it was asked: with what stands above its things. @throws {Spent} */
+export async function lifeOf(family: Family, families: ReadonlyMap<string, Family>, asking: Asking, kept: Kept[]): Promise<Life> {
+  return {
     family,
     families,
     asking,
@@ -31,6 +31,11 @@ export async function live(family: Family, families: ReadonlyMap<string, Family>
       return broken === undefined;
     },
   };
+}
+
+/** Lives through it. @throws {Spent} @throws {CannotMake} where no body can be made */
+export async function live(family: Family, families: ReadonlyMap<string, Family>, asking: Asking, kept: Kept[]): Promise<void> {
+  const life = await lifeOf(family, families, asking, kept);
   await askBare(life);
   const first = await made(life, 0);
   if (!isGood(family.create, first.told)) {

@@ -18,8 +18,13 @@ export interface Counted {
 const pagesMax = 5;
 const paging = /page|offset|cursor|limit|size|skip|top|start|after|count|per|max|version/i;
 
+/** What is known of a list before anything is asked. */
+export interface Listing extends Pick<Life, 'family'> {
+  readonly asking: Pick<Life['asking'], 'described'>;
+}
+
 /** Where the list of the family has its things; nothing where the document does not show that it lists them all. */
-export function listPlace({ family, asking }: Life): ListPlace | undefined {
+export function listPlace({ family, asking }: Listing): ListPlace | undefined {
   const { list, create } = family;
   if (!list) return undefined;
   const isNarrowed = list.parameters.some(
@@ -70,7 +75,7 @@ function nameIn(item: Json, { item: { steps, naming } }: ListPlace): string {
 }
 
 /** Where a page says that another one follows: an address, or a word for the parameter that takes it. */
-function nextOf(
+export function nextOf(
   { body, headers }: Told,
   parameters: readonly string[],
 ): { address?: string; query?: Record<string, string> } | undefined {

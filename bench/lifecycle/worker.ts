@@ -7,7 +7,8 @@ import { askingOf, Spent } from './asking.ts';
 import { describedBy } from './description.ts';
 import { familiesOf } from './families.ts';
 import type { Kept } from './law.ts';
-import { live } from './life.ts';
+import { lifeOf, live } from './life.ts';
+import { askableOf, askPaged } from './paged.ts';
 import { CannotMake } from './values.ts';
 
 export interface LifecycleWork {
@@ -15,6 +16,8 @@ export interface LifecycleWork {
   readonly seed: number;
   readonly familiesMax: number;
   readonly requestsMax: number;
+  /** Whether the laws of pages are asked, of families with a list, and no others. */
+  readonly isPaged: boolean;
 }
 
 /** What came of one family. */
@@ -27,20 +30,21 @@ export interface Lived {
 
 export type LifecycleDone = { readonly lived: readonly Lived[] } | { readonly failed: string };
 
-async function done({ file, seed, familiesMax, requestsMax }: LifecycleWork): Promise<LifecycleDone> {
+async function done({ file, seed, familiesMax, requestsMax, isPaged }: LifecycleWork): Promise<LifecycleDone> {
   // The description as any client reads it, beside the one that is served.
   const described = describedBy(JSON.parse(readFileSync(file, 'utf8')) as JsonMap);
   const families = familiesOf(described);
   const service = await serve(file, { sample: true, open: 'accept', development: true });
   const lived: Lived[] = [];
   for (const [, family] of chanceOf(seed)
-    .shuffled([...families])
+    .shuffled([...families].filter(([, family]) => !isPaged || askableOf(described, family)))
     .slice(0, familiesMax)) {
     const kept: Kept[] = [];
     const asking = askingOf(service, described, requestsMax);
     let left: string | undefined;
     try {
-      await live(family, families, asking, kept);
+      if (isPaged) await askPaged(await lifeOf(family, families, asking, kept));
+      else await live(family, families, asking, kept);
     } catch (error) {
       if (!(error instanceof CannotMake || error instanceof Spent)) throw error;
       left = error instanceof Spent ? 'too many requests' : error.message;
