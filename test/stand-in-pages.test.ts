@@ -37,6 +37,36 @@ test('members around rows count these, though one beside them has to be made up'
   });
 });
 
+test('a map that says how many there are and how they are cut is about pages, whatever it is called, unless it holds rows itself', async () => {
+  const range = object({ offset: integer, limit: integer, total: integer }, ['total']);
+  const others = object({ limit: integer, total: integer, entries: list(object({ code: string })) });
+  const answer = object({ items: list(ref('pet')), range, others }, ['items', 'range']);
+  await standIn(pets([query('offset', integer), query('limit', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    const { json: page } = await ask('GET', '/pets?offset=2&limit=2');
+    assert.deepEqual(page.range, { offset: 2, limit: 2, total: 3 });
+    assert.equal(page.others, undefined);
+  });
+});
+
+test('a moment called `after` narrows a list, and leads to no page of it', async () => {
+  const moment = { type: 'string', format: 'date-time' };
+  const answer = object({ data: list(ref('pet')), next_url: nullable(uri) }, ['data']);
+  await standIn(pets([query('after', moment), query('limit', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    const { json: page } = await ask('GET', '/pets?limit=2');
+    const { pathname, search } = new URL(page.next_url);
+    assert.equal(search.includes('after='), false);
+    const { json: last } = await ask('GET', pathname + search);
+    assert.deepEqual(
+      [...page.data, ...last.data].map(({ name }: { name: string }) => name),
+      ['a', 'b', 'c'],
+    );
+    assert.equal(last.next_url ?? null, null);
+    assert.equal((await ask('GET', '/pets?limit=2&after=2020-01-01T00:00:00Z')).status, 200);
+  });
+});
+
 test('links lead from page to page, also where no parameter asks for one, and end with the last', async () => {
   const links = object({ self: uri, next: nullable(uri), prev: uri }, ['self']);
   const cursors = object({ next: nullable(string) });

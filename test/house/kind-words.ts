@@ -64,8 +64,8 @@ export const otherMeanings: readonly OtherMeaning[] = [
   },
   {
     word: 'cursor',
-    where: 'src/serve/resources/stand-in/page-members.ts',
-    reason: 'what others call members and headers that tell of pages',
+    where: 'src/serve/resources/stand-in/page-headers.ts',
+    reason: 'what others call headers that tell of pages',
   },
   {
     word: 'offset',

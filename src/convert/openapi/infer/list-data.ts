@@ -49,9 +49,10 @@ export function pageStyleTold({ written }: InferenceContext, { all }: ShapePrope
   return undefined;
 }
 
-/** Whether an answer leads on by an address among its links: `links: { self, next }`. */
+/** Whether an answer leads on by an address, among its links or by a name that says so: `links: { self, next }`, `odata.nextLink`, `next_url`. */
 export function leadsByLink({ written }: InferenceContext, { all }: ShapeProperties): boolean {
   return Object.entries(all).some(([name, shape]) => {
+    if (/^(?:odata)?next\w*(?:link|ur[il]|href)$/.test(plainName(name))) return written.typeOf(shape) === 'string';
     const { next } = (/^_?links$/i.test(name) ? written.propertiesOf(shape)?.all : undefined) ?? {};
     return next !== undefined && (written.typeOf(next) === 'string' || written.propertiesOf(next)?.all.href !== undefined);
   });

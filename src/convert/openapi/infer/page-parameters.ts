@@ -9,7 +9,7 @@ import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
   name: 'page-parameters',
-  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has.',
+  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -25,7 +25,9 @@ export const pageParameters: InferenceRule = {
 /** The style of pages that the parameters of a list speak of, with their names. */
 export function pageStyleOf(context: InferenceContext, operation: SourceOperation, hasNext: boolean): OpenMap {
   const queries = operation.parameters.flatMap((parameter) => namesOf(context, operation, parameter));
-  const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plainName(name)));
+  // What takes a moment narrows a list, whatever it is called: `after`, `from`, `since`.
+  const named = (names: ReadonlySet<string>) =>
+    queries.find(({ name }) => names.has(plainName(name)) && !takesMoment(context, operation, name));
   const asked: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
     startsAtNought: (name) => startsAtNought(context, operation, name),
@@ -89,11 +91,13 @@ function takesOpaque(context: InferenceContext, operation: SourceOperation, name
   return pattern === undefined && isRoomy;
 }
 
-/** Whether a parameter takes any text; that of a time is none. */
 function takesText(context: InferenceContext, operation: SourceOperation, name: string): boolean {
-  const shape = shapeOf(context, operation, name);
-  const { format } = context.written.expand(shape);
-  return context.written.typeOf(shape) === 'string' && !/^(?:date|time)/.test(String(format ?? ''));
+  return context.written.typeOf(shapeOf(context, operation, name)) === 'string';
+}
+
+function takesMoment(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  const { format } = context.written.expand(shapeOf(context, operation, name));
+  return /^(?:date|time|unix)/.test(String(format ?? ''));
 }
 
 /** The names that a parameter has in a query: its own, or those of the properties that it is exploded into. */

@@ -1,10 +1,9 @@
-/** What members and header fields of an answer say of its page. */
+/** What members of an answer say of its page. */
 
 import type { Json } from '../../../document/document.ts';
 import { plainName } from '../../../document/nearest.ts';
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
-import type { Answer } from '../../../parts/answers.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -12,7 +11,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
 import { isFields } from '../body.ts';
 import { addressAsked } from '../lists/envelope.ts';
-import type { PageTold, TellPageHeaders } from '../stand-in.ts';
+import type { PageTold } from '../stand-in.ts';
 
 /** Says in an answer, in place, what its shape has a member for and nothing said yet: how many rows there are, which page it is, what leads on. */
 type TellPage = (whole: Value, page: PageTold | undefined, call: Call) => Value;
@@ -75,7 +74,7 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
   const rel = relatedLinks(plain, shape, samples);
   if (rel) return member(name, shape, samples, isRequired, rel);
   if (Object.keys(inner).length > 0) {
-    if (around.test(plain)) return mapOf(name, shape, samples, place);
+    if (around.test(plain) || countsPages(inner)) return mapOf(name, shape, samples, place);
     return place.depth === 0 && isHolding(inner) ? mapOf(name, shape, samples, place, holdsRows) : undefined;
   }
   const { type, description } = samples.whole(shape);
@@ -85,6 +84,15 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
 
 /** The maps beside a list that tell of its pages. */
 const around = /^(?:links|meta|metadata|pages?|paging|pagination|pageinfo|cursors?|responsemetadata)$/;
+
+/** `range: { offset, limit, total }`: a map without rows that says how many there are and how they are cut is about pages, whatever it is called. */
+function countsPages(inner: Readonly<Record<string, Json>>): boolean {
+  const names = isHolding(inner) ? '' : Object.keys(inner).map(plainName).join(' ');
+  return [totalWords, cutWords].every((words) => words.test(names));
+}
+
+const totalWords = /\btotal(?:count|results|items|entries|records|rows|elements)?\b/;
+const cutWords = /\b(?:perpage|pagesize|limit|offset|skip|(?:current)?page|pagenumber|totalpages)\b/;
 
 /** `{ data: { items: […], total: 9 } }`: a map with the one list of an answer, beside which its counts stand. */
 function isHolding(inner: Readonly<Record<string, Json>>): boolean {
@@ -196,7 +204,7 @@ function relatedLinks(plain: string, shape: Shape, samples: Samples): ((page: Pa
 }
 
 /** What a member or a header says of a page by a number or a flag; nothing where that is not known. */
-type SayOfPage = (page: PageTold) => Value | undefined;
+export type SayOfPage = (page: PageTold) => Value | undefined;
 
 /**
  * What a member beside rows counts or flags: by its name, without signs and in lower case, else by what is said of it (`sum`: `Total number of items`). What may be a
@@ -213,19 +221,6 @@ function countSaid(plain: string, type: Json | undefined, description: string): 
   // Of pages, of bytes and of what else is counted a description says so.
   return isNumber && totalSaid.test(description) && !/\bpages?\b|bytes|price|amount/i.test(description) ? total : undefined;
 }
-
-/** What a header of an answer tells of a page, by its name: `X-Total-Count`, `X-Total-Pages`, `X-Next-Cursor`; nothing for any other header. */
-function saidInHeader(name: string): SayOfPage | undefined {
-  return headers.find(([names]) => names.test(name))?.[1];
-}
-
-const headers: readonly (readonly [RegExp, SayOfPage])[] = [
-  [/^(?:x-)?(?:pagination-)?(?:total(?:-?(?:count|items|results|records))?|count|items-count)$/i, (page) => page.total],
-  [/^x-(?:pagination-)?(?:total-pages|page-count)$/i, pagesOf],
-  [/^x-(?:pagination-)?(?:per-page|page-size)$/i, ({ size, shown }) => size ?? shown],
-  [/(?:^|-)(?:next-?cursor|cursor-?next|next-?page-?token|next-?token)$|^x-next-page$/i, ({ next }) => next],
-  [/(?:^|-)(?:prev(?:ious)?-?cursor|cursor-?prev(?:ious)?)$|^x-prev-page$/i, ({ previous }) => previous],
-];
 
 const total: SayOfPage = (page) => page.total;
 
@@ -245,13 +240,14 @@ const counts: readonly (readonly [RegExp, SayOfPage])[] = [
   ],
   [/^(?:count|(?:current)?pageitems|itemsonpage|itemcount|resultsetsize|returned)$/, ({ shown }) => shown],
   [/^(?:perpage|pagesize|limit|itemsperpage|pagelimit)$/, ({ size, shown }) => size ?? shown],
-  [/^(?:totalpages|pagecount|pagetotal|pagestotal|lastpage|pages)$/, pagesOf],
+  [/^(?:totalpages|pagecount|pagetotal|pagestotal|lastpage|pages)$/, pagesInAll],
   [/^(?:current)?page(?:number)?$/, numberOf],
   [/^(?:offset|skip|skipped|startposition)$/, ({ skipped }) => skipped],
   [/^endposition$/, ({ skipped, shown }) => (skipped === undefined || shown === 0 ? undefined : skipped + shown - 1)],
 ];
 
-function pagesOf({ total: all, size }: PageTold): number | undefined {
+/** How many pages there are; nothing where nobody counted the rows. */
+export function pagesInAll({ total: all, size }: PageTold): number | undefined {
   if (all === undefined) return undefined;
   return size === undefined ? 1 : Math.ceil(all / size);
 }
@@ -260,33 +256,4 @@ function pagesOf({ total: all, size }: PageTold): number | undefined {
 function numberOf({ size, skipped, firstPage }: PageTold): number | undefined {
   if (size === undefined) return firstPage;
   return skipped === undefined ? undefined : Math.floor(skipped / size) + firstPage;
-}
-
-/** Compiles the header fields of an answer that tell how many rows there are (`X-Total-Count`) and what leads on (`Link`, RFC 8288), where it states them. */
-export function compilePageHeaders({
-  headers,
-  headerShapes,
-}: Pick<Answer, 'headerShapes' | 'headers'>): TellPageHeaders | undefined {
-  const stated = Object.keys(headerShapes).filter((name) => !Object.hasOwn(headers, name));
-  const counts = stated.flatMap((name) => {
-    const say = saidInHeader(name);
-    return say ? [{ name: name.toLowerCase(), say }] : [];
-  });
-  const isLinked = stated.some((name) => /^link$/i.test(name));
-  if (counts.length === 0 && !isLinked) return undefined;
-  return (page) => {
-    const out: Record<string, string> = {};
-    for (const { name, say } of counts) {
-      const value = say(page);
-      if (typeof value === 'number' || typeof value === 'string') out[name] = String(value);
-    }
-    if (page.link !== undefined) return out;
-    const links = [
-      ['next', page.nextUrl],
-      ['prev', page.previousUrl],
-    ] as const;
-    const told = links.flatMap(([rel, url]) => (url === null ? [] : [`<${url}>; rel="${rel}"`]));
-    if (isLinked && told.length > 0) out.link = told.join(', ');
-    return out;
-  };
 }

@@ -15,7 +15,7 @@ import { compileMemberPath } from './member-paths.ts';
 import { compileNarrowing, narrowedRows } from './narrowing.ts';
 import { compileBodyPages, compileOpenPages } from './open-pages.ts';
 import { compileOwnThings } from './own-things.ts';
-import { compilePageHeaders } from './page-members.ts';
+import { compilePageHeaders } from './page-headers.ts';
 import { compileErrorAnswers, compilePayloadCompletion, sayWrong } from './refusals.ts';
 import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { compileSecretRenewal, exchangesCredential } from './renewed-secrets.ts';
