@@ -4,7 +4,7 @@
 import http.client, json, subprocess, sys, time, threading, os, hmac, hashlib, socket, datetime, re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 HERE = os.path.dirname(os.path.abspath(__file__))
-NODE = '/work/main/node_modules/.bin/node'
+NODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../node_modules/.bin/node')
 CALLERS = json.loads(subprocess.check_output([NODE, HERE + '/service.cjs', '--print-callers']))
 NAMES = {'m1': 'mk-hester', 'm2': 'mk-garrard', 'm3': 'mk-apprentice', 'a1': 'as-oakes', 'a2': 'as-pyne', 'w1': 'wd-trial', 'w2': 'wd-deputy'}
 CRED = {(c['id'], c['scheme']): c['credential'] for c in CALLERS}

@@ -13,7 +13,7 @@ const known = new WeakMap<JsonMap, readonly Json[]>();
  * As many different items of a list as are found, at most `count`: words of an enumeration, numbers between the bounds, texts of a pattern, a
  * format or a length. Nothing for lists of lists, of objects and of rows, whose items are not made of their shape alone.
  */
-export function itemsOf(items: Json | undefined, count: number): readonly Json[] {
+export function distinctItems(items: Json | undefined, count: number): readonly Json[] {
   if (!isMap(items)) return [];
   const found = known.get(items) ?? distinct(items);
   known.set(items, found);

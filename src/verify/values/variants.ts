@@ -7,7 +7,7 @@ import type { ErrorCondition } from '../../parts/conditions.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { conjunctionWord, isUnion } from '../../parts/shapes/keywords.ts';
-import { itemsMost, itemsOf } from './items.ts';
+import { distinctItems, itemsMost } from './items.ts';
 import { boundsOf } from './scalars.ts';
 
 /** Values at the edges of a shape, each of which it admits: every allowed one, the bounds, null. */
@@ -202,7 +202,7 @@ const lettersMost = 2000;
 
 /** A list of so many items; none where there are not so many that differ and they have to. */
 function* listOf({ items, uniqueItems }: JsonMap, count: number): Iterable<Variant> {
-  const found = count > itemsMost ? [] : itemsOf(items, count);
+  const found = count > itemsMost ? [] : distinctItems(items, count);
   const isEnough = found.length === count || (found.length > 0 && uniqueItems !== true);
   const value = Array.from({ length: count }, (_, at) => found[at % found.length] ?? null);
   if (!isEnough || JSON.stringify(value).length > lettersMost) return;
@@ -216,7 +216,7 @@ function* listBreaks(shape: JsonMap): Iterable<Variant> {
   if (minItems === 1) yield { label: 'of no items', value: [], kind };
   else if (typeof minItems === 'number' && minItems > 1) yield* listOf(shape, minItems - 1);
   if (typeof maxItems === 'number') yield* listOf(shape, maxItems + 1);
-  const [twice, ...others] = itemsOf(items, 3);
+  const [twice, ...others] = distinctItems(items, 3);
   if (uniqueItems !== true || twice === undefined) return;
   yield { label: 'of one item twice', value: [twice, twice], kind };
   // Who looks at neighbours alone does not see it.
