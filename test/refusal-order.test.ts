@@ -61,6 +61,47 @@ test('a request is refused in the order that is stated, and else in that of sect
   assert.equal(rowFirst['a clerk, a wrong body and no row'], 'missing');
 });
 
+/** Shelves that are put where they are, by a clerk alone; whether there is one is looked at before anything else. */
+const shelves = `
+title: Shelves
+purpose: { users: { clerk: Puts them., guest: Looks at them. } }
+resources:
+  shelf:
+    identifier: { field: name, generate: client }
+    fields: { name: { type: string, pattern: "^[a-z]{1,9}$" }, width: { type: integer, minimum: 1 } }
+    required: [name, width]
+states: none
+endpoints:
+  PUT /shelves/{name}: { does: upsert shelf }
+  GET /shelves/{name}: { does: read shelf }
+authentication:
+  schemes: { key: { type: api_key, header: X-Key } }
+  accept: [key]
+  permissions: [{ allow: [upsert shelf], to: clerk }, { allow: [read shelf], to: [clerk, guest] }]
+errors:
+  payload: problem
+  codes:
+    missing: { status: 404, when: [resource.missing, route.unknown] }
+    forbidden: { status: 403, when: caller.forbidden }
+    unknown: { status: 401, when: caller.unknown }
+    unreadable: { status: 400, when: request.malformed }
+    invalid: { status: 422, when: request.invalid }
+  order: [caller, row, user]
+`;
+
+test('a row that is put where there is none is not missing, wherever the row stands in the order', async () => {
+  const { as, close } = await tellService(shelves);
+  const told = [
+    await as(guest, 'PUT', '/shelves/upper', { width: 4 }),
+    await as(clerk, 'PUT', '/shelves/upper', '{"width":'),
+    await as(clerk, 'PUT', '/shelves/upper', { width: 0 }),
+    await as(guest, 'GET', '/shelves/upper'),
+    await as(clerk, 'PUT', '/shelves/upper', { width: 4 }),
+  ].map(({ status }) => status);
+  await close();
+  assert.deepEqual(told, [403, 400, 422, 404, 201]);
+});
+
 test('steps that are named stand in the places that they have in section 6', () => {
   assert.deepEqual(wholeOrder([]), orderWords);
   assert.deepEqual(wholeOrder(['parameters', 'caller']), [

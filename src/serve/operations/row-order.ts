@@ -14,7 +14,10 @@ import type { Engine } from './engine.ts';
  */
 export function compileEarlierRow(endpoint: Endpoint, engine: Engine, engineOf: (view: View) => Engine): Plan['earlierRow'] {
   const order = wholeOrder(statedValue(engine.compilation.spec.errors.order) ?? []);
-  const model = engine.models.get(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const effect = statedValue(endpoint.does);
+  const model = engine.models.get(resourceOfEffect(effect) ?? '');
+  // Where a row is put that there is not, it is made.
+  if (effect?.verb === 'upsert') return undefined;
   const isLast = order.slice(order.indexOf('row') + 1).every((word) => !earlierThan.has(word));
   if (isLast || !model || (identifierParameter(endpoint) === undefined && !endpoint.identity)) return undefined;
   const locators: Locator[] = [];
