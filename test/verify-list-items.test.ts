@@ -68,4 +68,6 @@ test('lists are tried at their bounds where there are items enough that differ, 
   assert.ok(
     !labels({ type: 'array', items: { type: 'object' }, uniqueItems: true }, breaksOf).some((label) => label.includes('twice')),
   );
+  const between = { type: 'number', minimum: 0.1, maximum: 0.9 };
+  assert.deepEqual(labels({ type: 'array', items: between, maxItems: 1 }, edgesOf), ['of no items']);
 });

@@ -58,7 +58,8 @@ export function uniqueFields(spec: Spec, resource: string): string[] {
     });
     const rooms = free.map((name) => roomOf(statedValue(entryOf(stated.fields, name)?.shape) ?? {}));
     // Of several the first that has most values.
-    return free.filter((_name, at) => rooms.indexOf(Math.max(...rooms)) === at);
+    const roomiest = free[rooms.indexOf(Math.max(...rooms))];
+    return roomiest === undefined ? [] : [roomiest];
   });
   return [...new Set([...own, ...combined])];
 }

@@ -130,7 +130,8 @@ function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc
     const isEnough = Object.keys(model).length >= least;
     if (!isNeeded && isEnough && (style === 'plain' || depth >= depthMax)) continue;
     try {
-      const shapeOfIt = style === 'whole' ? filled(isMap(inner) ? inner : {}) : isMap(inner) ? inner : {};
+      const stated = isMap(inner) ? inner : {};
+      const shapeOfIt = style === 'whole' ? filled(stated) : stated;
       const values = arbitraryValuesOf(spec, shapeOfIt, style === 'whole' ? insideWhole(isNeeded) : style, depth + 1);
       model[name] = style === 'whole' ? butDefault(shapeOfIt, values) : values;
     } catch (error) {

@@ -3,7 +3,7 @@ import { askedFor } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { allMachines, machineIn, machineWith, type Transition, transitionNamed } from '../../../parts/states.ts';
+import { machineIn, machinesOf, machineWith, type Transition, transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -99,8 +99,8 @@ export async function actTwice<T>(
   let made = await session.send(request);
   // What is drawn with everything in it may be more than the service's own rules allow.
   // What is kept though it is answered with an error is told of all the same.
-  const isKept = allMachines(model.spec.states).some(
-    (machine) => machine.resource === resource && machine.initial.some(({ answer }) => answer !== undefined),
+  const isKept = machinesOf(model.spec.states, resource).some(({ initial }) =>
+    initial.some(({ answer }) => answer !== undefined),
   );
   session.need(isDone(made.value) || !isKept, `${create.name} was answered ${made.value.status}, and may have made its row`);
   if (!isDone(made.value)) made = await session.send((await ready(session, create.endpoint)).request);
