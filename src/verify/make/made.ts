@@ -17,6 +17,7 @@ import { isMaking, rowIn, rowPlace, type ShownFields } from '../model/row-shown.
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { keysKnown, knownThrough } from './path-keys.ts';
+import { noteRow } from './seen.ts';
 
 /** A row that was made. */
 export interface MadeRow {
@@ -201,7 +202,9 @@ export function rowMade(
     const pointer = [...place, name, ...(target === undefined ? [] : [model.identifierField(target)])];
     known[name] = new Captured(done.step, { in: 'body', pointer });
   }
-  return { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
+  const row: TrialRow = { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
+  noteRow(session, row);
+  return row;
 }
 
 /** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */

@@ -206,8 +206,14 @@ export class Maker implements RowMaker {
     const { refusals } = this.#session.model;
     const code = refusals.codeIn(exchange);
     const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
-    const { when } = stated?.rule ?? {};
-    return when !== undefined && (when.standing === 'open' || (statedValue(when) ?? []).includes('resource.exists'));
+    const { when, if: condition } = stated?.rule ?? {};
+    if (when === undefined) return false;
+    if (when.standing !== 'open') return (statedValue(when) ?? []).includes('resource.exists');
+    if (!condition) return true;
+    // What stands in the path is there already, whatever is sent.
+    const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
+    const reads = this.#session.model.expressions.readsOf(condition, endpoint.operation);
+    return !reads.every(({ root, path: [name = ''] }) => root === 'caller' || (root === 'next' && bound.has(name)));
   }
 
   /** A subscriber that is told at an address of ours: elsewhere nobody is, and every event would be tried again and again. */

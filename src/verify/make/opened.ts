@@ -19,6 +19,7 @@ import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
 import { answering, imaginedOf, valuesThatFit } from './demands.ts';
 import { lookAt } from './look.ts';
+import { moveReferring } from './referring.ts';
 import { requestAbout } from './request-about.ts';
 
 /** So many rows that refer to it are made for a condition that reads what is derived of them. */
@@ -112,14 +113,21 @@ async function provide(session: Session, opening: Opening): Promise<void> {
     .filter(({ field }) => reads.has(field.name))
     .flatMap(({ field, aggregates }) => aggregates.map((aggregate) => ({ field, aggregate })));
   const was = row.fields?.[machine.field];
+  const kin = aggregates.map(({ aggregate }) => aggregate);
+  if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
+  if (await moveReferring(session, row, kin, (fields) => isOpen(leadsFrom(session, opening, fields), to))) return;
   for (let made = 0; made < providedMost && aggregates.length > 0; made++) {
     if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
+    const vain = new Set<string>();
     for (const { field, aggregate } of aggregates) {
       const { from, by } = aggregate;
+      if (vain.has(`${from}.${by}`)) continue;
       const body = made % 2 === 0 ? lacking(session, opening, field, aggregate) : {};
       const style = made > 0 ? ({ style: 'whole' } as const) : {};
-      await ifTestable(session.make(from, { parents: { [by]: row }, for: row.caller, body, ...style }));
+      const one = await ifTestable(session.make(from, { parents: { [by]: row }, for: row.caller, body, ...style }));
+      if (!one && Object.keys(body).length === 0) vain.add(`${from}.${by}`);
     }
+    if (aggregates.every(({ aggregate: { from, by } }) => vain.has(`${from}.${by}`))) return;
     await lookAt(session, row);
     if (row.fields?.[machine.field] !== was) return;
   }

@@ -16,6 +16,7 @@ import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
 import { keysKnown } from './path-keys.ts';
+import { followShown } from './seen.ts';
 
 export interface About {
   readonly caller?: TrialCaller | undefined;
@@ -81,6 +82,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   const style = about.style ?? 'plain';
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });
+  const follow = followShown(session);
   let drawn: Symbolic | undefined;
   for (let draw = 0; draw < draws; draw++) {
     drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });
@@ -91,6 +93,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
       request: drawn === undefined ? undefined : resolve(drawn, session.run),
       caller: about.caller,
       nowMs: session.run.clock.toService(Date.now()),
+      follow,
     });
     if (taken === 'unknown' || (taken !== 'blocked' && (target === undefined || isAimedAt(taken, target)))) return drawn;
     if (drawn === undefined) return drawn;

@@ -1,14 +1,13 @@
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import { entryOf } from '../../parts/fact.ts';
 import { machineOn, machinesOf, type Transition } from '../../parts/states.ts';
-import { isExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { targetTaken } from '../model/access.ts';
 import type { Follow } from '../model/expectation.ts';
-import { followedIn } from '../model/row-known.ts';
 import type { Session } from '../session/session.ts';
 import { lookAt } from './look.ts';
+import { followShown } from './seen.ts';
 import { leadsTo, stateOf, statesOf, walkTo } from './walk.ts';
 
 /** So many rows that refer to it are made for a condition that is to fail by what is derived of them. */
@@ -101,12 +100,4 @@ function isShut({ model, run }: Session, { row, transition, operation }: Shuttin
     follow,
   });
   return taken === 'blocked';
-}
-
-function followShown({ model, run }: Session): Follow {
-  return followedIn(
-    model,
-    run.results.filter((one) => isExchange(one)),
-    true,
-  );
 }
