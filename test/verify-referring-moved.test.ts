@@ -140,3 +140,28 @@ test('what is refused for the row in its path is not sent again with other value
     await stand.close();
   }
 });
+
+test('what the rows in a path ask of a body is drawn before it is sent', async () => {
+  const least = 'too_little: { status: 409, on: [create sample], if: next.grams < next.batch.least }';
+  const weighed = laboratory
+    .replace('      samples: {', '      least: { type: integer, minimum: 1, maximum: 1000 }\n      samples: {')
+    .replace('required: [id, samples,', 'required: [id, least, samples,')
+    .replace('      substance: { ref', '      grams: { type: integer, minimum: 1, maximum: 1000 }\n      substance: { ref')
+    .replace('required: [id, batch,', 'required: [id, batch, grams,')
+    .replace(/closed: \{.*\}/, least);
+  let refused = 0;
+  let made = 0;
+  const stand = await openStand(weighed, {
+    spoil: ({ method, target, status, text }) => {
+      if (method === 'POST' && target.endsWith('/samples') && status === 201) made += 1;
+      if (status === 409 && text.includes('too_little')) refused += 1;
+      return {};
+    },
+  });
+  try {
+    await stand.verify({ only: ['states/transitions', 'endpoints/bodies'] });
+    assert.ok(made > 20 && refused < made / 5, `${made} made, ${refused} refused`);
+  } finally {
+    await stand.close();
+  }
+});

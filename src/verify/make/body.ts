@@ -27,6 +27,8 @@ import { timelyFor } from './timely.ts';
 export interface Drafting extends WantedRow {
   /** The fields that the path binds, and the body leaves out. */
   readonly bound: ReadonlySet<string>;
+  /** What stands in the path, where that is known already. */
+  readonly path?: Readonly<Record<string, Symbolic>>;
   /** Makes a row of a resource; gives its identifier. */
   readonly make: (resource: string, style: SampleStyle) => Promise<Symbolic>;
 }
@@ -41,7 +43,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   const shape = model.requestShape(endpoint);
   if (shape.standing === 'none') return undefined;
   if (!isStated(shape)) throw new Untestable(`what ${endpoint.key} takes is open`);
-  const { style = 'plain', caller } = drafting;
+  const { style = 'plain', caller, path = {} } = drafting;
   // What a row depends on is drawn as widely as the row itself; as little as it takes is refused the least.
   const styles: readonly SampleStyle[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
   let last: Symbolic | undefined;
@@ -66,7 +68,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
         !(row && changeKeepsRules(model, endpoint, row, sent) === 'no') &&
         // In a form an empty text says that there is none.
         !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
-      if (isKept && !timely?.closes(sent, draw) && !refusedByOwn(session, endpoint, last, caller)) return last;
+      if (isKept && !timely?.closes(sent, draw) && !refusedByOwn(session, endpoint, { path, json: last }, caller)) return last;
       made.again();
     }
   }

@@ -118,7 +118,7 @@ export class Maker implements RowMaker {
         parents: tiedThrough(this.#session, endpoint, target, parents),
       }).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
-    const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make: makeFor });
+    const json = await draftBody(this.#session, endpoint, { ...wanted, bound, path, make: makeFor });
     const verb = statedValue(endpoint.does)?.verb;
     if (last !== undefined && verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
     const parts = { path, json, parents };

@@ -17,7 +17,7 @@ import type { Session } from '../session/session.ts';
 export function refusedByOwn(
   session: Session,
   endpoint: Endpoint,
-  json: Symbolic,
+  { path, json }: { readonly path: Readonly<Record<string, Symbolic>>; readonly json: Symbolic },
   caller: TrialCaller | undefined,
 ): StatedRefusal | undefined {
   const verb = statedValue(endpoint.does)?.verb;
@@ -34,7 +34,14 @@ export function refusedByOwn(
     fromMs: nowMs,
     toMs: nowMs,
     ...(caller && { caller }),
-    sent: { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, json: resolve(json, session.run) },
+    sent: {
+      method: endpoint.method,
+      target: '',
+      headers: {},
+      path: resolve(path, session.run) as Readonly<Record<string, Json>>,
+      query: {},
+      json: resolve(json, session.run),
+    },
   };
   // What was shown may have changed since, but then it only has to be drawn again: nothing is claimed of it.
   const newestFirst = seen.toReversed();
