@@ -29,7 +29,10 @@ export function requestShape(spec: Spec, endpoint: Endpoint): Fact<Shape> {
   }
   const resource = entryOf(spec.resources.all, effect.resource);
   if (!resource || !isStated(resource.fields)) return { standing: 'open', at: resource?.fields.at ?? at };
-  const optional = effect.verb === 'update' ? 'all' : boundByPath(spec, endpoint);
+  // What replaces a row and leaves out what was set once keeps it.
+  const kept =
+    effect.verb === 'replace' ? entriesOf(resource.fields).flatMap(([name, one]) => (one.immutable ? [name] : [])) : [];
+  const optional = effect.verb === 'update' ? 'all' : [...boundByPath(spec, endpoint), ...kept];
   return { standing: 'stated', value: writableShape(spec, resource, optional, childrenTakerOf(effect)), at };
 }
 

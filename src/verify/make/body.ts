@@ -33,9 +33,8 @@ export interface Drafting extends WantedRow {
   readonly make: (resource: string, style: SampleStyle) => Promise<Symbolic>;
 }
 
-/** So often a body is drawn that the service's own rules would refuse; where they ask for times, more often. */
+/** So often a body is drawn that the service's own rules would refuse. */
 const draws = 16;
-const timelyDraws = 32;
 
 /** A valid body for an endpoint, with rows made for what it refers to; nothing where it takes none. @throws {Untestable} */
 export async function draftBody(session: Session, endpoint: Endpoint, drafting: Drafting): Promise<Symbolic | undefined> {
@@ -50,7 +49,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   // What keeps a rule over several fields is found among many values, not by the plainest.
   const ruled = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const timely = timelyFor(session, endpoint, drafting);
-  const most = timely ? timelyDraws : draws;
+  const most = timely?.draws ?? draws;
   const styleOf = (draw: number): SampleStyle => {
     if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';
     return draw === most - 1 ? 'plain' : style;

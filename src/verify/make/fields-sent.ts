@@ -34,8 +34,11 @@ export function membersSent(model: Model, endpoint: Endpoint, caller: TrialCalle
   const shape = model.requestShape(endpoint);
   if (name === undefined || !isStated(shape)) return [];
   const bound = new Set(boundByPath(model.spec, endpoint));
-  const isUpdate = statedValue(endpoint.does)?.verb === 'update';
-  return ofResource(model, name, { path: [], caller, bound, isUpdate, seen: [] });
+  const verb = statedValue(endpoint.does)?.verb;
+  const members = ofResource(model, name, { path: [], caller, bound, isUpdate: verb === 'update', seen: [] });
+  // What replaces a row and leaves out what was set once keeps it.
+  const mayLack = ({ path, isImmutable }: SentMember) => verb === 'replace' && path.length === 1 && isImmutable;
+  return members.map((member) => (mayLack(member) ? { ...member, isNeeded: false } : member));
 }
 
 interface Walk {

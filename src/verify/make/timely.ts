@@ -14,6 +14,8 @@ import type { Session } from '../session/session.ts';
 
 /** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that; that the clock does not move it on at once, and that a transition is shut that is to be. */
 export interface Timely {
+  /** So often a body is drawn at the most. */
+  readonly draws: number;
   /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw; about the times that are wanted of it, where some are. */
   times(draw: number, wanted?: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>>;
   /** Whether some condition is known not to hold of a row of this body; of those on its way alone where it is drawn for long. */
@@ -22,8 +24,12 @@ export interface Timely {
 
 /** From now: soon, later, on another day, what is over, and something in between; of several times the first is soon, the next later. */
 const offsetsMs = [5 * 60_000, 2 * 3_600_000, 86_400_000, -86_400_000, 40 * 60_000];
-/** So often the ways out of its state are asked for too: with each of these for each of two times. */
-const eagerDraws = 25;
+/** So often the ways out of its state are asked for too at the most: with each of these for each of two times. */
+const eagerMost = 90;
+/** So often a body is drawn beyond that. */
+const moreDraws = 7;
+/** So many spans of time that conditions name are gone by. */
+const spansMost = 3;
 /** For so long at least the clock is to leave a row in the states that it is brought through. */
 const soonMs = 10 * 60_000;
 
@@ -41,7 +47,10 @@ export function timelyFor(
     return undefined;
   const { way, out, shut, ends } = conditionsOf(model, name, state, blocking);
   const own = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
-  const asksForTimes = [...way, ...out, ...shut, ...own].some((one) => model.expressions.reads(one, undefined, 'now'));
+  const asking = [...way, ...out, ...shut, ...own].filter((one) => model.expressions.reads(one, undefined, 'now'));
+  const asksForTimes = asking.length > 0;
+  const offsets = [...spansIn(asking).flatMap((ms) => [1.1 * ms, 0.9 * ms, -1.1 * ms]), ...offsetsMs];
+  const eagerDraws = Math.min(offsets.length ** 2, eagerMost);
   if (!asksForTimes && ends.length === 0) return undefined;
   const fields = entriesOf(resource.fields).filter(([field, stated]) => isTime(stated) && isSendable(model, name, field));
   const defaults = Object.fromEntries(
@@ -52,15 +61,17 @@ export function timelyFor(
     machinesOf(model.spec.states, name).flatMap(({ field, initial }) => (initial[0] ? [[field, initial[0].state]] : [])),
   );
   return {
+    draws: eagerDraws + moreDraws,
     times: (draw, wanted = {}) => {
-      if (!asksForTimes) return {};
+      // What may be left out is, where no time was found that is taken.
+      if (!asksForTimes || draw === eagerDraws + moreDraws - 1) return {};
       const given = fields.flatMap(([field]) => Date.parse(String(wanted[field])) || []);
       const aboutMs = given.length > 0 ? Math.min(...given) : now;
       return Object.fromEntries(
         fields.map(([field], at) => {
-          const offsetMs = offsetsMs[(Math.floor(draw / offsetsMs.length ** at) + at) % offsetsMs.length] ?? 0;
+          const offsetMs = offsets[(Math.floor(draw / offsets.length ** at) + at) % offsets.length] ?? 0;
           // No two are the same: a time may have to be unique.
-          return [field, new Date(aboutMs + offsetMs + session.chance.whole(60_000)).toISOString()];
+          return [field, new Date(aboutMs + Math.round(offsetMs) + session.chance.whole(60_000)).toISOString()];
         }),
       );
     },
@@ -84,6 +95,16 @@ export function timelyFor(
       );
     },
   };
+}
+
+/** The spans of time that conditions name, in milliseconds: `now + duration('48h')`. */
+function spansIn(conditions: readonly Expression[]): readonly number[] {
+  const named = conditions.flatMap(({ source }) => [...source.matchAll(/\bduration\(\s*(['"])([\d.hms]{1,20})\1\s*\)/g)]);
+  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+  const spans = named.map(([, , text = '']) =>
+    [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? 0), 0),
+  );
+  return [...new Set(spans)].filter((ms) => ms > 0).slice(0, spansMost);
 }
 
 /** Whether a field holds a moment as a text. */
