@@ -19,7 +19,7 @@ import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
 import { answering, imaginedOf, valuesThatFit } from './demands.ts';
 import { lookAt } from './look.ts';
-import { moveReferring } from './referring.ts';
+import { moveReferring, type Walking } from './referring.ts';
 import { requestAbout } from './request-about.ts';
 
 /** So many rows that refer to it are made for a condition that reads what is derived of them. */
@@ -29,12 +29,17 @@ const providedMost = 3;
  * Brings about what a transition asks of a row before it is fired, as far as that is for callers to bring about: rows that refer to it where it
  * reads what is derived of them, and else a change of the row by whoever may write what it reads.
  */
-export async function openTo(session: Session, row: TrialRow, transition: Transition, target?: Aim): Promise<void> {
+export async function openTo(
+  session: Session,
+  row: TrialRow,
+  transition: Transition,
+  { target, walking }: { readonly target: Aim | undefined; readonly walking: Walking },
+): Promise<void> {
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
   if (!machine || conditionsOf(transition).length === 0) return;
   const opening: Opening = { row, transition, machine, to: target ?? transition.to[0] ?? '' };
   if (!row.fields) await ifTestable(lookAt(session, row));
-  await provide(session, opening);
+  await provide(session, opening, walking);
   await change(session, opening);
 }
 
@@ -105,7 +110,7 @@ type Taken = ReturnType<typeof targetTaken>;
 const isOpen = (taken: Taken, to: Aim) => taken === 'unknown' || isAimedAt(taken, to);
 
 /** Makes rows that refer to a row where the state that a transition is to lead to depends on what is derived of them. */
-async function provide(session: Session, opening: Opening): Promise<void> {
+async function provide(session: Session, opening: Opening, walking: Walking): Promise<void> {
   const { row, transition, machine, to } = opening;
   const reads = readOf(session, transition);
   const derivations = derivationsOf(session.model.spec).of(row.resource);
@@ -115,7 +120,8 @@ async function provide(session: Session, opening: Opening): Promise<void> {
   const was = row.fields?.[machine.field];
   const kin = aggregates.map(({ aggregate }) => aggregate);
   if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
-  if (await moveReferring(session, row, kin, (fields) => isOpen(leadsFrom(session, opening, fields), to))) return;
+  const isWanted = (fields: TrialRow['fields']) => isOpen(leadsFrom(session, opening, fields), to);
+  if (await moveReferring(session, row, kin, { walking, isWanted })) return;
   for (let made = 0; made < providedMost && aggregates.length > 0; made++) {
     if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
     const vain = new Set<string>();

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { type Machine, machinesOf } from '../../parts/states.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { ifTestable } from '../exchange/untestable.ts';
@@ -8,7 +9,6 @@ import type { RowFields } from '../model/expectation.ts';
 import type { Session } from '../session/session.ts';
 import { lookAt } from './look.ts';
 import { rowsMade } from './seen.ts';
-import { leadsTo, stateOf, statesOf, walkTo } from './walk.ts';
 
 /** So many rows that refer to one are moved for its sake. */
 const movedMost = 6;
@@ -19,6 +19,13 @@ interface Kin {
   readonly by: string;
 }
 
+/** How a row is brought into a state. */
+export interface Walking {
+  leadsTo(session: Session, machine: Machine, from: string, to: string): boolean;
+  /** @throws {Untestable} where nobody can. */
+  walkTo(session: Session, row: TrialRow, state: string, walk: { readonly machine: Machine }): Promise<void>;
+}
+
 /**
  * Moves what refers to a row into a state of its own in which what is derived of it is as it is wanted: the pieces that are assayed before
  * their lodgement is released. Says whether the row is so then.
@@ -27,29 +34,27 @@ export async function moveReferring(
   session: Session,
   row: TrialRow,
   kin: readonly Kin[],
-  isWanted: (fields: RowFields) => boolean,
+  { walking, isWanted }: { readonly walking: Walking; readonly isWanted: (fields: RowFields) => boolean },
 ): Promise<boolean> {
   const { spec } = session.model;
+  const mayCome = ({ fields }: TrialRow, machine: Machine, state: string): boolean => {
+    const now = fields?.[machine.field];
+    return typeof now === 'string' && walking.leadsTo(session, machine, now, state);
+  };
   for (const one of kin) {
     const those = referringTo(session, row, one);
     if (those.length === 0 || those.length > movedMost) continue;
     for (const machine of machinesOf(spec.states, one.from)) {
-      for (const state of statesOf(machine)) {
-        if (!mayCome(session, those, machine, state) || !isWanted(imagined(session, row, one, { machine, state }))) continue;
-        for (const other of those) await ifTestable(walkTo(session, other, state, { machine }));
+      for (const state of statedValue(machine.states) ?? []) {
+        if (!those.every((other) => mayCome(other, machine, state)) || !isWanted(imagined(session, row, one, { machine, state })))
+          continue;
+        for (const other of those) await ifTestable(walking.walkTo(session, other, state, { machine }));
         await ifTestable(lookAt(session, row));
         if (isWanted(row.fields ?? {})) return true;
       }
     }
   }
   return false;
-}
-
-function mayCome(session: Session, those: readonly TrialRow[], machine: Machine, state: string): boolean {
-  return those.every((other) => {
-    const now = stateOf(other, machine);
-    return now !== undefined && leadsTo(session, machine, now, state);
-  });
 }
 
 /** The row as it would be shown if what refers to it in one way were in a state. */

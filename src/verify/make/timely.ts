@@ -57,9 +57,7 @@ export function timelyFor(
     entriesOf(resource.fields).flatMap(([field, one]) => (one.default ? [[field, one.default.value]] : [])),
   );
   const now = run.clock.toService(Date.now());
-  const begun = Object.fromEntries(
-    machinesOf(model.spec.states, name).flatMap(({ field, initial }) => (initial[0] ? [[field, initial[0].state]] : [])),
-  );
+  const begun = begunIn(model, name);
   return {
     draws: eagerDraws + moreDraws,
     times: (draw, wanted = {}) => {
@@ -95,6 +93,12 @@ export function timelyFor(
       );
     },
   };
+}
+
+/** The states that a new row has, as far as that is plain. */
+function begunIn({ spec }: Model, resource: string): Readonly<Record<string, Json>> {
+  const machines = machinesOf(spec.states, resource);
+  return Object.fromEntries(machines.flatMap(({ field, initial }) => (initial[0] ? [[field, initial[0].state]] : [])));
 }
 
 /** The spans of time that conditions name, in milliseconds: `now + duration('48h')`. */

@@ -115,7 +115,7 @@ export function stateOfAim(aim: Aim | undefined, { to }: Transition): string {
 export async function openToFire(session: Session, row: TrialRow, transition: Transition, target?: Aim): Promise<void> {
   await moveOthers(session, row, transition);
   await readyAlong(session, row, transition);
-  await openTo(session, row, transition, target);
+  await openTo(session, row, transition, { target, walking: { leadsTo, walkTo } });
 }
 
 /** Brings the rows that are to be moved along with a row, `then: { do: loose hawk, to: next.hawk }`, into states in which they may be: else the row is not moved either. */
