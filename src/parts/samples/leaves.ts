@@ -16,6 +16,8 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
     if (listed.includes(null)) return () => null;
     // The states that a thing goes through are listed from its first one on.
     if (/^(?:status|state)$/i.test(name) && listed.length > 0) return () => listed[0];
+    const over = overIn(listed, name);
+    if (over !== undefined) return () => over;
     return (chance) => (listed.length === 0 ? nothing : listed[chance.below(listed.length)]);
   }
   if (shape.default !== undefined && fits(shape.default)) return () => shape.default;
@@ -30,11 +32,18 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
   return () => null;
 }
 
+/** How far something has come, `provisioningState`, is moved on by nothing: it is told as over and well, where that is among its words. */
+export function overIn<T extends Json>(listed: readonly T[], name: string): T | undefined {
+  return /\w(?:status|state)$/i.test(name) ? listed.find((one) => /^succeeded$/i.test(String(one))) : undefined;
+}
+
 /** The smallest of what has no members: the first listed value or example, else a text or a number; nothing where nothing is said. */
 export function compileSmallestLeaf(shape: Shape, type: string | undefined, name: string, fits: Fits): () => unknown {
   if (shape.const !== undefined) return () => shape.const;
   const listed: readonly Json[] = Array.isArray(shape.enum) ? shape.enum : [];
-  const given = [...listed, ...examplesIn(shape)].find((value) => value !== null && fits(value));
+  const given = [overIn(listed, name), ...listed, ...examplesIn(shape)].find(
+    (value) => value !== null && value !== undefined && fits(value),
+  );
   if (given !== undefined) return () => given;
   const made = listed.length > 0 ? nothing : smallestOf(shape, type, name);
   return () => made;

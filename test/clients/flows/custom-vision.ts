@@ -11,8 +11,7 @@ const { TrainingAPIClient: Training } = createRequire(import.meta.url)('@azure/c
 
 /** Its address is a field, in which it has the path of a later version. */
 const connect = (place: Place, token: string): TrainingAPIClient => {
-  const client = new Training(new ApiKeyCredentials({ inHeader: { 'Training-Key': token } }), place.base);
-  return Object.assign(client, { baseUri: '{Endpoint}' });
+  return new Training(new ApiKeyCredentials({ inHeader: { 'Training-Key': token } }), place.url);
 };
 
 const ids = (rows: readonly { readonly id?: string }[]): string[] => rows.map(({ id }) => given(id, 'id'));

@@ -44,7 +44,8 @@ function gather({ value, at }: MapAt, into: SchemaProperties, reader: SourceRead
     else if (!sayable.has(key) && !key.startsWith('x-')) return false;
   const { type, properties, required, additionalProperties } = value;
   if (type !== undefined && type !== 'object') return false;
-  if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean') return false;
+  const others = othersOf(additionalProperties);
+  if (others === 'of a shape') return false;
   for (const [index, part] of conjunctionOf(value).entries()) {
     if (!isMap(part) || !gather({ value: part, at: below(below(at, conjunctionWord), index) }, into, reader, seen)) return false;
   }
@@ -60,8 +61,20 @@ function gather({ value, at }: MapAt, into: SchemaProperties, reader: SourceRead
   }
   if (additionalProperties === false) into.isClosed = true;
   if (value.deprecated === true) into.isDeprecated = true;
-  into.read.push([value, read]);
+  into.read.push([value, others === 'objects' ? read.filter((key) => key !== 'additionalProperties') : read]);
   return true;
+}
+
+/**
+ * What is said of members that are not described: nothing, or something that no list of fields says. That each is an object, as generators
+ * write what may be anything, is passed over, and told as what is not carried: of members that a part of the same conjunction describes it is not meant.
+ */
+function othersOf(additionalProperties: Json | undefined): 'anything' | 'objects' | 'of a shape' {
+  if (additionalProperties === undefined || typeof additionalProperties === 'boolean') return 'anything';
+  if (!isMap(additionalProperties)) return 'of a shape';
+  const words = Object.keys(additionalProperties).filter((key) => key !== 'description' && key !== 'title');
+  if (words.length === 0) return 'anything';
+  return words.length === 1 && additionalProperties.type === 'object' ? 'objects' : 'of a shape';
 }
 
 const partsMost = 200;

@@ -89,7 +89,7 @@ export function pageTold(page: Page, shown: number, call: Call, links: PageLinks
 
 /** The whole address that was asked. */
 export function addressAsked(call: Call): string {
-  return `${originOf(call)}${call.path}${call.query === '' ? '' : `?${call.query}`}`;
+  return `${hostAsked(call)}${call.path}${call.query === '' ? '' : `?${call.query}`}`;
 }
 
 /**
@@ -105,7 +105,7 @@ export function compileLinks(pagination: Pagination | undefined, secrets: readon
   // A credential in the query is not said again: whoever follows a link shows it anew.
   const own = [...names.map(({ name }) => name), ...secrets];
   const address = (call: Call, name: string | undefined, value: string | number | undefined) =>
-    `${isAbsolute ? originOf(call) : ''}${withParameter(call, own, name, value)}`;
+    `${isAbsolute ? hostAsked(call) : ''}${withParameter(call, own, name, value)}`;
   // An identifier tells what stands after it, and not whether it is the first.
   const tellsFirst = style.tells !== 'identifier';
   const { isToldInLink } = pagination;
@@ -123,7 +123,8 @@ export function compileLinks(pagination: Pagination | undefined, secrets: readon
   };
 }
 
-function originOf({ headers: { host } }: Call): string {
+/** The scheme and host that were asked; nothing where none was named. */
+export function hostAsked({ headers: { host } }: Call): string {
   return typeof host === 'string' ? `http://${host}` : '';
 }
 

@@ -1,4 +1,6 @@
+import type { Json } from '../../../document/document.ts';
 import { describedAlways } from '../../../parts/samples/described-words.ts';
+import { overIn } from '../../../parts/samples/leaves.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Value } from '../../exchange/exchange.ts';
@@ -13,13 +15,21 @@ export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
   if (always !== undefined && fits(always)) return always;
   if (usual !== undefined && fits(usual)) return copy(usual);
   if (only !== undefined) return only;
-  if (isStateName(name) && Array.isArray(listed)) return listed.find((one) => typeof one === 'string');
+  const state = stateOfNew(listed, name);
+  if (state !== undefined) return state;
   // Clients go through a list, and not through null.
   if (Array.isArray(type) && type.includes('array') && fits([])) return [];
   if (Array.isArray(type) ? type.includes('null') : Array.isArray(listed) && listed.includes(null)) return null;
   if (type === 'array') return fits([]) ? [] : undefined;
   if (type === 'boolean') return typeof example === 'boolean' && setFlags.test(name) ? example : false;
   return type === 'string' && madeNames.test(name) && typeof example === 'string' && fits(example) ? example : undefined;
+}
+
+/** The state of a new thing, where its words are listed: that in which the list begins, unless it tells how far something has come. */
+export function stateOfNew(listed: Json | undefined, name: string): string | undefined {
+  if (!isStateName(name) || !Array.isArray(listed)) return undefined;
+  const words = listed.filter((one): one is string => typeof one === 'string');
+  return overIn(words, name) ?? words[0];
 }
 
 /** Flags that say that a thing is there to be used. */
@@ -35,7 +45,7 @@ const ends =
   /^(?:archived|deleted|cancell?ed|completed|closed|resolved|revoked|suspended|paused|ended|finished|failed|disabled|deactivated|trashed|removed|redeemed|refunded|voided|merged|rejected|last(?:used|login|loggedin|seen|signin|active|accessed))(?:at|on|date|time|datetime|timestamp)$/;
 
 /** `status`, `State`, `verification_status`, `reviewState`. */
-export function isStateName(name: string): boolean {
+function isStateName(name: string): boolean {
   return /(?:^|_)(?:status|state)$|[a-z](?:Status|State)$/i.test(name);
 }
 

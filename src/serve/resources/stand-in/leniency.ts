@@ -10,6 +10,7 @@ import { warn } from '../../exchange/warn.ts';
 import { emptyText, type Violation } from '../../http/violation.ts';
 import type { Forgive, WithoutNulls } from '../stand-in.ts';
 import { isPatch } from './json-patch.ts';
+import { isVersion } from './version-words.ts';
 
 /** What of a body passes though it breaks its shape: what the names and types of clients are known to do, and what the document's own examples do. */
 
@@ -23,6 +24,7 @@ export function compileForgive(isStrict: boolean, samples: Samples): Forgive {
     if (violations.length === 0) return violations;
     const isPassed = (one: Violation) =>
       isForgiven(one, exchange) ||
+      isOtherVersion(one) ||
       isOfAny(one, exchange, samples) ||
       isListOfSuch(one, exchange, samples) ||
       isOneOfSuch(one, exchange, samples) ||
@@ -78,6 +80,14 @@ function isForgiven(violation: Violation, exchange: Exchange): boolean {
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
 }
 
+/** Whether a parameter that is there to say the one version of the interface says another: the client is newer, or older. */
+function isOtherVersion({ in: place, path, found, expected }: Violation): boolean {
+  if (place !== 'query' && place !== 'header') return false;
+  const [, sent = ''] = /^"([^"]{1,40})"$/.exec(found) ?? [];
+  const [, stated = ''] = /^exactly "([^"]{1,40})"$/.exec(expected) ?? [];
+  return /version/i.test(path) && isVersion(sent) && isVersion(stated);
+}
+
 /** Whether a body has to say once more what the path says of a thing that is there: `user_id` of `POST /users/{user_id}/deactivate`. */
 function isSaidByPath({ in: place, path, found }: Violation, { pathParams }: Exchange): boolean {
   const [name = '', ...deeper] = pathOf(path);
@@ -129,7 +139,12 @@ function isOfAny({ in: place, path, expected }: Violation, { plan }: Exchange, s
   for (const name of pathOf(path)) {
     if (!isPlainMap(shape)) return false;
     const members: Readonly<Record<string, Json>> = samples.membersOf(shape);
-    shape = Object.hasOwn(members, name) ? members[name] : /^\d+$/.test(name) ? samples.whole(shape).items : undefined;
+    const { items, additionalProperties } = samples.whole(shape);
+    shape = Object.hasOwn(members, name)
+      ? members[name]
+      : /^\d+$/.test(name) && items !== undefined
+        ? items
+        : additionalProperties;
   }
   return path !== '' && shape !== undefined && isBareObject(shape);
 }

@@ -16,7 +16,7 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
-import { emptyOf, isCountName, isOfItsEnd, isStateName } from './empty-values.ts';
+import { emptyOf, isCountName, isOfItsEnd, stateOfNew } from './empty-values.ts';
 import { listedBoth } from './lists-shown.ts';
 import { isErrorName } from './open-answers.ts';
 
@@ -151,7 +151,7 @@ export class Likeness {
     const { pattern, enum: listed } = this.#samples.whole(shape);
     if ((pattern !== undefined && listed === undefined) || !Number.isFinite(sampler.cost)) return undefined;
     // A new thing stands where the list of its states begins.
-    const first = isStateName(name) && Array.isArray(listed) ? listed.find((one) => typeof one === 'string') : undefined;
+    const first = stateOfNew(listed, name);
     if (first !== undefined && sampler.fits(first)) return first;
     const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', name));
     return made === nothing ? undefined : made;

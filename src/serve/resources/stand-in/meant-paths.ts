@@ -8,11 +8,12 @@ import type { Call } from '../../http/call.ts';
 import { compileRoutes } from '../../http/route.ts';
 import type { RowModel } from '../model.ts';
 import type { AsRouted, RowToldBy } from '../stand-in.ts';
+import { isVersion } from './version-words.ts';
 
 /**
  * Compiles the reading of paths that no endpoint has: clients write a slash at the end, two in the middle, or another letter case, where their
- * vendors' servers take no notice of it, and none behind a base path; and of paths below another of the addresses that a document states. Found
- * is the path that the document has instead.
+ * vendors' servers take no notice of it, and none behind a base path; of paths below another of the addresses that a document states, and
+ * below the stated one with another version in it. Found is the path that the document has instead.
  */
 export function compileAsRouted(spec: Spec): AsRouted {
   const written = entriesOf(spec.endpoints.all).map(([, { method, path }]) => ({ method, path: plainPath(path), value: path }));
@@ -33,6 +34,10 @@ export function compileAsRouted(spec: Spec): AsRouted {
       const meant = `/${inCaseOf(found.value, sent.slice(from)).join('/')}`;
       // The addresses that are stated are those of one service.
       if (from > 0 && otherBases.has(below.join('').toLowerCase())) return { ...withBody(call), path: `${base}${meant}` };
+      if (from > 0 && isBaseOfOtherVersion(below.join(''), base)) {
+        const warnings = [...(call.warnings ?? []), `version ${below.filter(saysVersion).join(' ').slice(1)} is not stated`];
+        return { ...withBody(call), path: `${base}${meant}`, warnings };
+      }
       const path = `${below.join('')}${meant}`;
       // As it came it is none, behind the base path another one may be meant; and nothing is found beside the base path.
       if (path === call.path || !path.startsWith(`${base}/`)) continue;
@@ -41,6 +46,19 @@ export function compileAsRouted(spec: Spec): AsRouted {
     return undefined;
   };
 }
+
+/** Whether a base path is the stated one but for the version that it names: the client is of another one. */
+function isBaseOfOtherVersion(sent: string, stated: string): boolean {
+  const [one, other] = [sent, stated].map((path) => path.toLowerCase().split('/'));
+  const differing = one?.filter((segment, at) => segment !== other?.[at]) ?? [];
+  return (
+    one?.length === other?.length &&
+    differing.length === 1 &&
+    one?.every((segment, at) => segment === other?.[at] || (isVersion(segment) && isVersion(other?.[at] ?? ''))) === true
+  );
+}
+
+const saysVersion = (segment: string): boolean => isVersion(segment.slice(1));
 
 const lengthMost = 4096;
 /** How many segments a base path has at the most. */

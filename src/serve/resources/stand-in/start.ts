@@ -2,6 +2,7 @@ import { type ErrorCondition, generalCondition } from '../../../parts/conditions
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { hostAsked } from '../lists/envelope.ts';
 import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
@@ -23,6 +24,7 @@ import { completeRow, makeRow, mendRow, newIdentifier, showInOwners } from './sa
 import { keepNames, namesOfRow, Sampling, sampledHeader, tellSampled } from './sampling.ts';
 import { compileStream } from './streams.ts';
 import { isRestoring, UnmadeRows } from './unmade-rows.ts';
+import { versionAsked } from './version-words.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
 export function startStandIn(
@@ -86,7 +88,9 @@ export function startStandIn(
   };
 }
 
-const tell: StandIn['tell'] = ({ sampled, warnings }, headers) => {
+const tell: StandIn['tell'] = ({ sampled, warnings, call }, headers) => {
+  // Some clients follow nothing but whole addresses, and add nothing to them.
+  if (headers.location?.startsWith('/')) headers.location = `${hostAsked(call)}${headers.location}${versionAsked(call.query)}`;
   if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
   if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
 };
