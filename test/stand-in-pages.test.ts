@@ -207,3 +207,28 @@ test('a text of JSON in an extension is an example of the answer that it fits, a
   const other = (await asked('{ "object": "edit", "made": 7 }')) as { object: string };
   assert.notEqual(other.object, 'edit');
 });
+
+test('what counts the things of a list at an address of its own says how many it has, narrowed as it is, and what lists or is not called so counts none', async () => {
+  const petsOf = (path: string) => ({
+    [path]: {
+      post: { ...sends(object({ name: string })), ...answers(ref('pet')) },
+      get: { parameters: [query('name'), query('limit', integer)], ...answers(list(ref('pet'))) },
+    },
+    [`${path}/{id}`]: { ...within('id'), get: answers(ref('pet')) },
+  });
+  const paths = {
+    ...petsOf('/pets'),
+    '/pets/count': { get: { parameters: [query('name')], ...answers(integer) } },
+    '/pets/$count': { get: answers(object({ id: integer, pet_count: integer }, ['id', 'pet_count'])) },
+    '/pets/_count': { get: answers(object({ count: integer, billable_count: integer }, ['count', 'billable_count'])) },
+    '/pets/total_count': { get: answers(object({ total: integer, results: list(object({ name: string })) }, ['total'])) },
+  };
+  await standIn(paths, { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'b']) await ask('POST', '/pets', { name });
+    assert.equal((await ask('GET', '/pets/count')).json, 3);
+    assert.equal((await ask('GET', '/pets/count?name=b')).json, 2);
+    assert.equal((await ask('GET', '/pets/_count')).json.count, 3);
+    assert.notEqual((await ask('GET', '/pets/$count')).json.pet_count, 3);
+    assert.notEqual((await ask('GET', '/pets/total_count')).json.total, 3);
+  });
+});

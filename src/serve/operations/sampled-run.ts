@@ -17,6 +17,7 @@ import type { RowModel } from '../resources/model.ts';
 import type { Drawn } from '../resources/setters.ts';
 import type { MemberPath, StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
+import { compileCountedList } from './counted-list.ts';
 import type { Engine } from './engine.ts';
 
 /**
@@ -82,8 +83,10 @@ function compileOpenReply(
   named: NamedRow | undefined,
   member: MemberPath | undefined,
   standIn: StandIn,
-  { compilation, models }: Engine,
+  engine: Engine,
 ) {
+  const { compilation, models } = engine;
+  const count = compileCountedList(endpoint, standIn, engine);
   const answers = compileAnswers(endpoint, compilation);
   const shown = modelShown(endpoint, models);
   const kept = standIn.compileKept(endpoint);
@@ -97,6 +100,8 @@ function compileOpenReply(
   ): ReturnType<NonNullable<typeof answers>> => {
     if (related === undefined) kept?.keep(work, exchange);
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
+    const counted = count?.(work, exchange);
+    if (counted !== undefined) return answers(exchange, countCame(work, counted));
     const listed = related ?? kept?.listed(work, exchange);
     if (listed !== undefined) {
       const { value, page } = cut?.(listed, exchange) ?? { value: listed };
@@ -109,6 +114,12 @@ function compileOpenReply(
     const before = { ...(row && named && member?.shown(named.model.parse(row))), ...kept?.sent(work, exchange) };
     return answers(exchange, { ...came, sent: sentOf(exchange, before) });
   };
+}
+
+/** What came out of counting: a bare number, or what an answer has of one. */
+function countCame(work: Work, counted: Value) {
+  const came = { status: 200, scope: { ...work.scope, result: isFields(counted) ? undefined : counted }, work };
+  return isFields(counted) ? { ...came, sent: counted } : came;
 }
 
 /** The row of an identifier, the one that people call so, or where nothing makes such rows, one that is made for it. */

@@ -90,6 +90,8 @@ export interface StandIn {
   compileKept(endpoint: Endpoint): KeptAnswer | undefined;
   /** Compiles how a list of which only the shapes are known is narrowed and cut into pages; nothing where it is no one list. */
   compileOpenPages(endpoint: Endpoint): CutOpenly | undefined;
+  /** Compiles what an endpoint says of how many things a list has; nothing where it counts none. */
+  compileCountOf(endpoint: Endpoint): CountOf | undefined;
   /** Compiles how a list that is asked for by POST is cut into pages by members of its body; nothing where none says so. */
   compileBodyPages(endpoint: Endpoint): BodyPages | undefined;
   /** Compiles what a creation says of the new row beside its body. */
@@ -149,6 +151,12 @@ export interface PageTold {
 
 /** The page that a request asks for of what is listed, as the answer holds it; nothing where that is no list. */
 export type CutOpenly = (listed: Value, exchange: Exchange) => { readonly value: Value; readonly page: PageTold } | undefined;
+
+/** The list that is counted, and what an answer says of how many things it has. */
+export interface CountOf {
+  readonly list: Endpoint;
+  said(total: number): Value;
+}
 
 /** Pages that are asked for in a body. */
 export interface BodyPages {

@@ -2,11 +2,14 @@ import { type ErrorCondition, generalCondition } from '../../../parts/conditions
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import type { Fields } from '../../exchange/exchange.ts';
+import type { Work } from '../act.ts';
 import { hostAsked } from '../lists/envelope.ts';
-import { identifierText } from '../model.ts';
+import { identifierText, type RowModel } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileAskedFields, compileCopied, usualKeyOf } from './asked-fields.ts';
+import { compileCountOf } from './counts.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
@@ -49,10 +52,8 @@ export function startStandIn(
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
     usualStatus: ({ when }, endpoint) => (when !== undefined && isWrong(when) ? statusOfInvalid(endpoint) : undefined),
-    newIdentifier(work, model, fields) {
-      const name = fields && given.reckoned.nameOf(model, fields);
-      return name !== undefined && !work.rows.get(model.name, name) ? name : newIdentifier(sampling, work, model);
-    },
+    newIdentifier: (work, model, fields) =>
+      (fields && reckonedName(given, work, model, fields)) ?? newIdentifier(sampling, work, model),
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
     makeRow: (work, model, id, given) => makeRow(sampling, work, model, id, given),
@@ -70,6 +71,7 @@ export function startStandIn(
     compileMemberPath: (endpoint, model, depth) => compileMemberPath(endpoint, model, depth, sampling.shown),
     compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
+    compileCountOf: (endpoint) => compileCountOf(endpoint, spec, sampling.shown),
     compileBodyPages: (endpoint) => (isStrict ? undefined : compileBodyPages(endpoint, sampling.samples)),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
@@ -86,6 +88,12 @@ export function startStandIn(
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
+}
+
+/** What a thing is called by what it has; nothing where another one is called so. */
+function reckonedName({ reckoned }: UnmadeRows, { rows }: Work, model: RowModel, fields: Fields): string | undefined {
+  const name = reckoned.nameOf(model, fields);
+  return name === undefined || rows.get(model.name, name) ? undefined : name;
 }
 
 const tell: StandIn['tell'] = ({ sampled, warnings, call }, headers) => {
