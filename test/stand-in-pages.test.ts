@@ -232,3 +232,37 @@ test('what counts the things of a list at an address of its own says how many it
     assert.notEqual((await ask('GET', '/pets/total_count')).json.total, 3);
   });
 });
+
+test('links in a map of several forms lead from page to page', async () => {
+  const pages = { anyOf: [object({ last: uri, next: uri }), object({ first: uri, prev: uri }), { type: 'object' }] };
+  const answer = object({ pets: list(ref('pet')), links: object({ pages }), meta: object({ total: integer }, ['total']) }, [
+    'pets',
+  ]);
+  await standIn(pets([query('page', integer), query('per_page', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    const { json: first } = await ask('GET', '/pets?per_page=2');
+    const { pathname, search } = new URL(first.links.pages.next);
+    const { json: last } = await ask('GET', pathname + search);
+    assert.deepEqual(
+      [...first.pets, ...last.pets].map(({ name }: { name: string }) => name),
+      ['a', 'b', 'c'],
+    );
+    assert.equal(last.links?.pages?.next, undefined);
+  });
+});
+
+test('a token asks for the next page beside the size of one, and where it is required shows who calls', async () => {
+  const answer = object({ pets: list(ref('pet')), tokenPagination: object({ nextPageToken: string }) }, ['pets']);
+  const token = query('token');
+  await standIn(pets([token, query('maxResults', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    const { json: first } = await ask('GET', '/pets?maxResults=2');
+    const { json: last } = await ask('GET', `/pets?maxResults=2&token=${first.tokenPagination.nextPageToken}`);
+    assert.deepEqual([first.pets.length, last.pets.length], [2, 1]);
+    assert.equal(last.tokenPagination?.nextPageToken, undefined);
+  });
+  await standIn(pets([{ ...token, required: true }, query('maxResults', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    assert.equal((await ask('GET', '/pets?maxResults=2&token=xyz')).json.pets.length, 3);
+  });
+});

@@ -30,7 +30,7 @@ export const cursor = {
     },
   ],
   isSteady: true,
-  recognise({ named, hasNext, takesOpaque, takesText }) {
+  recognise({ named, hasNext, takesOpaque, takesText, leads }) {
     const own = named('cursor');
     if (own !== undefined && (hasNext || named('offset') === undefined)) return takesOpaque(own) ? { cursor: own } : undefined;
     if (!hasNext) return undefined;
@@ -38,6 +38,9 @@ export const cursor = {
     const after = named('after');
     if (after !== undefined) return { cursor: after };
     const page = named('offset') === undefined ? named('page') : undefined;
-    return page !== undefined && takesText(page) ? { cursor: page } : undefined;
+    if (page !== undefined && takesText(page)) return { cursor: page };
+    // Elsewhere a token is a credential.
+    const token = leads(['token']);
+    return token === undefined ? undefined : { cursor: token };
   },
 } as const satisfies PageStyle;

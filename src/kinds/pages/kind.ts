@@ -66,6 +66,8 @@ export interface AskedFor {
   startsAtNought(name: string): boolean;
   /** The parameter with one of these names that takes a whole number, beside another that says how many rows a page has. */
   counts(names: readonly string[]): string | undefined;
+  /** The parameter with one of these names that takes a text and need not be sent, beside another that says how many rows a page has. */
+  leads(names: readonly string[]): string | undefined;
 }
 
 /** What a document states of pages, as far as styles reckon with it. */

@@ -5,7 +5,7 @@ import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { InferenceContext } from './context.ts';
 import type { ListOf } from './rows.ts';
-import type { ShapeProperties } from './shapes.ts';
+import type { ShapeProperties, Written } from './shapes.ts';
 
 /** The words of pagination that the members of an answer stand for; `inside` = those which stand in a map of it, as `links.next` does. */
 export interface PageWords {
@@ -20,13 +20,21 @@ export function pageWordsOf({ written }: InferenceContext, { all }: ShapePropert
   const inside = new Set<string>();
   for (const [name, shape] of Object.entries(all)) {
     if (!around.test(plainName(name))) continue;
-    for (const word of Object.keys(wordsIn(Object.keys(written.propertiesOf(shape)?.all ?? {})))) inside.add(word);
+    for (const word of Object.keys(wordsIn(Object.keys(membersAround(written, shape)?.all ?? {})))) inside.add(word);
   }
   return { own, inside };
 }
 
+/** The members of a map that tells of pages; of one that comes in several forms (`{ next, last }` or `{ first, prev }`), those of all of them. */
+function membersAround(written: Written, shape: Json): ShapeProperties | undefined {
+  const own = written.propertiesOf(shape);
+  if (own !== undefined) return own;
+  const forms = (written.alternativesOf(shape) ?? []).flatMap((one) => written.propertiesOf(one) ?? []);
+  return forms.length === 0 ? undefined : { all: Object.assign(newMap(), ...forms.map(({ all }) => all)), required: [] };
+}
+
 /** The maps beside a list that tell of its pages. */
-const around = /^(?:links|meta|metadata|pages?|paging|pagination|pageinfo|cursors?|responsemetadata)$/;
+const around = /^(?:links|meta|metadata|pages?|paging|(?:token)?pagination|pageinfo|cursors?|responsemetadata)$/;
 
 /** How pages are asked for where no parameter says so, and the answer names what leads to the next: `pages: { page, per_page, next: { starting_after } }`. */
 export function pageStyleTold({ written }: InferenceContext, { all }: ShapeProperties): OpenMap | undefined {
@@ -118,7 +126,7 @@ function memberOf(context: InferenceContext, name: string, shape: Json, said: Li
   const { written } = context;
   const constant = written.constantOf(shape);
   if (constant !== undefined) return celOf(constant.value);
-  const inner = written.propertiesOf(shape);
+  const inner = around.test(plainName(name)) ? membersAround(written, shape) : written.propertiesOf(shape);
   if (inner !== undefined) return wayOn(context, name, shape, said) ?? mapOf(context, name, inner, said);
   if (name === words.own.next || name === words.own.previous) {
     return name === words.own.next ? nextOf(context, shape, isAddress(context, name, shape), said) : undefined;
@@ -147,7 +155,7 @@ function mapOf(context: InferenceContext, name: string, { all }: ShapeProperties
       if (expression !== undefined) next.push(`${quoted(key)}: ${expression}`);
       continue;
     }
-    const inner = around.test(plainName(key)) ? written.propertiesOf(shape) : undefined;
+    const inner = around.test(plainName(key)) ? membersAround(written, shape) : undefined;
     const expression =
       inner !== undefined
         ? mapOf(context, key, inner, said)

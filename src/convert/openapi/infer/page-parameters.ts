@@ -9,7 +9,7 @@ import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
   name: 'page-parameters',
-  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has.',
+  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has; so does `token` that takes a text there and need not be sent, where the answer has a field for the next one.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -34,7 +34,15 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
     hasNext,
     takesOpaque: (name) => takesOpaque(context, operation, name),
     takesText: (name) => takesText(context, operation, name),
-    counts: (names) => counted(context, operation, queries, names),
+    counts: (names) => besideSize(context, operation, queries, names, (name) => isCount(context, operation, name)),
+    leads: (names) =>
+      besideSize(
+        context,
+        operation,
+        queries,
+        names,
+        (name) => takesText(context, operation, name) && !isRequired(context, operation, name),
+      ),
   };
   const style: OpenMap = newMap();
   for (const { word, recognise } of pageStyles as readonly PageStyle[]) {
@@ -120,16 +128,15 @@ const sizes: ReadonlySet<string> = new Set([
 /** Words that say how many rows a page has beside one that says where it begins, and elsewhere may say anything. */
 const sizesBeside: ReadonlySet<string> = new Set(['max', 'length', 'num', 'results', 'maxitems']);
 
-/** The parameter with one of these names that takes a whole number, where another one says how many rows a page has. */
-function counted(
+/** The parameter with one of these names that is meant, where another one says how many rows a page has. */
+function besideSize(
   context: InferenceContext,
   operation: SourceOperation,
   queries: readonly { readonly name: string }[],
   names: readonly string[],
+  isMeant: (name: string) => boolean,
 ): string | undefined {
-  const own = names.flatMap(
-    (name) => queries.find((one) => plainName(one.name) === name && isCount(context, operation, one.name)) ?? [],
-  );
+  const own = names.flatMap((name) => queries.find((one) => plainName(one.name) === name && isMeant(one.name)) ?? []);
   return own.find(({ name }) =>
     queries.some(
       (other) =>
@@ -138,6 +145,12 @@ function counted(
         isCount(context, operation, other.name),
     ),
   )?.name;
+}
+
+function isRequired(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  const { parameters } = endpointOf(context, operation);
+  const parameter = isMap(parameters) ? parameters[name] : undefined;
+  return isMap(parameter) && parameter.required === true;
 }
 
 /** What says how many rows a page has in a word that says so only beside the one that such pages are asked for by. */

@@ -83,6 +83,7 @@ function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagin
   const told: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
     hasNext: false,
+    leads: () => undefined,
     takesOpaque: (name) => shapeOf(name).pattern === undefined,
     takesText: (name) => shapeOf(name).type === 'string',
     startsAtNought: (name) => shapeOf(name).default === 0 || shapeOf(name).minimum === 0,

@@ -83,7 +83,7 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
 }
 
 /** The maps beside a list that tell of its pages. */
-const around = /^(?:links|meta|metadata|pages?|paging|pagination|pageinfo|cursors?|responsemetadata)$/;
+const around = /^(?:links|meta|metadata|pages?|paging|(?:token)?pagination|pageinfo|cursors?|responsemetadata)$/;
 
 /** `range: { offset, limit, total }`: a map without rows that says how many there are and how they are cut is about pages, whatever it is called. */
 function countsPages(inner: Readonly<Record<string, Json>>): boolean {
