@@ -75,6 +75,13 @@ test('a service that forgets, keeps what was deleted, or takes anything is found
     request.method === 'GET' && request.url.endsWith('/things') ? Response.json({ data: [] }) : on(request),
   );
   assert.deepEqual(brokenOf(empty), ['listed', 'twice', 'gone']);
+  const closed = await lived(async (request, on) => {
+    const answered = await on(request);
+    if (request.method !== 'GET' || !request.url.endsWith('/things')) return answered;
+    const { data } = (await answered.json()) as { data: object[] };
+    return Response.json({ data: data.map((row) => ({ ...row, status: 'closed' })) });
+  });
+  assert.deepEqual(brokenOf(closed), [], 'what another one says of itself is no deletion');
   const open = await lived(async (request, on) => {
     const answered = await on(request);
     return answered.status === 401 ? Response.json({ id: 'x', title: 'x' }, { status: 201 }) : answered;

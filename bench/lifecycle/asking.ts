@@ -3,6 +3,7 @@ import type { Json } from '../../src/document/document.ts';
 import { isMap } from '../../src/document/values.ts';
 import type { DevelopmentCredential, Service } from '../../src/index.ts';
 import type { Described, DescribedAnswer, DescribedOperation, DescribedParameter } from './description.ts';
+import { plainName } from './families.ts';
 import { CannotMake, madeOf } from './values.ts';
 
 export interface Told {
@@ -85,9 +86,19 @@ function put(described: Described, parameter: DescribedParameter, url: URL, head
     ? `00000000-0000-4000-9000-${String(count).padStart(12, '0')}`
     : /^if-match$/i.test(name)
       ? '*'
-      : parameterValue(described, parameter, 0);
+      : (wholeList(described, parameter) ?? parameterValue(described, parameter, 0));
   if (place === 'query') url.searchParams.set(name, value);
   else headers.set(name, value.replaceAll(/[^\x20-\x7e]/g, ''));
+}
+
+/** What a required parameter takes that cuts a list, so that it has its things: nothing is left out before them, and many fit. */
+function wholeList(described: Described, { name, place, schema }: DescribedParameter): string | undefined {
+  const { type, minimum, maximum } = described.flat(schema);
+  if (place !== 'query' || (type !== 'integer' && type !== 'number')) return undefined;
+  const plain = plainName(name);
+  if (/^(?:offset|skip)$/.test(plain)) return String(typeof minimum === 'number' ? minimum : 0);
+  if (!/^(?:limit|count|pagesize|perpage|size|top|take)$/.test(plain)) return undefined;
+  return String(typeof maximum === 'number' ? Math.min(maximum, 50) : 50);
 }
 
 /** What is sent for a parameter: its example, the version for one that is called so, or a value of its shape. */

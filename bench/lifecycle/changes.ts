@@ -71,7 +71,7 @@ async function askGone(life: Life, id: string, second: string | undefined): Prom
     return;
   }
   const list = listPlace(life);
-  const counts = list && (await countedIn(life, list, [id, second ?? '']));
+  const counts = list && (await countedIn(life, list, [id, second ?? ''], id));
   const [times = 0, other = 0] = counts?.failed === undefined ? (counts?.times ?? []) : [];
   const isOtherLost = counts !== undefined && counts.failed === undefined && second !== undefined && other === 0;
   const broken = times > 0 ? 'is still listed' : isOtherLost ? 'the other one is not listed any more' : undefined;

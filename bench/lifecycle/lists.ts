@@ -42,8 +42,13 @@ export function listPlace({ family, asking }: Listing): ListPlace | undefined {
   return undefined;
 }
 
-/** Reads the list. */
-export async function countedIn({ family, asking, owners }: Life, place: ListPlace, ids: readonly string[]): Promise<Counted> {
+/** Reads the list; `deleted` = what is as good as not listed where the list marks it so. */
+export async function countedIn(
+  { family, asking, owners }: Life,
+  place: ListPlace,
+  ids: readonly string[],
+  deleted?: string,
+): Promise<Counted> {
   const list = family.list!;
   const times = ids.map(() => 0);
   const seen = new Set<string>();
@@ -53,7 +58,8 @@ export async function countedIn({ family, asking, owners }: Life, place: ListPla
     if (statedAnswer(list, told.status)?.schema === undefined) return { times, all, told, failed: undefined };
     const items = valueAt(told.body, place.steps);
     if (!Array.isArray(items)) return { times, all, told, failed: `no list at ${place.steps.join('.') || 'the top'}` };
-    const names = items.filter((item) => !isMarkedDeleted(item)).map((item) => nameIn(item, place));
+    const isGone = (item: Json) => nameIn(item, place) === deleted && isMarkedDeleted(item);
+    const names = items.filter((item) => !isGone(item)).map((item) => nameIn(item, place));
     for (const [at, id] of ids.entries()) times[at]! += names.filter((name) => name === id).length;
     all += items.length;
     // The same page once more is no page more.

@@ -172,9 +172,15 @@ export function isMarkedDeleted(thing: Json | undefined): boolean {
   return Object.entries(thing as JsonMap).some(([name, value]) => {
     const plain = plainName(name);
     if (/^(?:is)?(?:deleted|archived|trashed|removed|disabled|cancell?ed)$/.test(plain)) return value === true;
-    if (/^(?:deleted|archived|removed|cancell?ed)(?:at|on|date)$/.test(plain)) return value !== null && value !== undefined;
-    return (
-      /^(?:status|state|lifecyclestate)$/.test(plain) && /delet|archiv|cancel|remov|inactiv|closed|terminat/i.test(String(value))
-    );
+    if (isMomentOfEnd(name)) return value !== null && value !== undefined && value !== '';
+    return /^(?:status|state|lifecyclestate)$/.test(plain) && endsThings.test(String(value));
   });
+}
+
+/** Words of a status that take a thing away, or out of the list of those that are there. */
+export const endsThings = /delet|archiv|cancel|remov|inactiv|closed|terminat/i;
+
+/** Whether a member says when a thing was taken away. */
+export function isMomentOfEnd(name: string): boolean {
+  return /^(?:deleted|archived|removed|cancell?ed)(?:at|on|date)$/.test(plainName(name));
 }

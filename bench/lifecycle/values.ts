@@ -5,6 +5,7 @@ import type { Described } from './description.ts';
 import { plainName } from './families.ts';
 import { misfitOf, typesOf } from './fitting.ts';
 import { textOfPattern } from './pattern-texts.ts';
+import { endsThings, isMomentOfEnd } from './things.ts';
 
 /** Nothing can be made of the schema here. */
 export class CannotMake extends Error {}
@@ -31,8 +32,11 @@ export function madeOf(making: Making, schema: Json | undefined, name: string, d
   if (depth > depthMax) throw new CannotMake(`${name} has no end`);
   if (here.const !== undefined) return here.const;
   if (Array.isArray(here.enum)) {
-    const words = here.enum.filter((one) => one !== null && one !== '');
-    if (words.length === 0) throw new CannotMake(`${name} has no words`);
+    const all = here.enum.filter((one) => one !== null && one !== '');
+    if (all.length === 0) throw new CannotMake(`${name} has no words`);
+    // What is made is to stay.
+    const some = all.filter((one) => !endsThings.test(String(one)));
+    const words = some.length > 0 ? some : all;
     return words[n % words.length]!;
   }
   const example = here.example ?? here['x-example'] ?? (Array.isArray(here.examples) ? here.examples[0] : undefined);
@@ -179,7 +183,7 @@ function objectOf(making: Making, here: JsonMap, depth: number): Json {
 function isSendable(schema: JsonMap, name: string): boolean {
   const [type = ''] = typesOf(schema).filter((one) => one !== 'null');
   if (schema.readOnly === true || schema.deprecated === true || /^(?:binary|byte)$/.test(String(schema.format))) return false;
-  if (namesAnother.test(name) || shownNever.test(name) || plainName(name) === 'id') return false;
+  if (namesAnother.test(name) || shownNever.test(name) || plainName(name) === 'id' || isMomentOfEnd(name)) return false;
   return ['string', 'integer', 'number', 'boolean'].includes(type) && typeof schema.pattern !== 'string';
 }
 
@@ -190,7 +194,8 @@ export function variedOf(making: Making, value: Json, schema: Json | undefined, 
   if (Array.isArray(value)) return value.map((item) => variedOf(making, item, here.items, name, depth + 1));
   if (isMap(value)) return variedMap(making, value, here, depth);
   if (n === 0) return value;
-  if (Array.isArray(here.enum) && here.enum.length > 0) return here.enum.filter((one) => typeof one === typeof value)[n] ?? value;
+  if (Array.isArray(here.enum) && here.enum.length > 0)
+    return here.enum.filter((one) => typeof one === typeof value && !endsThings.test(String(one)))[n] ?? value;
   const made = typeof value === 'number' ? value + n : typeof value === 'string' ? otherText(value, here, n) : value;
   return misfitOf(described, made, here) ? value : made;
 }
