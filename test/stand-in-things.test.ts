@@ -234,3 +234,23 @@ test('a thing that paths name by a word of their own is known by its pk, and by 
     assert.equal((await ask('GET', `/apps/${shown.pk}/`)).status, 404);
   });
 });
+
+test('an identifier that only answers have, in a shape that is sent too, names nothing: what is sent makes a thing below its owner', async () => {
+  const key = object({ id: { type: 'string', readOnly: true }, key: { type: 'string', readOnly: true }, name: string });
+  const keys = { post: { ...sends(ref('key')), ...answers(ref('key'), {}, '201') }, get: answers(list(ref('key'))) };
+  const paths = {
+    '/keys': keys,
+    '/keys/{id}': { ...within('id'), get: answers(ref('key')) },
+    '/targets/{target}/keys': { ...within('target'), ...keys },
+    '/targets/{target}/keys/{id}': { ...within('target', 'id'), get: answers(ref('key')), delete: answers(undefined, {}, '204') },
+  };
+  await standIn(paths, { key }, async (ask) => {
+    const { id } = (await ask('POST', '/targets/t/keys', { name: 'a' })).json;
+    assert.deepEqual(
+      (await ask('GET', '/targets/t/keys')).json.map(({ id: one }: { id: string }) => one),
+      [id],
+    );
+    assert.equal((await ask('DELETE', `/targets/t/keys/${id}`)).status, 204);
+    assert.equal((await ask('GET', `/targets/t/keys/${id}`)).status, 404);
+  });
+});

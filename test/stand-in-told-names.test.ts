@@ -133,3 +133,42 @@ test('a member that holds the one before is not the thing that a path is about',
     assert.equal((await ask('GET', '/builds/1')).json.title, 'a');
   });
 });
+
+test('a list tells its things in the names and types that its answer has for them', async () => {
+  const template = object({ TemplateID: integer, name: string }, ['TemplateID']);
+  const listed = object({ TemplateId: { type: 'string' }, name: string }, ['TemplateId']);
+  const paths = {
+    '/templates': {
+      post: { ...sends(object({ name: string }, ['name'])), ...answers(ref('template')) },
+      get: answers(object({ templates: list(listed), total: integer }, ['templates'])),
+    },
+    '/templates/{templateID}': { ...within('templateID'), get: answers(ref('template')) },
+  };
+  await standIn(paths, { template }, async (ask) => {
+    const { TemplateID: id } = (await ask('POST', '/templates', { name: 'a' })).json;
+    const { json: page } = await ask('GET', '/templates');
+    assert.deepEqual(page, { templates: [{ TemplateId: String(id), name: 'a' }], total: 1 });
+  });
+});
+
+test('a thing that is told by its name is found by its `id` too', async () => {
+  const club = object({ id: integer, username: string, full_name: string }, ['id', 'username']);
+  const hook = object({ id: integer, url: string }, ['id']);
+  const paths = {
+    '/clubs': { post: { ...sends(object({ username: string }, ['username'])), ...answers(ref('club'), {}, '201') } },
+    '/clubs/{username}': { ...within('username'), get: answers(ref('club')) },
+    '/clubs/{username}/hooks': {
+      ...within('username'),
+      post: { ...sends(object({ url: string }, ['url'])), ...answers(ref('hook'), {}, '201') },
+      get: answers(list(ref('hook'))),
+    },
+    '/clubs/{username}/hooks/{id}': { ...within('username', 'id'), get: answers(ref('hook')) },
+  };
+  await standIn(paths, { club, hook }, async (ask) => {
+    const { id } = (await ask('POST', '/clubs', { username: 'rowers' })).json;
+    assert.equal((await ask('GET', '/clubs/rowers')).status, 200);
+    assert.equal((await ask('POST', `/clubs/${id}/hooks`, { url: 'https://example.com' })).status, 201);
+    assert.equal((await ask('GET', '/clubs/rowers/hooks')).json.length, 1);
+    assert.equal((await ask('GET', `/clubs/${id + 1}`)).status, 404);
+  });
+});

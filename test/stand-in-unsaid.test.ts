@@ -178,3 +178,44 @@ test('a default that is no address is none, and a header that names a version sh
   );
   assert.deepEqual((authentication as { accept: unknown }).accept, ['id']);
 });
+
+test('what an answer needed and nobody made leaves things untouched: what stands below others is there', async () => {
+  const ship = object({ id: string, name: string }, ['id', 'name']);
+  const trip = object({ id: string, ship: ref('ship') }, ['id', 'ship']);
+  const paths = {
+    '/ships': { post: { ...sends(object({ name: string }, ['name'])), ...answers(ref('ship'), {}, '201') } },
+    '/ships/{ship}': { ...within('ship'), get: answers(ref('ship')) },
+    '/ships/{ship}/cargo': { ...within('ship'), get: answers(object({ tons: integer }, ['tons'])) },
+    '/trips': { post: { ...sends(object({ note: string })), ...answers(ref('trip'), {}, '201') } },
+    '/trips/{trip}': { ...within('trip'), get: answers(ref('trip')) },
+  };
+  await standIn(paths, { ship, trip }, async (ask) => {
+    assert.equal((await ask('GET', '/ships/a/cargo')).status, 200);
+    assert.equal((await ask('POST', '/trips', { note: 'n' })).status, 201);
+    assert.equal((await ask('GET', '/ships/a/cargo')).status, 200);
+    assert.equal((await ask('POST', '/ships', { name: 'Anna' })).status, 201);
+    assert.equal((await ask('GET', '/ships/a/cargo')).status, 404);
+  });
+});
+
+test('a slash at the end of a path is no part of what was sent there', async () => {
+  const note = object({ id: string, text: string }, ['id', 'text']);
+  const paths = {
+    '/box/notes/': {
+      post: { ...sends(object({ text: string }, ['text'])), ...answers(object({ id: string })) },
+      get: answers(list(note)),
+    },
+    '/box/notes/{note}/': {
+      ...within('note'),
+      get: answers(object({ text: string }, ['text'])),
+      delete: answers(undefined, {}, '204'),
+    },
+  };
+  await standIn(paths, {}, async (ask) => {
+    await ask('POST', '/box/notes/', { text: 'a' });
+    const { json: notes } = await ask('GET', '/box/notes/');
+    assert.equal(notes[0].text, 'a');
+    assert.equal((await ask('GET', `/box/notes/${notes[0].id}/`)).json.text, 'a');
+    assert.equal((await ask('GET', '/box/notes/other/')).status, 404);
+  });
+});

@@ -61,7 +61,9 @@ function namesOne(context: InferenceContext, operation: SourceOperation, { param
   const names = new Set(['id', parameter, `${singular(wordsOfName(resource).at(-1) ?? '')}_id`, 'ids']);
   const word = pathParts(operation.path).segments.at(-1) ?? '';
   const isListed = (name: string) => name === word && isPlain(context, context.written.itemsOf(sent.all[name]));
-  const naming = Object.keys(sent.all).filter((name) => names.has(name) || isListed(name));
+  // What only answers have, in a shape that is sent and answered alike, names nothing.
+  const isAnswered = (name: string) => context.written.expand(sent.all[name]).readOnly === true;
+  const naming = Object.keys(sent.all).filter((name) => (names.has(name) && !isAnswered(name)) || isListed(name));
   return naming.length > 0 && Object.keys(sent.all).length <= 3;
 }
 

@@ -21,7 +21,7 @@ import { compilePageMembers } from './page-members.ts';
 import { tokenNames } from './renewed-secrets.ts';
 import { groundOf } from './sampled-rows.ts';
 import { nameOf, type Sampling, tellSampled } from './sampling.ts';
-import { compileToldThing } from './told-thing.ts';
+import { compileToldRows, compileToldThing } from './told-thing.ts';
 
 /** Compiles the completing of what came out to the shape that an answer states. An act that is answered by yes or no and nothing else was carried out. */
 export function compileCompletion(
@@ -58,11 +58,12 @@ function compileWhole(
   const place =
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
   const { isOther, renamed, said } = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
+  const toldRows = compileToldRows(shape, does, sampling);
   const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (given: Value): Value => {
-    const value = isFields(given) ? renamed(given) : given;
+    const value = toldRows(isFields(given) ? renamed(given) : given);
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };

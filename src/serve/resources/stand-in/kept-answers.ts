@@ -159,7 +159,7 @@ function numbering(path: string, items: Shape, spec: Spec, sampling: Sampling): 
 
 /** A path without what stands in brackets at its end, or without its last step. */
 function above(path: string): string {
-  const plain = path.replace(/[?#].*$/, '');
+  const plain = plainPath(path);
   return plain.endsWith(')') ? plain.replace(/\([^(/]*\)$/, '') : plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
 }
 
@@ -217,15 +217,15 @@ function keep(rows: Transaction, path: string, kept: Kept): void {
 }
 
 function keyOf(path: string): string {
-  return `kept answer\n${withoutVerb(path)}`;
+  return `kept answer\n${withoutVerb(plainPath(path))}`;
 }
 
-/** A path without what is said of its query or its variant. */
-const plainPath = (path: string): string => path.replace(/[?#].*$/, '');
+/** A path without what is said of its query or its variant, and a slash at its end. */
+const plainPath = (path: string): string => path.replace(/[?#].*$/, '').replace(/(?<=.)\/+$/, '');
 
 /** A path whatever its parameters are called, and whatever verb its last word begins with. */
 export function plainPlaceOf(path: string): string {
-  return withoutVerb(path.replace(/[?#].*$/, '').replaceAll(/\{[^{}]*\}/g, '{}'));
+  return withoutVerb(plainPath(path).replaceAll(/\{[^{}]*\}/g, '{}'));
 }
 
 /** `/app.preferences.getAll` and `/app.preferences.putAll` are about the same. */

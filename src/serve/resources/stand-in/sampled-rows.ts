@@ -4,6 +4,7 @@ import { isSame } from '../../../document/values.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import { isPlainMap } from '../../../parts/source.ts';
+import type { Reader } from '../../../store/store.ts';
 import { type Fields, Refused, type Value } from '../../exchange/exchange.ts';
 import type { Models, Work } from '../act.ts';
 import { isFields } from '../body.ts';
@@ -80,7 +81,17 @@ export function makeRow(
 ): Fields {
   const { whole, names } = complete(sampling, work, model, id, given, making, true);
   keepNames(work.rows, model.name, id, names);
+  work.rows.keep(madeUpKey(model.name, id), { fingerprint: '', body: '', expiresMs: Number.MAX_SAFE_INTEGER });
   return insertRow(work, model, id, whole, `sample ${model.name}`).fields;
+}
+
+/** Whether a row is there since an answer needed it, and nobody made it. */
+export function isMadeUp(rows: Reader, resource: string, id: string): boolean {
+  return rows.record(madeUpKey(resource, id), 0) !== undefined;
+}
+
+function madeUpKey(resource: string, id: string): string {
+  return `made up\n${resource}\n${id}`;
 }
 
 /** What is made up in answers follows from the request, and refers to rows that are there. */

@@ -7,7 +7,8 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
-import { ownFields } from '../body.ts';
+import { isFields, ownFields } from '../body.ts';
+import { listsIn } from './lists-shown.ts';
 import type { Sampling } from './sampling.ts';
 
 type Members = Readonly<Record<string, Json>>;
@@ -50,6 +51,24 @@ export function compileToldThing(shape: Shape, does: Effect | undefined, isPlace
       if (word !== undefined) return retyped({ [word]: row[identifier ?? ''] });
       return naming === undefined ? {} : ownFields(names, row);
     },
+  };
+}
+
+/** Compiles the telling of the rows of a list as its answer writes them, where that is otherwise than the rows do: `TemplateId` of `TemplateID`. */
+export function compileToldRows(shape: Shape, does: Effect | undefined, sampling: Sampling): (value: Value) => Value {
+  const samples = sampling.shown;
+  const [list, ...others] = does?.verb === 'list' ? listsIn(shape, samples) : [];
+  if (does?.verb !== 'list' || !list || others.length > 0 || list.items.resource === does.resource) return (value) => value;
+  const members = samples.membersOf(list.items);
+  const identifier = sampling.identifierOf(does.resource);
+  const called = calledOtherwise(members, does.resource, samples);
+  const naming = called.find(([, field]) => field === identifier)?.[0] ?? identifier;
+  const retyped = compileRetyped(naming !== undefined && Object.hasOwn(members, naming) ? naming : undefined, members, samples);
+  const told = (row: Value): Value => (isFields(row) ? retyped(called.length > 0 ? withNames(row, called) : row) : row);
+  return (value) => {
+    if (Array.isArray(value)) return value.map(told);
+    const rows = list.name === undefined || !isFields(value) ? undefined : value[list.name];
+    return list.name !== undefined && isFields(value) && Array.isArray(rows) ? { ...value, [list.name]: rows.map(told) } : value;
   };
 }
 

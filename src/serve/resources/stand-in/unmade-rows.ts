@@ -12,7 +12,7 @@ import type { Work } from '../act.ts';
 import { insertRow } from '../create.ts';
 import { identifierValue, type RowModel } from '../model.ts';
 import { madeManyOf } from './many-rows.ts';
-import { makeRow } from './sampled-rows.ts';
+import { isMadeUp, makeRow } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
 /** Rows that no operation makes: those that are there from the start, with the names that are reckoned of their members, and those that are brought back. */
@@ -90,17 +90,24 @@ export class UnmadeRows {
     return row;
   }
 
-  /** Whether nobody has ever made or deleted a row of a resource. */
+  /** Whether nobody has ever made or deleted a row of a resource; what was made up for an answer nobody has made. */
   isUntouched(rows: Reader, resource: string): boolean {
-    return rows.scan(resource, 0, 1).length === 0 && !rows.record(goneKey(resource, ''), 0);
+    return hasOnlyMadeUp(rows, resource) && !rows.record(goneKey(resource, ''), 0);
   }
 
   /** Whether a row that is not stored may be referred to all the same: where nothing makes such rows, or nobody has yet. */
   mayBeNamed(rows: Reader, resource: string, id: string): boolean {
-    const isNone = rows.scan(resource, 0, 1).length === 0;
-    return (this.has(resource) || isNone) && !rows.record(goneKey(resource, id), 0);
+    return (this.has(resource) || hasOnlyMadeUp(rows, resource)) && !rows.record(goneKey(resource, id), 0);
   }
 }
+
+/** Whether all rows of a resource were made up, or there are none. Of many somebody made some. */
+function hasOnlyMadeUp(rows: Reader, resource: string): boolean {
+  const some = rows.scan(resource, 0, madeUpMost + 1);
+  return some.length <= madeUpMost && some.every(({ id }) => isMadeUp(rows, resource, id));
+}
+
+const madeUpMost = 100;
 
 /** The row that people call so, where its identifier is another: by its slug, its name or its number. Looks at the first thousand rows. */
 export function rowCalled(rows: Reader, model: RowModel, name: string): Row | undefined {
@@ -111,7 +118,7 @@ export function rowCalled(rows: Reader, model: RowModel, name: string): Row | un
 }
 
 /** The fields by which people call what has another identifier. */
-const callNames: ReadonlySet<string> = new Set(['slug', 'login', 'username', 'handle', 'key', 'alias', 'name', 'number']);
+const callNames: ReadonlySet<string> = new Set(['id', 'slug', 'login', 'username', 'handle', 'key', 'alias', 'name', 'number']);
 
 /** Names by which callers speak of what is theirs. */
 const ownNames: ReadonlySet<string> = new Set(['me', 'self', 'current', 'default', 'primary', 'last-used', '~', '@me']);
