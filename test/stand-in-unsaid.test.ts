@@ -199,23 +199,24 @@ test('what an answer needed and nobody made leaves things untouched: what stands
 });
 
 test('a slash at the end of a path is no part of what was sent there', async () => {
-  const note = object({ id: string, text: string }, ['id', 'text']);
+  const gone = { responses: { 204: { description: 'Done.' } } };
   const paths = {
-    '/box/notes/': {
-      post: { ...sends(object({ text: string }, ['text'])), ...answers(object({ id: string })) },
-      get: answers(list(note)),
+    '/rooms/{room}/words/': {
+      ...within('room'),
+      post: { ...sends(object({ text: string, tone: string })), ...gone },
+      get: answers(list(object({ text: string, tone: string }))),
     },
-    '/box/notes/{note}/': {
-      ...within('note'),
-      get: answers(object({ text: string }, ['text'])),
-      delete: answers(undefined, {}, '204'),
-    },
+    '/rooms/{room}/words/{word}/': { ...within('room', 'word'), delete: gone },
   };
   await standIn(paths, {}, async (ask) => {
-    await ask('POST', '/box/notes/', { text: 'a' });
-    const { json: notes } = await ask('GET', '/box/notes/');
-    assert.equal(notes[0].text, 'a');
-    assert.equal((await ask('GET', `/box/notes/${notes[0].id}/`)).json.text, 'a');
-    assert.equal((await ask('GET', '/box/notes/other/')).status, 404);
+    for (const text of ['a', 'b']) await ask('POST', '/rooms/r/words/', { text, tone: 'low' });
+    const { json: words } = await ask('GET', '/rooms/r/words');
+    assert.equal(words.length, 2);
+    await ask('DELETE', '/rooms/r/words/a/');
+    const { json: left } = await ask('GET', '/rooms/r/words/');
+    assert.deepEqual(
+      left.map(({ text }: { text: string }) => text),
+      ['b'],
+    );
   });
 });
