@@ -266,3 +266,35 @@ test('a token asks for the next page beside the size of one, and where it is req
     assert.equal((await ask('GET', '/pets?maxResults=2&token=xyz')).json.pets.length, 3);
   });
 });
+
+test('a list of names alone has those of what was made there, below each owner, and one of other texts has not', async () => {
+  const index = object({ name: string, size: integer }, ['name', 'size']);
+  const paths = (names: unknown) => ({
+    '/homes/{home}/indexes': {
+      ...within('home'),
+      post: { ...sends(ref('index')), ...answers(ref('index'), {}, '201') },
+      get: answers(names),
+    },
+    '/homes/{home}/indexes/{name}': { ...within('home', 'name'), get: answers(ref('index')), delete: answers(object({})) },
+  });
+  const told = async (names: unknown) => {
+    const answered: unknown[] = [];
+    await standIn(paths(names), { index }, async (ask) => {
+      for (const [home, name] of ['a1', 'a2', 'b3'].map((one) => [...one]))
+        await ask('POST', `/homes/${home}/indexes`, { name, size: 1 });
+      for (const home of ['a', 'b']) answered.push((await ask('GET', `/homes/${home}/indexes`)).json);
+      await ask('DELETE', '/homes/b/indexes/3');
+      answered.push((await ask('GET', '/homes/b/indexes')).json);
+    });
+    return answered;
+  };
+  assert.deepEqual(await told(list(string)), [['1', '2'], ['3'], []]);
+  const counted = object({ names: list(string), count: integer }, ['names', 'count']);
+  assert.deepEqual(await told(counted), [
+    { names: ['1', '2'], count: 2 },
+    { names: ['3'], count: 1 },
+    { names: [], count: 0 },
+  ]);
+  const [two] = await told(object({ names: list(string), tags: list(string) }, ['names', 'tags']));
+  assert.notDeepEqual((two as { names: string[] }).names, ['1', '2']);
+});

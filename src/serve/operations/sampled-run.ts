@@ -17,7 +17,7 @@ import type { RowModel } from '../resources/model.ts';
 import type { Drawn } from '../resources/setters.ts';
 import type { MemberPath, StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
-import { compileCountedList } from './counted-list.ts';
+import { compileCountedList, compileListedNames } from './counted-list.ts';
 import type { Engine } from './engine.ts';
 
 /**
@@ -87,6 +87,7 @@ function compileOpenReply(
 ) {
   const { compilation, models } = engine;
   const count = compileCountedList(endpoint, standIn, engine);
+  const names = compileListedNames(endpoint, standIn, engine);
   const answers = compileAnswers(endpoint, compilation);
   const shown = modelShown(endpoint, models);
   const kept = standIn.compileKept(endpoint);
@@ -102,9 +103,10 @@ function compileOpenReply(
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
     const counted = count?.(work, exchange);
     if (counted !== undefined) return answers(exchange, countCame(work, counted));
-    const listed = related ?? kept?.listed(work, exchange);
+    const told = names?.(work, exchange);
+    const listed = told?.value ?? related ?? kept?.listed(work, exchange);
     if (listed !== undefined) {
-      const { value, page } = cut?.(listed, exchange) ?? { value: listed };
+      const { value, page } = told ?? cut?.(listed, exchange) ?? { value: listed };
       return answers(exchange, { status: 200, scope: { ...work.scope, result: value }, work, ...(page && { page }) });
     }
     const own = named?.model.name === shown?.name ? row : undefined;

@@ -92,6 +92,8 @@ export interface StandIn {
   compileOpenPages(endpoint: Endpoint): CutOpenly | undefined;
   /** Compiles what an endpoint says of how many things a list has; nothing where it counts none. */
   compileCountOf(endpoint: Endpoint): CountOf | undefined;
+  /** Compiles how an endpoint lists the names of things; nothing where it lists none. */
+  compileNamesOf(endpoint: Endpoint): NamesOf | undefined;
   /** Compiles how a list that is asked for by POST is cut into pages by members of its body; nothing where none says so. */
   compileBodyPages(endpoint: Endpoint): BodyPages | undefined;
   /** Compiles what a creation says of the new row beside its body. */
@@ -156,6 +158,12 @@ export type CutOpenly = (listed: Value, exchange: Exchange) => { readonly value:
 export interface CountOf {
   readonly list: Endpoint;
   said(total: number): Value;
+}
+
+/** The things whose names are listed, and how an answer holds these. */
+export interface NamesOf {
+  readonly resource: string;
+  said(names: readonly string[]): Value;
 }
 
 /** Pages that are asked for in a body. */

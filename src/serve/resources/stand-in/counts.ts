@@ -1,4 +1,4 @@
-/** What counts the things of a list at an address of its own. */
+/** What counts the things of a list at an address of its own, and lists of names alone. */
 
 import { plainName } from '../../../document/nearest.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
@@ -7,7 +7,7 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import type { CountOf } from '../stand-in.ts';
+import type { CountOf, NamesOf } from '../stand-in.ts';
 import { plainPlaceOf } from './kept-answers.ts';
 
 /**
@@ -43,4 +43,38 @@ const plainest = /^(?:count|total|totalcount|counter)$/;
 function isCount(shape: Shape, samples: Samples): boolean {
   const { type } = samples.whole(shape);
   return type === 'integer' || type === 'number';
+}
+
+/**
+ * Compiles how an endpoint lists the names of things, each of which is read below its path, and which are made there: `GET /indexes`, which is a list of texts
+ * or has one such list (`{ names: […], count }`), beside `POST /indexes` and `GET /indexes/{index}`. Nothing where it is of another form.
+ */
+export function compileNamesOf(endpoint: Endpoint, spec: Spec, samples: Samples): NamesOf | undefined {
+  const { method, path, does, response } = endpoint;
+  if (method !== 'GET' || statedValue(does) !== undefined) return undefined;
+  const place = plainPlaceOf(path);
+  const effectsAt = (at: string) =>
+    entriesOf(spec.endpoints.all).flatMap(([, one]) => (plainPlaceOf(one.path) === at ? (statedValue(one.does) ?? []) : []));
+  const below = effectsAt(`${place}/{}`);
+  const read = below.find(({ verb }) => verb === 'read');
+  const resource = read && 'resource' in read ? read.resource : undefined;
+  const isMade = [...effectsAt(place), ...below].some(
+    (one) => (one.verb === 'create' || one.verb === 'upsert') && one.resource === resource,
+  );
+  const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
+  const shape = answer && statedValue(answer.shape);
+  if (resource === undefined || !isMade || shape === undefined) return undefined;
+  if (listsTexts(shape, samples)) return { resource, said: (names) => [...names] };
+  const lists = Object.entries(samples.membersOf(shape)).filter(
+    ([, one]) => isPlainMap(one) && isPlainMap(samples.whole(one).items),
+  );
+  const [[member, list] = [], ...others] = lists;
+  return member !== undefined && others.length === 0 && isPlainMap(list) && listsTexts(list, samples)
+    ? { resource, said: (names) => ({ [member]: [...names] }) }
+    : undefined;
+}
+
+function listsTexts(shape: Shape, samples: Samples): boolean {
+  const { items } = samples.whole(shape);
+  return isPlainMap(items) && samples.whole(items).type === 'string';
 }

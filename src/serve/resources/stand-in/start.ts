@@ -9,7 +9,7 @@ import { identifierText, type RowModel } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileAskedFields, compileCopied, usualKeyOf } from './asked-fields.ts';
-import { compileCountOf } from './counts.ts';
+import { compileCountOf, compileNamesOf } from './counts.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
@@ -72,6 +72,7 @@ export function startStandIn(
     compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
     compileCountOf: (endpoint) => compileCountOf(endpoint, spec, sampling.shown),
+    compileNamesOf: (endpoint) => compileNamesOf(endpoint, spec, sampling.shown),
     compileBodyPages: (endpoint) => (isStrict ? undefined : compileBodyPages(endpoint, sampling.samples)),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
