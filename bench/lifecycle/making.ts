@@ -56,8 +56,22 @@ function given({ create }: Family, { described }: Asking, step: string, operatio
 
 export type Maker = Pick<Life, 'family' | 'families' | 'asking' | 'owners'> & { readonly depth?: number };
 
-/** Makes one thing; another one for another number. */
+/** Makes one thing; another one for another number. What is taken already is called otherwise, as whoever reads the refusal does. */
 export async function made(maker: Maker, n: number): Promise<Made> {
+  const { family } = maker;
+  const first = await madeOnce(maker, n);
+  if (first.told.status !== 409 || family.isNamed) return first;
+  const turn = (madeInstead.get(family) ?? 0) + 1;
+  madeInstead.set(family, turn);
+  return madeOnce(maker, n + furtherOn * turn);
+}
+
+/** How many things of a family were made instead of others. */
+const madeInstead = new WeakMap<Family, number>();
+/** So far apart are the numbers of things that are made in turn and of those that are made instead. */
+const furtherOn = 10;
+
+async function madeOnce(maker: Maker, n: number): Promise<Made> {
   const { family, asking, owners } = maker;
   const named = family.isNamed ? nameFor(maker, n) : undefined;
   const body = await bodyFor(maker, family.create, n, named);
