@@ -15,7 +15,7 @@ import { toJson } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileActFlags, compileMembers } from './asked-members.ts';
-import { asksFurther, endPages } from './last-page.ts';
+import { asksFurther, compileEmptyPage, endPages } from './last-page.ts';
 import { compileForEach, compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
 import { tokenNames } from './renewed-secrets.ts';
@@ -71,13 +71,15 @@ function compileWhole(
   const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
   const tellDone = compileActFlags(shape, examples, samples);
   const tellPage = compilePageMembers(shape, samples);
+  const emptied = compileEmptyPage(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent, page) => {
     const value = tellPage(asGiven(given), page, exchange.call);
     const told: string[] = [];
     const ground = groundOf(sampling, work, placeOfCall(exchange, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
-    const whole = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
+    const made = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
+    const whole = made === nothing ? made : emptied(made, page);
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
       return openly ? {} : value;

@@ -1,9 +1,13 @@
-/** Pages of an answer of which only the shape is known. */
+/** Pages at which a list ends, and after its end. */
 
 import { pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
 import type { Exchange, Value } from '../../exchange/exchange.ts';
 import { isFields } from '../body.ts';
+import type { PageTold } from '../stand-in.ts';
+import { listsIn } from './lists-shown.ts';
 
 /** Whether a request asks for a page after the first, by one of the usual parameters. */
 export function asksFurther({ call, params, request }: Exchange): boolean {
@@ -33,4 +37,16 @@ export function endPages(whole: Value, depth: number): void {
       else delete whole[name];
     } else endPages(value, depth + 1);
   }
+}
+
+/** Compiles the emptying of a page behind the last row, where the list of an answer has to hold something (`minItems`): who walks on would meet samples without an end. */
+export function compileEmptyPage(shape: Shape, samples: Samples): (whole: Value, page: PageTold | undefined) => Value {
+  const [list, ...others] = listsIn(shape, samples);
+  if (!list || others.length > 0) return (whole) => whole;
+  const { name } = list;
+  return (whole, page) => {
+    if (!page || page.shown > 0 || (page.total ?? 0) === 0) return whole;
+    if (name === undefined) return [];
+    return isFields(whole) && Array.isArray(whole[name]) ? { ...whole, [name]: [] } : whole;
+  };
 }
