@@ -39,13 +39,16 @@ const document: JsonMap = {
 };
 
 /** The laws that a life finds, and those that it finds broken, where every request passes `between`. */
-async function lived(between: (request: Request, on: Service['fetch']) => Promise<Response>): Promise<readonly Kept[]> {
-  const service = await serve(parseDocument(JSON.stringify(document), 'things.json'), {
+async function lived(
+  between: (request: Request, on: Service['fetch']) => Promise<Response>,
+  source: JsonMap = document,
+): Promise<readonly Kept[]> {
+  const service = await serve(parseDocument(JSON.stringify(source), 'things.json'), {
     sample: true,
     open: 'accept',
     development: true,
   });
-  const described = describedBy(document);
+  const described = describedBy(source);
   const families = familiesOf(described);
   const kept: Kept[] = [];
   const passed = { ...service, credentials: service.credentials, fetch: (request: Request) => between(request, service.fetch) };
@@ -140,4 +143,33 @@ test('a list is walked to its end, and one that counts wrongly, is not cut or ne
     return url.searchParams.get('page') === null ? all : { ...all, data: [] };
   };
   assert.deepEqual(await pagesBroken(uncut), ['cut']);
+});
+
+test('a thing that says in an envelope what it is called says so too when it is changed', async () => {
+  const named = { ...thing, properties: { ...thing.properties, id: { type: 'string' } } };
+  const whole = (schema: JsonMap): JsonMap => ({ type: 'object', required: ['data'], properties: { data: schema } });
+  const sent = { required: true, content: { 'application/json': { schema: whole(one) } } };
+  const source: JsonMap = {
+    ...document,
+    paths: {
+      '/things': { post: { requestBody: sent, responses: { 201: answer(whole(one)) } } },
+      '/things/{thingId}': {
+        parameters,
+        get: { responses: { 200: answer(whole(one)), 404: { description: 'None.' } } },
+        patch: { requestBody: sent, responses: { 200: answer(whole(one)) } },
+      },
+    },
+    components: { ...(document.components as JsonMap), schemas: { thing: named } },
+  };
+  const names: unknown[] = [];
+  const kept = await lived(async (request, on) => {
+    if (request.method === 'PATCH') {
+      const { data } = (await request.clone().json()) as { data: { id: string } };
+      names.push([request.url.split('/').at(-1), data.id]);
+    }
+    return on(request);
+  }, source);
+  assert.deepEqual(brokenOf(kept), []);
+  const [[path, body] = []] = names as [string, string][];
+  assert.equal(body, path);
 });

@@ -1,5 +1,5 @@
 /** The end of a life: changed, deleted, and gone. */
-import type { Json } from '../../src/document/document.ts';
+import type { Json, JsonMap } from '../../src/document/document.ts';
 import { isMap } from '../../src/document/values.ts';
 import { isGood, statedAnswer } from './asking.ts';
 import type { DescribedOperation } from './description.ts';
@@ -8,7 +8,7 @@ import { isAbsent, unlike } from './judging.ts';
 import type { Life } from './law.ts';
 import { countedIn, listPlace } from './lists.ts';
 import { bodyFor } from './making.ts';
-import { isMarkedDeleted, namingMember, placeOfThing, shownOf, valueAt } from './things.ts';
+import { isMarkedDeleted, namingMember, placeOfThing, shownOf, type ThingPlace, valueAt } from './things.ts';
 import { CannotMake } from './values.ts';
 
 export async function changedAndGone(life: Life, id: string, second: string | undefined): Promise<void> {
@@ -49,11 +49,20 @@ async function changeFor(life: Life, operation: DescribedOperation, id: string):
     const isShown = successOf(family.read).some(
       ([, { schema }]) => schema && shownOf(described, rest, schema, placeOfThing(described, schema, family)).length > 0,
     );
-    return isShown ? sent : undefined;
+    return isShown ? withOwnName(sent, placeOfThing(described, operation.body?.schema, family), id) : undefined;
   } catch (error) {
     if (error instanceof CannotMake) return undefined;
     throw error;
   }
+}
+
+/** A body whose thing lies in an envelope (`data: { id, … }`) and says of itself what it is called. */
+function withOwnName(sent: JsonMap, { steps, naming }: ThingPlace, id: string): JsonMap {
+  const [first, ...deeper] = steps;
+  const inner = first === undefined ? undefined : sent[first];
+  if (first === undefined || deeper.length > 0 || naming === undefined || !isMap(inner) || inner[naming] === undefined)
+    return sent;
+  return { ...sent, [first]: { ...inner, [naming]: typeof inner[naming] === 'number' ? Number(id) : id } };
 }
 
 async function askGone(life: Life, id: string, second: string | undefined): Promise<void> {
