@@ -251,3 +251,14 @@ test('a page behind the last row is empty, though the list has to hold something
     assert.deepEqual([await shown(0), await shown(2), await shown(4)], [2, 1, 0]);
   });
 });
+
+test('what leads on is an address where its description says so', async () => {
+  const next = { type: 'string', description: 'The URL of the next page of results, if any.' };
+  const answer = object({ pets: list(ref('pet')), next, total: integer }, ['pets']);
+  await standIn(pets([query('startAt', integer), query('maxResults', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    const { json: first } = await ask('GET', '/pets?maxResults=2');
+    const { pathname, search } = new URL(first.next);
+    assert.equal((await ask('GET', pathname + search)).json.pets.length, 1);
+  });
+});

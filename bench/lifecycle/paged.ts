@@ -135,7 +135,9 @@ function furtherOf(
 /** What an answer leads on by; an address of the list itself is asked with all that it has to be sent. */
 function leadOf(list: DescribedOperation, told: Told): { address?: string; query?: Record<string, string> } | undefined {
   // A token that shows who calls leads to no page.
-  const parameters = list.parameters.map(({ name }) => name).filter((name) => !/^(?:access|oauth)_?token$/i.test(name));
+  const parameters = list.parameters
+    .map(({ name }) => name)
+    .filter((name) => !/^(?:access|oauth)_?token$|security-?token$/i.test(name));
   const cursor = parameters.find((name) => plainName(name) === 'cursor');
   const next = nextOf(told, parameters);
   const lone = isMap(told.body) ? told.body.next : undefined;

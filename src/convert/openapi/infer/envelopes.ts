@@ -35,7 +35,7 @@ import { documentFields, isAnyMap, type ListOf, listIn } from './rows.ts';
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
 export const listEnvelope: InferenceRule = {
   name: 'list-envelope',
-  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. A map that tells of pages in several forms has the members of all of them. What leads on and is no count is told by a text of its name, or by `Link` beside a bare list. Where links or an address (`nextLink`) lead on and parameters say no more than how many rows a page has, a word of our own in them asks for the next.',
+  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. A map that tells of pages in several forms has the members of all of them. What leads on is an address where its name, its example or its description says so; what is no count is told by a text of its name, or by `Link` beside a bare list. Where links or an address (`nextLink`) lead on and parameters say no more than how many rows a page has, a word of our own in them asks for the next.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);

@@ -205,11 +205,18 @@ function addressOf({ written }: InferenceContext, shape: Json, expression: strin
 }
 
 function isAddress({ written }: InferenceContext, name: string, shape: Json): boolean {
-  const { format, example } = written.expand(shape);
+  const { format, example, description } = written.expand(shape);
   return (
-    /(?:url|uri|link|href)$/i.test(name) || format === 'uri' || format === 'url' || /^https?:|^\//.test(String(example ?? ''))
+    /(?:url|uri|link|href)$/i.test(name) ||
+    addressSaid.test(String(description ?? '')) ||
+    format === 'uri' ||
+    format === 'url' ||
+    /^https?:|^\//.test(String(example ?? ''))
   );
 }
+
+/** `The URL of the next page of results, if any.` */
+const addressSaid = /^(?:the |an? )?(?:full |complete |absolute |relative )?(?:ur[il]|link|href)\b/i;
 
 /** What counts rows and pages. */
 function countOf({ written }: InferenceContext, name: string, shape: Json, said: ListSaid): string | undefined {
