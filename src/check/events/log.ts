@@ -1,11 +1,14 @@
 import { below } from '../../document/pointer.ts';
 import { type EventLog, logOf } from '../../parts/event-telling.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
 import { namesOperation, type Operation, verbOf } from '../../parts/operations.ts';
 import { isSuppliedByService } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { machineOn, machinesOf } from '../../parts/states.ts';
+import { typesOf } from '../subject/json-types.ts';
 import { fieldVocabulary, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -52,6 +55,12 @@ export const logRules: readonly Rule[] = [
     'A row of the log of events keeps what it refers to from being deleted, or is kept longer by what refers to it.',
     'Write `onDelete: cascade` or `onDelete: clear`, or keep the identifier as a text.',
     (subject) => eachLog(subject, (_, _log, resource) => (resource ? heldRows(subject, resource) : [])),
+  ),
+  error(
+    'events/log-payload',
+    'The log of events keeps payloads in a field that cannot hold them all.',
+    'Let the field hold what each event says, or give the event a payload of that type.',
+    (subject) => eachLog(subject, (_, log, resource) => (resource ? misheldPayloads(subject, log, resource) : [])),
   ),
   warning(
     'events/log-unread',
@@ -130,6 +139,31 @@ function lackedFields({ set, at }: EventLog, resource: Resource): Wrong[] {
     return isGiven || statedValue(field.required) !== true ? [] : [name];
   });
   return lacking.length === 0 ? [] : [{ message: `Nothing gives ${listed(lacking)}.`, at, onKey: true }];
+}
+
+/** Fields that are given whole payloads, and whose types are none of a payload that some event has. */
+function misheldPayloads({ spec }: Subject, { set, at }: EventLog, resource: Resource): Wrong[] {
+  return Object.entries(set).flatMap(([name, { source }]): Wrong[] => {
+    const field = entryOf(resource.fields, name);
+    const held = source.trim() === 'event.payload' && field ? typesOf(statedValue(field.shape) ?? {}) : undefined;
+    const misheld = entriesOf(spec.events.kinds).flatMap(([kind, { payload }]) => {
+      const types = held ? [...payloadTypes(spec, statedValue(payload))] : [];
+      const isHeld = types.length === 0 || types.some((type) => held?.has(type) || (type === 'integer' && held?.has('number')));
+      return isHeld ? [] : [`\`${kind}\` (${types.join(' or ')})`];
+    });
+    if (misheld.length === 0) return [];
+    const message = `\`${name}\` holds ${[...(held ?? [])].join(' or ')}, and that is not the payload of ${misheld.join(', ')}.`;
+    return [{ message, at: below(below(at, 'set'), name), onKey: true }];
+  });
+}
+
+/** The types of a payload; none where they are not known. */
+function payloadTypes(spec: Spec, payload: Shape | undefined): ReadonlySet<string> {
+  if (payload?.resource !== undefined) return new Set(['object']);
+  const target = payload?.ref === undefined ? undefined : entryOf(spec.resources.all, String(payload.ref));
+  const identifier = target && statedValue(target.identifier);
+  const named = identifier && entryOf(target.fields, identifier.field);
+  return typesOf((named ? statedValue(named.shape) : payload) ?? {}) ?? new Set();
 }
 
 const writing: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'upsert', 'delete', 'transition']);

@@ -63,6 +63,20 @@ export const eventLogCases: readonly Case[] = [
     finds: ['events/log-unread @ /events/log'],
   },
   {
+    snippets: [
+      soundLog,
+      '{ resources: { entry: { fields: { data: { type: object, readOnly: true } } } }, events: { kinds: { note.named: { on: [create note], payload: { ref: note } } }, log: { set: { data: event.payload } } } }',
+    ],
+    finds: ['events/log-payload @ /events/log/set/data'],
+  },
+  {
+    snippets: [
+      soundLog,
+      '{ resources: { entry: { fields: { data: { type: [object, string], readOnly: true } } } }, events: { kinds: { note.named: { on: [create note], payload: { ref: note } } }, log: { set: { data: event.payload } } } }',
+    ],
+    finds: [],
+  },
+  {
     snippets: [soundLog, 'events: { log: { set: { owner: row.title, note: row.titel, data: event.before } } }'],
     finds: ['expressions/unknown-field @ /events/log/set/note', 'expressions/unknown-field @ /events/log/set/data'],
   },
