@@ -213,6 +213,7 @@ test(
     const { token } = JSON.parse(readFileSync(admin, 'utf8'));
     assert.ok(!running.out.includes(token));
     const words = [document, '--store', store];
+    assert.match(running.out, /^ {2}keys {6}ninefold keys add \S+ --store \S+running\.sqlite --user reader gives one out$/m);
     const made = await run('keys', 'add', ...words, '--user', 'writer', '--id', 'w1');
     assert.equal(made.code, 0, made.told);
     const status = async (key: string) => (await fetch(`${url}/notes`, { headers: { 'x-api-key': key } })).status;

@@ -1,5 +1,8 @@
 import type { CheckReport } from '../../check/check.ts';
+import { kindOfScheme } from '../../parts/authentication.ts';
+import { entriesOf } from '../../parts/fact.ts';
 import { callableOperations } from '../../parts/operations.ts';
+import type { Spec } from '../../parts/spec.ts';
 import type { DevelopmentCredential } from '../../serve/callers/development.ts';
 import { inMemory } from '../../serve/service/open-store.ts';
 import { ledgerLine } from '../check-text.ts';
@@ -64,6 +67,7 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ['ledger', `${ledgerLine(report.ledger.total)}${isAnswered ? `; ${url}/.well-known/ninefold` : ''}`],
     ...(isAnswered ? [['openapi', `${url}${basePath}/openapi.json`] as const] : []),
     ['data', data],
+    ...(isProduction && store !== inMemory ? keyRows(report.spec, document, store) : []),
     ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
     ...(workbench === undefined ? [] : [['bench', `${workbench}/ lists what trials can do`] as const]),
     ...(operations === undefined ? [] : [['watch', `${operations}/readyz, /livez and /metrics`] as const]),
@@ -77,6 +81,17 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ...curl,
     '',
   ].join('\n');
+}
+
+/** How a credential is come by where none is made for the run: of schemes whose keys or passwords are kept in the data. */
+function keyRows(spec: Spec, document: string, store: string): readonly (readonly [string, string])[] {
+  const isKept = entriesOf(spec.authentication.schemes).some(([, scheme]) => {
+    const { proof } = kindOfScheme(scheme) ?? {};
+    return proof !== undefined && ['key', 'password', 'signing'].includes(proof.by);
+  });
+  const [user] = entriesOf(spec.purpose.users).map(([name]) => name);
+  if (!isKept || user === undefined) return [];
+  return [['keys', `ninefold keys add ${document} --store ${store} --user ${user} gives one out`]];
 }
 
 /** The credentials that were made, as they are sent. */
