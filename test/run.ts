@@ -82,7 +82,7 @@ const waiting = /^test\/(store-waits|access)\.test\./;
 const kept = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
 const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
-  { title: 'types', command: ['typescript/bin/tsc', '--noEmit', ...kept] },
+  { title: 'types', command: ['typescript/bin/tsc', '--noEmit', '--checkers', '1', ...kept] },
 ];
 /** Files that take long share a process with fewer others, so that none of them is left over at the end. */
 const few = isLong ? { neighbours: 4 } : {};

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -60,9 +60,6 @@ export const longest: readonly string[] = [
   'test/introspection.test.ts',
 ];
 
-/** A file that waits before it has its tests: those of its neighbours could all be over by then, and the process would be held to be done. */
-const waitsFirst = /^(?:(?:const|let) [^=\n]*= )?\(?await /m;
-
 /** Modules to be run, each in a process of its own: a test file, or one made for this run that imports several. */
 export interface Processes {
   readonly modules: readonly string[];
@@ -73,13 +70,13 @@ export interface Processes {
 }
 
 /**
- * Puts test files together so that a process runs several, one after the other: so many neighbours share its start and the modules that most
- * of them load.
+ * Puts test files together so that a process runs several, one after the other: so many neighbours share its start, the modules that most
+ * of them load, and what is compiled of these.
  */
 export function shareProcesses(files: readonly string[], neighbours: number): Processes {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-tests-'));
   const isFirst = (file: string) => longest.includes(file);
-  const isAlone = (file: string) => !isFirst(file) && (alone[file] !== undefined || waitsFirst.test(readFileSync(file, 'utf8')));
+  const isAlone = (file: string) => !isFirst(file) && alone[file] !== undefined;
   const shared = files.filter((file) => !isFirst(file) && !isAlone(file));
   const processes = new Map(longest.filter((file) => files.includes(file)).map((file) => [file, [file]]));
   const count = Math.ceil(shared.length / neighbours);
@@ -88,7 +85,7 @@ export function shareProcesses(files: readonly string[], neighbours: number): Pr
     const together = shared.filter((_, index) => index % count === at);
     const [first = ''] = together;
     const module = join(folder, `${basename(first, '.test.ts')}-and-${together.length - 1}-others.mjs`);
-    writeFileSync(module, together.map((file) => `import ${JSON.stringify(pathToFileURL(resolve(file)).href)};\n`).join(''));
+    writeFileSync(module, importing(together));
     processes.set(together.length === 1 ? first : module, together);
   }
   for (const file of files.filter(isAlone)) processes.set(file, [file]);
@@ -97,4 +94,10 @@ export function shareProcesses(files: readonly string[], neighbours: number): Pr
     filesOf: (module) => processes.get(module),
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** A module that has the tests of several files. A file may wait before it has its tests: the first test of any begins once all are there. */
+function importing(files: readonly string[]): string {
+  const imports = files.map((file) => `  await import(${JSON.stringify(pathToFileURL(resolve(file)).href)});\n`);
+  return `import { before } from 'node:test';\nconst load = async () => {\n${imports.join('')}};\nconst loaded = load();\nbefore(() => loaded);\nawait loaded;\n`;
 }

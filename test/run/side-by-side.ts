@@ -22,7 +22,7 @@ interface TestStage {
   readonly store?: OtherStore;
   /** Whether it is as short in the long run as in the other. */
   readonly isShort?: boolean;
-  /** How many files share a process, whose start takes a second: 15 unless stated. */
+  /** How many files share a process, whose start takes a second: unless stated, as many as leave each process that runs at once one of its own. */
   readonly neighbours?: number;
 }
 
@@ -156,7 +156,10 @@ interface Outcome {
 
 async function runFiles(stage: TestStage, { names, processes }: RunOptions, write: Write): Promise<Outcome> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
-  const { modules, filesOf, close } = shareProcesses(stage.files, stage.neighbours ?? 15);
+  const { modules, filesOf, close } = shareProcesses(
+    stage.files,
+    stage.neighbours ?? Math.max(15, Math.ceil(stage.files.length / (processes - 1))),
+  );
   const stream = run({
     files: [...modules],
     concurrency: processes,
