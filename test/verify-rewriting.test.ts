@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ninefold-rewriting-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const own = { notes, workshop };
-const known = new Map<string, Promise<Map<string, string>>>();
+const known = new Map<string, Promise<Verdicts>>();
 
 for (const [name, text] of Object.entries(own)) {
   const document = plainTree(parseDocument(text, `${name}.yaml`));
@@ -32,9 +32,9 @@ for (const [name, text] of Object.entries(own)) {
     if (way !== 'as JSON' && given === whole) continue;
     test(`${name}, written ${way}, has the verdicts that it has otherwise`, async () => {
       assertSound(given.includes('\n') ? parseDocument(given, 'rewritten.json') : await readDocument(given));
-      const before = known.get(name) ?? verdictsOf(whole);
+      const before = known.get(name) ?? verdictsOf(whole, 3);
       known.set(name, before);
-      const [one, other] = [await before, await verdictsOf(given)];
+      const [one, other] = await alikeSeen([whole, await before], [given, await verdictsOf(given, 3)]);
       // What is stated otherwise may be said to be so by other facts, but none of those that both have may change.
       for (const [fact, verdict] of one) if (other.has(fact)) assert.equal(`${fact}: ${other.get(fact)}`, `${fact}: ${verdict}`);
     });
@@ -64,11 +64,50 @@ function assertSound(document: Document): void {
   );
 }
 
+type Verdicts = ReadonlyMap<string, string>;
+type Tried = readonly [given: string, verdicts: Verdicts];
+
+/** What was seen of a fact that is kept, from nothing on; what is broken or open is so, however much was seen. */
+const seen: readonly string[] = ['not testable', 'partly', 'held'];
+
+/**
+ * The verdicts of two documents, where a fact of which one run saw less than the other is asked for again under further seeds: what rows a run
+ * comes upon is left to chance, but whether any run comes upon what a fact needs is not.
+ */
+async function alikeSeen([given, first]: Tried, [otherwise, second]: Tried): Promise<readonly [Verdicts, Verdicts]> {
+  let [one, other]: readonly [Verdicts, Verdicts] = [first, second];
+  for (const seed of [4, 5, 6, 7]) {
+    const [ofOne, ofOther] = [lessSeen(one, other), lessSeen(other, one)];
+    if (ofOne.length === 0 && ofOther.length === 0) break;
+    if (ofOne.length > 0) one = withMore(one, ofOne, await verdictsOf(given, seed));
+    if (ofOther.length > 0) other = withMore(other, ofOther, await verdictsOf(otherwise, seed));
+  }
+  return [one, other];
+}
+
+/** The facts that are kept here and there, but of which less was seen here. */
+function lessSeen(here: Verdicts, there: Verdicts): string[] {
+  return [...here].filter(([fact, verdict]) => isMore(there.get(fact), verdict)).map(([fact]) => fact);
+}
+
+function isMore(verdict: string | undefined, than: string): boolean {
+  return verdict !== undefined && seen.includes(than) && seen.indexOf(verdict) > seen.indexOf(than);
+}
+
+function withMore(verdicts: Verdicts, facts: readonly string[], again: Verdicts): Verdicts {
+  const more = facts.flatMap((fact): [string, string][] => {
+    const [before, now] = [verdicts.get(fact), again.get(fact)];
+    // What is broken under any seed is broken.
+    return before !== undefined && now !== undefined && (!seen.includes(now) || isMore(now, before)) ? [[fact, now]] : [];
+  });
+  return new Map([...verdicts, ...more]);
+}
+
 /** The verdict of each fact of our own service, under one seed. */
-async function verdictsOf(given: string): Promise<Map<string, string>> {
+async function verdictsOf(given: string, seed: number): Promise<Verdicts> {
   const stand = await openStand(given.includes('\n') ? given : relative(join(import.meta.dirname, '..'), given));
   try {
-    const report = await stand.verify({ seed: 3, timeMs: 300_000 });
+    const report = await stand.verify({ seed, timeMs: 300_000 });
     return new Map(report.facts.map(({ kind, subject, verdict }) => [`${kind}: ${subject}`, verdict]));
   } finally {
     await stand.close();
