@@ -27,7 +27,7 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
-  /^test\/verify-(?!(?:evidence|keys|looks|payload|rate-model|shrinking|tally|telltale|untried)\.)/,
+  /^test\/verify-(?!(?:evidence|keys|payload|rate-model|shrinking|tally|telltale|untried)\.)/,
   /^test\/(?:clients\/|crash\.|chaos\.|deploy(?:-image)?\.|following-kills\.|cli-(?:running|doors)\.|workers\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|real-servers|bounded-(?:memory|documents)|postgres-asked|derived-laws|kinds-toys-delivered)\./,
 ];
@@ -95,6 +95,8 @@ const rounds: readonly (readonly Stage[])[] = [
     { title: 'stories', files: takes(apart.stories) },
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
+    // Most of these wait: for processes that are killed, for leases that run out.
+    ...(isLong ? [{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...few }] : []),
     ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
     ...(isLong ? [] : [{ title: 'on PGlite', files: takes(dialect), store: 'pglite' as const }]),
   ],
@@ -110,8 +112,6 @@ const rounds: readonly (readonly Stage[])[] = [
             files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
             store: 'reluctant' as const,
           },
-          // Most of these wait: for processes that are killed, for leases that run out.
-          { title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...few },
         ],
       ]
     : []),
