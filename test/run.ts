@@ -84,8 +84,8 @@ const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { title: 'types', command: ['typescript/bin/tsc', '--noEmit', '--checkers', '1', ...kept] },
 ];
-/** Files that take long share a process with fewer others, so that none of them is left over at the end. */
-const few = isLong ? { neighbours: 4 } : {};
+/** Files that take long share a process with fewer others, so that none of them is left over at the end, and those that wait with fewer still. */
+const [few, fewer] = isLong ? [{ neighbours: 8 }, { neighbours: 4 }] : [{}, {}];
 
 /** What is run side by side, one round after the other: what is quick and says most is asked before anything else is begun. */
 const rounds: readonly (readonly Stage[])[] = [
@@ -96,7 +96,7 @@ const rounds: readonly (readonly Stage[])[] = [
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
     // Most of these wait: for processes that are killed, for leases that run out.
-    ...(isLong ? [{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...few }] : []),
+    ...(isLong ? [{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const, ...fewer }] : []),
     ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
     ...(isLong ? [] : [{ title: 'on PGlite', files: takes(dialect), store: 'pglite' as const }]),
   ],
