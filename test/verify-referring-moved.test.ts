@@ -165,3 +165,36 @@ test('what the rows in a path ask of a body is drawn before it is sent', async (
     await stand.close();
   }
 });
+
+test('what is made for the sake of a transition is moved for it too', async () => {
+  // A firing begins once a ware was accepted: it is made as one that is offered.
+  const firing = laboratory
+    .replace(
+      'waiting: { type: integer, derive: "count(sample.batch, item.state == \'waiting\')" }',
+      'good: { type: integer, derive: "count(sample.batch, item.state == \'good\')" }',
+    )
+    .replace('required: [id, samples, waiting, bad, state]', 'required: [id, samples, good, bad, state]')
+    .replace(
+      'seal: { from: open, to: sealed, if: { if: next.samples > 0, else: empty } }',
+      'seal: { from: open, to: sealed, if: { if: next.good > 0, else: empty } }',
+    )
+    .replace('if: { if: next.waiting == 0, else: unmeasured }', 'if: { if: next.good > 0, else: unmeasured }')
+    .replace("resource.batch.state == 'sealed'", "resource.batch.state == 'open'");
+  const stand = await openStand(firing, { inPairs: true });
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['states/transitions'] });
+    assert.deepEqual(
+      breaches.map(({ kind, subject, reason, seen }) => `${kind}:${subject} ${reason} ${seen}`),
+      [],
+    );
+    const looks = facts.find(({ kind, subject }) => `${kind}:${subject}` === 'transitions:batch')?.evidence?.looks ?? [];
+    const sealing = looks.filter(({ name }) => /^seal from open/.test(name));
+    assert.notEqual(sealing.length, 0);
+    assert.deepEqual(
+      sealing.filter(({ isMet }) => !isMet),
+      [],
+    );
+  } finally {
+    await stand.close();
+  }
+});

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { check, parseDocument } from '../src/index.ts';
+import { callersOf } from '../src/verify/exchange/callers.ts';
+import { Made } from '../src/verify/make/made.ts';
+import { Model } from '../src/verify/model/model.ts';
+import { Room } from '../src/verify/room.ts';
+import { answered } from './verify/recorded.ts';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { openStand } from './verify/stand.ts';
 
@@ -119,4 +125,25 @@ test('where there may be only a few rows at a time, those of cases that are over
   } finally {
     await stand.close();
   }
+});
+
+test('whether there may be another row of a caller is told by what was made, and counts', () => {
+  const { spec } = check(parseDocument(boxes, 'boxes.yaml'));
+  const callers = callersOf(
+    spec,
+    ['ada', 'bo'].map((id) => ({ user: 'packer', id, credential: id })),
+  );
+  const model = new Model(spec, callers, '');
+  const made = new Made();
+  const room = new Room(model, made, () => assert.fail('nothing is sent'));
+  const has = () => callers.map((caller) => room.hasRoom('box', caller));
+  const make = (id: string, owner: string, status: string) =>
+    made.note(answered(model, 'POST /boxes', { status: 201, body: { id, owner, status } }), model, {});
+  for (const at of [1, 2, 3]) make(`box_${at}`, 'ada', 'open');
+  make('box_4', 'ada', 'closed');
+  assert.deepEqual(has(), [true, true]);
+  make('box_5', 'ada', 'open');
+  assert.deepEqual(has(), [false, true]);
+  assert.ok(room.hasRoom('part', callers[0]));
+  assert.ok(room.hasRoom('box', undefined));
 });

@@ -1,10 +1,11 @@
 import type { Json } from '../document/document.ts';
-import { statedValue } from '../parts/fact.ts';
+import { entryOf, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../parts/operations.ts';
 import { fieldCountedApart, type RowLimit } from '../parts/row-limits.ts';
 import { machinesOf } from '../parts/states.ts';
 import { cleanUp } from './clean-up.ts';
 import { Spent } from './exchange/budget.ts';
+import type { TrialCaller } from './exchange/callers.ts';
 import type { TrialExchange } from './exchange/exchange.ts';
 import type { TrialRow } from './exchange/row.ts';
 import { Missing } from './exchange/symbol.ts';
@@ -44,6 +45,22 @@ export class Room {
     this.#ended.add(owner);
     this.#making = this.#making.then(() => this.#make());
     return this.#making;
+  }
+
+  /** Whether a caller may make another row, as far as what was made tells: where rows are counted by who makes them. */
+  hasRoom(resource: string, caller: TrialCaller | undefined): boolean {
+    return this.#limits.every((limit) => {
+      const stated = limit.of === resource ? this.#model.resource(resource) : undefined;
+      const field = stated && fieldCountedApart(limit, stated);
+      const set = field === undefined ? undefined : entryOf(stated?.fields, field)?.set.create?.source;
+      const [, member = ''] = /^\s*caller\.(\w+)\s*$/.exec(set ?? '') ?? [];
+      const own = member === 'id' ? caller?.id : caller?.attributes?.[member];
+      if (field === undefined || own === undefined) return true;
+      const counted = this.#made.left.filter(
+        (row) => row.resource === resource && row.fields?.[field] === own && this.#counts(limit, row.fields),
+      );
+      return counted.length < limit.limit;
+    });
   }
 
   /** Whether something was refused since there are as many rows as there may be. */

@@ -126,7 +126,9 @@ export class Rounds {
     // What measures time itself lets none go by for the rows that it makes.
     const mayGoBy = trial !== undefined && trial.noise !== 'loud' && run.clock.advance !== undefined;
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
-    return { ...run, guard, ...(mayGoBy && { goneBy }), ...(quotasOf && trial?.part !== 'limits' && { quotasOf }) };
+    const hasRoom: ScriptRun['hasRoom'] = (resource, caller) => this.#room.hasRoom(resource, caller);
+    const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom };
+    return { ...run, guard, ...(mayGoBy && { goneBy }), ...sparing };
   }
 
   #plan(trials: readonly Trial[]): void {

@@ -1,3 +1,4 @@
+import type { TrialCaller } from './callers.ts';
 import type { Client, Sending } from './client.ts';
 import type { ServiceClock } from './clock.ts';
 import type { Sent, TrialExchange } from './exchange.ts';
@@ -58,6 +59,8 @@ export interface ScriptRun extends Values, Sending {
   readonly refilledAtMs?: (exchange: TrialExchange) => number | undefined;
   /** The stated quotas that count a request: what is used up is not asked for; absent = it is asked for all the same. */
   readonly quotasOf?: (plan: RequestPlan) => readonly QuotaCount[];
+  /** Whether there may be another row of a resource that a caller makes; absent = it is asked for all the same. */
+  readonly hasRoom?: (resource: string, caller: TrialCaller | undefined) => boolean;
   /** What a refusal says to be used up, and until when by the service's clock. */
   readonly usedUpBy?: (exchange: TrialExchange) => { readonly count: QuotaCount; readonly untilMs: number } | undefined;
   /** Told of what was not sent since a quota for it is used up. */

@@ -119,11 +119,9 @@ async function provide(session: Session, opening: Opening, walking: Walking): Pr
     .flatMap(({ field, aggregates }) => aggregates.map((aggregate) => ({ field, aggregate })));
   const was = row.fields?.[machine.field];
   const kin = aggregates.map(({ aggregate }) => aggregate);
-  if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
   const isWanted = (fields: TrialRow['fields']) => isOpen(leadsFrom(session, opening, fields), to);
-  if (await moveReferring(session, row, kin, { walking, isWanted })) return;
-  for (let made = 0; made < providedMost && aggregates.length > 0; made++) {
-    if (isOpen(leadsFrom(session, opening, row.fields), to)) return;
+  for (let made = 0; aggregates.length > 0; made++) {
+    if (isWanted(row.fields) || (await moveReferring(session, row, kin, { walking, isWanted })) || made === providedMost) return;
     const vain = new Set<string>();
     for (const { field, aggregate } of aggregates) {
       const { from, by } = aggregate;

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 
 /** Whether only what is there can be put, since its tag has to be sent. */
@@ -14,7 +15,10 @@ interface Way {
   readonly caller: TrialCaller | undefined;
 }
 
-/** Those for whom no quota is used up, where there are any. A way below a row of the same resource has no more room than that row. */
+/**
+ * Those for whom no quota is used up, and of whom there may be another row, where there are any. A way below a row of the same resource has no more room than that row.
+ * @throws {Untestable} where all is used up until a time that is going to be come to: what a row needs would be made for nothing.
+ */
 export function withRoom<T extends Way>({ model, run }: Session, resource: string, ways: readonly T[]): readonly T[] {
   const nowMs = run.clock.toService(Date.now());
   const direct = ways.filter(({ endpoint }) =>
@@ -24,7 +28,11 @@ export function withRoom<T extends Way>({ model, run }: Session, resource: strin
     const counts = run.quotasOf?.(model.request(endpoint, { caller })) ?? [];
     return !run.client.usedUp.among(counts, nowMs);
   });
-  return open.length > 0 ? open : ways;
+  if (open.length === 0 && ways.length > 0 && run.client.owedMs !== undefined && run.clock.advance !== undefined)
+    throw new Untestable(`no quota is left for a ${resource}`);
+  // Of whom there may be no more rows makes them for nothing.
+  const roomy = open.filter(({ caller }) => run.hasRoom?.(resource, caller) !== false);
+  return roomy.length > 0 ? roomy : open.length > 0 ? open : ways;
 }
 
 /** Who can create a row by which endpoint, those first who may also read it. */
