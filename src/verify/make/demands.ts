@@ -6,6 +6,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
+import { callerContext } from '../model/access.ts';
 import { hintsIn } from '../model/expressions.ts';
 import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
@@ -29,6 +30,8 @@ interface Answering {
   readonly state?: string;
   readonly machine?: Machine;
   readonly body: Readonly<Record<string, Json>>;
+  /** Who is to make it, where it may not be whoever refers to it. */
+  readonly caller?: TrialCaller;
 }
 
 /** So many rows are imagined for one reference. */
@@ -46,7 +49,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   if (target === undefined) return undefined;
   const asking = wanted.caller ?? wanted.for;
   const demands = [
-    ...ownDemands(session, endpoint, field),
+    ...ownDemands(session, endpoint, field, asking),
     ...readingDemands(session, target, asking),
     ...firingDemands(session, resource, field, wanted),
   ];
@@ -61,8 +64,27 @@ export function answeringAll(
   demands: readonly Demand[],
 ): Answering | undefined {
   const { model } = session;
-  const machines = machinesOf(model.spec.states, target);
-  const known = setByAsking(session, target, asking);
+  const own = setByMaking(session, target, asking);
+  const found = answeringAs(session, target, own, demands);
+  if (found || Object.keys(own).length === 0) return found;
+  // What nobody may refer to who made it, somebody else makes.
+  for (const caller of model.callers) {
+    if (caller.id === asking?.id || !mayMake(session, target, caller)) continue;
+    const others = answeringAs(session, target, setByMaking(session, target, caller), demands, true);
+    if (others) return { ...others, caller };
+  }
+  return undefined;
+}
+
+/** The same where a row has these fields, of whoever makes it; `isOthers`: it is an answer that it has them. */
+function answeringAs(
+  session: Session,
+  target: string,
+  known: ShownFields,
+  demands: readonly Demand[],
+  isOthers = false,
+): Omit<Answering, 'caller'> | undefined {
+  const machines = machinesOf(session.model.spec.states, target);
   const choices = new Map<string, readonly (Json | undefined)[]>();
   const answerable = demands.filter(({ members, source }) =>
     members.every((member) => {
@@ -88,19 +110,29 @@ export function answeringAll(
   const body = Object.fromEntries(Object.entries(found).filter(([name]) => !states.has(name)));
   const [initial, ...others] = machine?.initial ?? [];
   const isBegunIn = state === undefined || (others.length === 0 && initial?.state === state);
-  if (isBegunIn && Object.keys(body).length === 0) return undefined;
+  if (isBegunIn && Object.keys(body).length === 0 && !isOthers) return undefined;
   return { body, ...(!isBegunIn && { state: String(state), ...(machine && { machine }) }) };
 }
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */
-function ownDemands({ model }: Session, endpoint: Endpoint, field: string): Demand[] {
+function ownDemands({ model }: Session, endpoint: Endpoint, field: string, asking: TrialCaller | undefined): Demand[] {
   return ownRulesAt(model, endpoint).flatMap(({ rule }) => {
-    const members = rule.if && membersThrough(model.expressions.readsOf(rule.if, endpoint.operation), 'next', field);
-    if (!rule.if || !members) return [];
     const condition = rule.if;
-    const isMet = (row: ShownFields) => whatHolds(model, condition, endpoint.operation, 'next', field, row) === false;
+    const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
+    const members = membersThrough(reads, 'next', field);
+    if (!condition || !members || !knowsCaller(reads, asking)) return [];
+    const isMet = (row: ShownFields) => whatHolds(model, condition, endpoint.operation, 'next', field, row, asking) === false;
     return [{ members, source: condition.source, isFirm: true, isMet }];
   });
+}
+
+/** Whether all is known that is read of whoever asks. */
+function knowsCaller(reads: Reads, asking: TrialCaller | undefined): boolean {
+  const { caller: known = {} } = callerContext(asking);
+  return reads.every(
+    ({ root, path: [member] }) =>
+      root !== 'caller' || (member !== undefined && typeof known === 'object' && known !== null && member in known),
+  );
 }
 
 /** Who refers to a row has to be one who may read it. */
@@ -133,8 +165,9 @@ function firingDemands({ model }: Session, resource: string, field: string, { st
 
 type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
 
-/** The members of what a field refers to, where a condition reads nothing else. */
-function membersThrough(reads: Reads, root: string, field: string): string[] | undefined {
+/** The members of what a field refers to, where a condition reads nothing else, but for whoever asks. */
+function membersThrough(all: Reads, root: string, field: string): string[] | undefined {
+  const reads = all.filter((read) => read.root !== 'caller' || read.follows);
   const members = reads.flatMap((read) => {
     const [name, ...more] = read.path;
     const [member, ...further] = read.follows ?? [];
@@ -151,19 +184,26 @@ function whatHolds(
   root: 'next' | 'resource',
   field: string,
   row: ShownFields,
+  asking?: TrialCaller,
 ): Json | undefined {
-  const context = { [root]: { [field]: field }, ...(operation !== undefined && { operation }), follow: () => row };
+  const who = asking ? callerContext(asking) : {};
+  const context = { ...who, [root]: { [field]: field }, ...(operation !== undefined && { operation }), follow: () => row };
   const evaluated = model.expressions.evaluate(condition, operation, { context });
   return typeof evaluated === 'object' ? evaluated.value : undefined;
 }
 
-/** The fields that name whoever makes the row, where the one who asks may make it. */
-function setByAsking({ model }: Session, target: string, asking: TrialCaller | undefined): ShownFields {
+function mayMake({ model }: Session, target: string, caller: TrialCaller | undefined): boolean {
   const ways = [...model.endpointsThat('create', target), ...model.endpointsThat('upsert', target)];
-  const { id } = asking ?? {};
-  const mayMake = ways.some((way) => model.access.allows(model.operationOf(way), asking) !== 'no');
-  if (id === undefined || !mayMake) return {};
-  const set = entriesOf(model.resource(target)?.fields).filter(([, field]) => field.set.create?.source.trim() === 'caller.id');
+  return ways.some((way) => model.access.allows(model.operationOf(way), caller) !== 'no');
+}
+
+/** The fields that name whoever makes the row, where it is somebody who may. */
+function setByMaking(session: Session, target: string, caller: TrialCaller | undefined): ShownFields {
+  const { id } = caller ?? {};
+  if (id === undefined || !mayMake(session, target, caller)) return {};
+  const set = entriesOf(session.model.resource(target)?.fields).filter(
+    ([, field]) => field.set.create?.source.trim() === 'caller.id',
+  );
   return Object.fromEntries(set.map(([name]) => [name, id]));
 }
 

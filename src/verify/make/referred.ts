@@ -52,9 +52,13 @@ export async function referredFor(
         const value = one?.field === field && other ? given[other.field]?.known[other.member] : undefined;
         if (value !== undefined && one) body[one.member] = value;
       }
-      const asking = wanted.caller ?? wanted.for;
-      const state = asked.get(field)?.state;
-      given[field] = await make(targetOf(session, endpoint, field), { body, ...(state !== undefined && { state }), for: asking });
+      const { state, caller } = asked.get(field) ?? {};
+      given[field] = await make(targetOf(session, endpoint, field), {
+        body,
+        ...(state !== undefined && { state }),
+        ...(caller && { caller }),
+        for: wanted.caller ?? wanted.for,
+      });
     }
     return given;
   } catch (error) {
