@@ -66,24 +66,24 @@ export function answeringAll(
   const { model } = session;
   const own = setByMaking(session, target, asking);
   const found = answeringAs(session, target, own, demands);
+  if (found === 'as it is') return undefined;
   if (found || Object.keys(own).length === 0) return found;
   // What nobody may refer to who made it, somebody else makes.
   for (const caller of model.callers) {
     if (caller.id === asking?.id || !mayMake(session, target, caller)) continue;
-    const others = answeringAs(session, target, setByMaking(session, target, caller), demands, true);
-    if (others) return { ...others, caller };
+    const others = answeringAs(session, target, setByMaking(session, target, caller), demands);
+    if (others) return { ...(others === 'as it is' ? { body: {} } : others), caller };
   }
   return undefined;
 }
 
-/** The same where a row has these fields, of whoever makes it; `isOthers`: it is an answer that it has them. */
+/** The same where a row has these fields, of whoever makes it: nothing where it cannot be brought about. */
 function answeringAs(
   session: Session,
   target: string,
   known: ShownFields,
   demands: readonly Demand[],
-  isOthers = false,
-): Omit<Answering, 'caller'> | undefined {
+): Omit<Answering, 'caller'> | 'as it is' | undefined {
   const machines = machinesOf(session.model.spec.states, target);
   const choices = new Map<string, readonly (Json | undefined)[]>();
   const answerable = demands.filter(({ members, source }) =>
@@ -94,7 +94,7 @@ function answeringAs(
       return values.length > 0 || member in known;
     }),
   );
-  if (answerable.length === 0) return undefined;
+  if (answerable.length === 0) return 'as it is';
   const defaults = defaultsOf(session, target);
   const rowOf = (chosen: ShownFields): ShownFields => ({ ...defaults, ...known, ...chosen });
   const meets = (chosen: ShownFields, isFirmAlone: boolean) =>
@@ -110,7 +110,7 @@ function answeringAs(
   const body = Object.fromEntries(Object.entries(found).filter(([name]) => !states.has(name)));
   const [initial, ...others] = machine?.initial ?? [];
   const isBegunIn = state === undefined || (others.length === 0 && initial?.state === state);
-  if (isBegunIn && Object.keys(body).length === 0 && !isOthers) return undefined;
+  if (isBegunIn && Object.keys(body).length === 0) return 'as it is';
   return { body, ...(!isBegunIn && { state: String(state), ...(machine && { machine }) }) };
 }
 

@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import type { Field } from '../../parts/resources.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
 import { machineIn, machinesOf } from '../../parts/states.ts';
 import type { WantedRow } from '../exchange/row.ts';
 import type { Model } from '../model/model.ts';
@@ -48,11 +48,10 @@ export function timelyFor(
   const { way, out, shut, ends } = conditionsOf(model, name, state, blocking);
   const own = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
   const asking = [...way, ...out, ...shut, ...own].filter((one) => model.expressions.reads(one, undefined, 'now'));
-  const asksForTimes = asking.length > 0;
   const offsets = [...spansIn(asking).flatMap((ms) => [1.1 * ms, 0.9 * ms, -1.1 * ms]), ...offsetsMs];
   const eagerDraws = Math.min(offsets.length ** 2, eagerMost);
-  if (!asksForTimes && ends.length === 0) return undefined;
-  const fields = entriesOf(resource.fields).filter(([field, stated]) => isTime(stated) && isSendable(model, name, field));
+  if (asking.length === 0 && ends.length === 0) return undefined;
+  const fields = timesSent(model, resource, asking.length > 0);
   const defaults = Object.fromEntries(
     entriesOf(resource.fields).flatMap(([field, one]) => (one.default ? [[field, one.default.value]] : [])),
   );
@@ -62,11 +61,11 @@ export function timelyFor(
     draws: eagerDraws + moreDraws,
     times: (draw, wanted = {}) => {
       // What may be left out is, where no time was found that is taken.
-      if (!asksForTimes || draw === eagerDraws + moreDraws - 1) return {};
-      const given = fields.flatMap(([field]) => Date.parse(String(wanted[field])) || []);
+      if (draw === eagerDraws + moreDraws - 1) return {};
+      const given = fields.flatMap((field) => Date.parse(String(wanted[field])) || []);
       const aboutMs = given.length > 0 ? Math.min(...given) : now;
       return Object.fromEntries(
-        fields.map(([field], at) => {
+        fields.map((field, at) => {
           const offsetMs = offsets[(Math.floor(draw / offsets.length ** at) + at) % offsets.length] ?? 0;
           // No two are the same: a time may have to be unique.
           return [field, new Date(aboutMs + Math.round(offsetMs) + session.chance.whole(60_000)).toISOString()];
@@ -93,6 +92,14 @@ export function timelyFor(
       );
     },
   };
+}
+
+/** The fields of moments that may be sent. What the clock alone asks for is that it does not move a row on at once: what need not be sent is left as it is drawn. */
+function timesSent(model: Model, resource: Resource, isAll: boolean): string[] {
+  const isAsked = ({ required }: Field) => isAll || statedValue(required) === true;
+  return entriesOf(resource.fields)
+    .filter(([field, stated]) => isTime(stated) && isAsked(stated) && isSendable(model, resource.name, field))
+    .map(([field]) => field);
 }
 
 /** The states that a new row has, as far as that is plain. */
