@@ -313,7 +313,8 @@ test('the base path alone means the path that is nothing but a slash; a longer o
       assert.equal(status, 201);
       assert.equal((await ask('GET', `/v2/boxes/${made.id}`)).json.label, 'a');
       assert.equal((await ask('GET', '/v2')).status, 404);
-      assert.equal((await ask('GET', '/v3/boxes')).status, 404);
+      assert.equal((await ask('GET', '/v2/boats')).status, 404);
+      assert.match((await ask('GET', '/v3/boxes')).headers.get('ninefold-warning') ?? '', /version v3 is not stated/);
     },
     more,
   );
