@@ -141,7 +141,7 @@ function wayOf(spec: Spec, resource: string, path: readonly string[]): WayStep[]
 export function lookupOf(spec: Spec, row: PathRow, before: readonly PathRow[]): PathLookup | BadKey {
   const given = before.toReversed().flatMap(({ prefix, resource }): KeyField[] => {
     const field = referringField(spec, row.resource, resource);
-    return field === undefined || field in row.key ? [] : [{ field, from: { row: prefix } }];
+    return field === undefined || Object.hasOwn(row.key, field) ? [] : [{ field, from: { row: prefix } }];
   });
   const stated = Object.entries(row.key).map(([path, parameter]) => ({ path: path.split('.'), parameter }));
   return lookupBy(spec, row.resource, stated, given);

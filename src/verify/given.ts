@@ -128,7 +128,9 @@ export class GivenKept {
     for (const endpoint of verbs.flatMap((verb) => model.endpointsThat(verb, row.resource))) {
       const names = statedValue(endpoint.does)?.verb === 'update' ? changed : this.#writable(row.resource);
       const json = Object.fromEntries(
-        names.flatMap((name) => (name in was ? [[name, was[name] as Json]] : changed.includes(name) ? [[name, null]] : [])),
+        names.flatMap((name) =>
+          Object.hasOwn(was, name) ? [[name, was[name] as Json]] : changed.includes(name) ? [[name, null]] : [],
+        ),
       );
       const path = { ...pathValues(model, endpoint, row), [identifierParameter(endpoint) ?? '']: row.id };
       for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {

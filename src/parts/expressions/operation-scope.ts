@@ -79,7 +79,8 @@ export function paramsShape(spec: Spec, endpoint: Endpoint): Shape {
     required.push(name);
   }
   for (const [name, parameter] of entriesOf(endpoint.parameters)) {
-    if (isStated(parameter.shape) || !(name in properties)) properties[name] = parameterShape(spec, endpoint, parameter);
+    if (isStated(parameter.shape) || !Object.hasOwn(properties, name))
+      properties[name] = parameterShape(spec, endpoint, parameter);
     if ((parameter.required || parameter.default) && !required.includes(name)) required.push(name);
   }
   return { title: 'params', type: 'object', properties, required };

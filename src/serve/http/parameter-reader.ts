@@ -125,7 +125,7 @@ function compileBuild(spec: ParameterSpec, kind: ParameterKind, resolve: Resolve
         const name = decode(rawName);
         const text = decode(rawText);
         if (name === undefined || text === undefined) return bad(carried);
-        if (name in value) return refuse(carried, spec, `${name} twice`, 'each name once');
+        if (Object.hasOwn(value, name)) return refuse(carried, spec, `${name} twice`, 'each name once');
         value[name] = (coercions.get(name) ?? rest)(text);
       }
       return value;

@@ -77,9 +77,9 @@ function readAll(readers: readonly ParameterReader[], carried: Carried, values: 
     const value: unknown | Absent = read(carried);
     if (carried.violations.length > before) continue;
     if (value !== absent) {
-      if (!(spec.name in values)) values[spec.name] = value;
+      if (!Object.hasOwn(values, spec.name)) values[spec.name] = value;
     } else if (spec.default !== undefined) {
-      if (!(spec.name in values)) values[spec.name] = spec.default;
+      if (!Object.hasOwn(values, spec.name)) values[spec.name] = spec.default;
     } else if (spec.required) {
       carried.violations.push({ in: spec.in, path: spec.name, found: 'nothing', expected: 'a value' });
     }

@@ -87,7 +87,9 @@ function childrenOnly(endpoint: Endpoint, held: readonly Held[], model: RowModel
     }),
   );
   const required = endpoint.request.standing === 'open' ? statedValue(requestShape(spec, endpoint))?.required : undefined;
-  const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string' && name in properties) : [];
+  const needed = Array.isArray(required)
+    ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
+    : [];
   return { type: 'object', properties, required: needed };
 }
 

@@ -167,7 +167,8 @@ function withWanted(
     if (drawn !== undefined) Object.assign(out, withPlaced(out, subscribers.events, askedKinds(model, ['*']) ?? drawn));
   }
   for (const [field, row] of Object.entries(parents ?? {}))
-    if (field in out || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field))) out[field] = row.id;
+    if (Object.hasOwn(out, field) || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field)))
+      out[field] = row.id;
   const wanted = new Set(Object.keys(body ?? {}));
   const whole = subscribers?.resource === name ? within(out, body ?? {}) : { ...out, ...body };
   return bareMap(withChoices(session, endpoint, whole, { wanted, changes }));
@@ -245,7 +246,7 @@ function withUnique(
     const [, member = ''] =
       /^request\.(\w+)$/.exec((resource && entryOf(resource.fields, field)?.set[transition]?.source.trim()) ?? '') ?? [];
     const shape = isMap(properties) ? properties[member] : undefined;
-    if (member in out && isMap(shape)) out[member] = model.freshOf(shape) ?? out[member] ?? null;
+    if (Object.hasOwn(out, member) && isMap(shape)) out[member] = model.freshOf(shape) ?? out[member] ?? null;
   }
 }
 
@@ -265,7 +266,7 @@ function isUnionShape(shape: JsonMap): boolean {
 function keepImmutable(session: Session, name: string, row: TrialRow, out: Record<string, Draft | Symbolic>): void {
   const resource = session.model.resource(name);
   for (const [field, { immutable }] of resource ? entriesOf(resource.fields) : []) {
-    if (!immutable || !(field in out)) continue;
+    if (!immutable || !Object.hasOwn(out, field)) continue;
     const known = row.known[field];
     if (known === undefined) delete out[field];
     else out[field] = known;

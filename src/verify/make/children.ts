@@ -72,7 +72,7 @@ async function withChosen(
   for (const { fields: names } of choices) {
     const sent = names.filter((name) => isMap(properties[name]));
     const isPlain = (name: string) => entryOf(fields, name)?.ref === undefined;
-    const chosen = sent.find((name) => name in out) ?? sent.find(isPlain) ?? sent[0];
+    const chosen = sent.find((name) => Object.hasOwn(out, name)) ?? sent.find(isPlain) ?? sent[0];
     for (const name of names) if (name !== chosen) delete out[name];
     const shape = chosen === undefined ? undefined : properties[chosen];
     if (chosen !== undefined && isMap(shape)) out[chosen] ??= await draftedValue(session, shape, make);
@@ -81,7 +81,7 @@ async function withChosen(
 }
 
 function hasMember(value: Symbolic, name: string): boolean {
-  return typeof value === 'object' && value !== null && name in value;
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 }
 
 /** A whole number of a member's shape, the higher the later; nothing where it holds none. */

@@ -91,7 +91,7 @@ function answeringAs(
       const values = valuesFor(session, target, member, source);
       const more = [...(choices.get(member) ?? []), ...values];
       if (values.length > 0) choices.set(member, [...new Set(more)]);
-      return values.length > 0 || member in known;
+      return values.length > 0 || Object.hasOwn(known, member);
     }),
   );
   if (answerable.length === 0) return 'as it is';
@@ -131,7 +131,7 @@ function knowsCaller(reads: Reads, asking: TrialCaller | undefined): boolean {
   const { caller: known = {} } = callerContext(asking);
   return reads.every(
     ({ root, path: [member] }) =>
-      root !== 'caller' || (member !== undefined && typeof known === 'object' && known !== null && member in known),
+      root !== 'caller' || (member !== undefined && typeof known === 'object' && known !== null && Object.hasOwn(known, member)),
   );
 }
 

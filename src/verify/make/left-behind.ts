@@ -77,7 +77,7 @@ function listFor(session: Session, { resource, request, marks }: RefusedExchange
     const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
     const mayCall =
       model.access.isPublic(model.operationOf(endpoint)) || callersFor(session, endpoint).some((one) => one === caller);
-    if (!isWhole || !mayCall || pathParameters(endpoint.path).some((name) => !(name in path))) continue;
+    if (!isWhole || !mayCall || pathParameters(endpoint.path).some((name) => !Object.hasOwn(path, name))) continue;
     const query = { ...widest(model, endpoint), ...filtersFor(endpoint, marks, body) };
     return { ...model.request(endpoint, { path, query, ...(caller && { caller }) }), isWhole: true };
   }

@@ -62,7 +62,10 @@ function withOpenFlags(spec: Spec, endpoint: Endpoint, shape: Shape): Shape {
   if (!isWhole || !resource || !isByRule(endpoint) || endpoint.request.standing !== 'open' || !isMap(properties)) return shape;
   const bound = new Set(boundByPath(spec, endpoint));
   const open = entriesOf(resource.fields)
-    .filter(([name, field]) => name in properties && !bound.has(name) && isOpen(field) && !isEndless(spec, resource, field))
+    .filter(
+      ([name, field]) =>
+        Object.hasOwn(properties, name) && !bound.has(name) && isOpen(field) && !isEndless(spec, resource, field),
+    )
     .map(([name]) => name);
   return open.length === 0 ? shape : { ...shape, required: [...(Array.isArray(required) ? required : []), ...open] };
 }

@@ -70,7 +70,7 @@ export async function lookInList(
   const { model } = session;
   const path = pathValues(model, endpoint, row);
   const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
-  if (!isWhole || pathParameters(endpoint.path).some((name) => !(name in path))) return undefined;
+  if (!isWhole || pathParameters(endpoint.path).some((name) => !Object.hasOwn(path, name))) return undefined;
   const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };
   let query: Readonly<Record<string, Symbolic>> | undefined = narrowing;
   let last: Done<TrialExchange> | undefined;

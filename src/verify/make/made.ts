@@ -185,7 +185,7 @@ export function rowMade(
   const last = identifierParameter(endpoint);
   const isShown = fields?.[field] !== undefined;
   // What is sent names the row only where it is for the caller to say.
-  const isChosen = identifier?.generate === 'client' && typeof json === 'object' && json !== null && field in json;
+  const isChosen = identifier?.generate === 'client' && typeof json === 'object' && json !== null && Object.hasOwn(json, field);
   const sent = isChosen ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
   const inPath = last === undefined ? undefined : path[last];
   const id = isShown ? session.captured(done, ...place, field) : (inPath ?? sent);

@@ -238,7 +238,7 @@ export class Maker implements RowMaker {
     const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
     const field = model.identifierField(resource);
     const sent =
-      typeof json === 'object' && json !== null && field in json
+      typeof json === 'object' && json !== null && Object.hasOwn(json, field)
         ? (json as Readonly<Record<string, Symbolic>>)[field]
         : undefined;
     return sent ?? model.freshValue(resource, field) ?? null;

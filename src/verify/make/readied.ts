@@ -105,7 +105,7 @@ async function asking(session: Session, endpoint: Endpoint, readying: Readying):
     headers: {},
   };
   for (const name of Array.isArray(required) ? required : []) {
-    if (typeof name === 'string' && name in keyed) continue;
+    if (typeof name === 'string' && Object.hasOwn(keyed, name)) continue;
     const stated = typeof name === 'string' ? entryOf(endpoint.parameters, name) : undefined;
     if (typeof name !== 'string' || (stated?.default && !names.has(name))) continue;
     const shape: Json = isMap(properties) ? (properties[name] ?? {}) : {};

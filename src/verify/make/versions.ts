@@ -184,7 +184,7 @@ function keepingRules(model: Model, making: string | undefined, drawn: Body, giv
   if (!resource || keepsRules(model, resource, whole) !== 'no') return whole;
   const told = new Set(Object.values(resource.rules).flatMap(({ field }) => field ?? []));
   const isLeft = (name: string) =>
-    name in given || !told.has(name) || statedValue(entryOf(resource.fields, name)?.required) === true;
+    Object.hasOwn(given, name) || !told.has(name) || statedValue(entryOf(resource.fields, name)?.required) === true;
   const rest = Object.fromEntries(Object.entries(whole).filter(([name]) => isLeft(name)));
   return keepsRules(model, resource, rest) === 'no' ? undefined : rest;
 }

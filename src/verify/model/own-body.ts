@@ -94,7 +94,7 @@ export function isSendable(model: Model, name: string, field: string): boolean {
     isWritable(model.spec, resource, stated) &&
     creations.every((endpoint) => {
       const properties = statedValue(requestShape(model.spec, endpoint))?.properties;
-      return isMap(properties) && field in properties;
+      return isMap(properties) && Object.hasOwn(properties, field);
     })
   );
 }

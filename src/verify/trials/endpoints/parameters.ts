@@ -101,7 +101,7 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
         fact,
         reason: `${name} missed`,
         what: `no ${name}`,
-        isSo: ({ sent }) => !(name in sent.query),
+        isSo: ({ sent }) => !Object.hasOwn(sent.query, name),
       });
     }
     for (const edge of edgesOf(shape)) if (isWritten(edge)) await sendEdge(session, endpoint, ask, valid, name, edge);
@@ -166,7 +166,7 @@ async function compareDefaults(
   // A list may have grown in between.
   if (statedValue(endpoint.does)?.verb === 'list') return;
   for (const [name, parameter] of entriesOf(endpoint.parameters)) {
-    if (!parameter.default || parameter.in !== 'query' || name in valid) continue;
+    if (!parameter.default || parameter.in !== 'query' || Object.hasOwn(valid, name)) continue;
     const told = { ...valid, [name]: parameter.default.value };
     // By turns, so that what others change in the meantime is not taken for a difference.
     const of = [await ask(valid), await ask(told), await ask(valid), await ask(told)] as const;
@@ -176,7 +176,7 @@ async function compareDefaults(
       at: parameter.at,
       of,
       judge(...seen: readonly [TrialExchange, TrialExchange, TrialExchange, TrialExchange]) {
-        const isMeant = seen.every((one, at) => isDone(one) && name in one.sent.query === (at % 2 === 1));
+        const isMeant = seen.every((one, at) => isDone(one) && Object.hasOwn(one.sent.query, name) === (at % 2 === 1));
         if (!isMeant) return moot('it cannot be compared');
         const [without, withIt, again, onceMore] = seen.map(({ body }) => partsOf(body)) as [Parts, Parts, Parts, Parts];
         const still = [...without].filter(

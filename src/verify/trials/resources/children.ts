@@ -163,7 +163,7 @@ function brokenIn(
 ): { readonly body?: readonly Symbolic[]; readonly when: 'reference.missing' | 'request.invalid' } {
   const last = list.at(-1);
   const others = list.slice(0, -1);
-  const fields = entriesOf(child.fields).filter(([name]) => isHeld(last) && name in last && name !== children.field);
+  const fields = entriesOf(child.fields).filter(([name]) => isHeld(last) && Object.hasOwn(last, name) && name !== children.field);
   const referring = fields.find(([, { ref, shape }]) => ref !== undefined && statedValue(shape)?.type !== 'integer');
   if (referring && isHeld(last))
     return { body: [...others, { ...last, [referring[0]]: 'nf-nobody' }], when: 'reference.missing' };

@@ -86,7 +86,8 @@ async function sendReadOnly(
     reason: 'read-only refused',
     what: `${field.name}, which is read-only`,
     control: begun.valid,
-    isSo: ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && field.name in sent.json,
+    isSo: ({ sent }: TrialExchange) =>
+      typeof sent.json === 'object' && sent.json !== null && Object.hasOwn(sent.json, field.name),
   });
 }
 

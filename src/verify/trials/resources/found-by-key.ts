@@ -137,6 +137,6 @@ async function anotherParent(session: Session, endpoint: Endpoint, row: TrialRow
   if (!other?.made) return undefined;
   const path = keyValues(session.model, endpoint, { [bound.field]: other });
   const keyed = [...keyParameters(endpoint)].filter((name) => !Object.values(ownRow(endpoint)?.key ?? {}).includes(name));
-  const isWhole = keyed.every((name) => name in path) && Object.keys(pathValues(model, endpoint, row)).length > 0;
+  const isWhole = keyed.every((name) => Object.hasOwn(path, name)) && Object.keys(pathValues(model, endpoint, row)).length > 0;
   return isWhole ? { what: `below another ${nearest.resource} than its own`, path } : undefined;
 }

@@ -72,7 +72,7 @@ async function showLaterPage(
   session.need(reader !== undefined && size !== undefined, `no ${user} may ${endpoint.key}`);
   const path = pathValues(model, endpoint, row);
   session.need(
-    pathParameters(endpoint.path).every((name) => name in path),
+    pathParameters(endpoint.path).every((name) => Object.hasOwn(path, name)),
     `a row does not say below what ${endpoint.key} is`,
   );
   const first = await session.send(model.request(endpoint, { path, caller: reader, query: { [size]: 1 } }));

@@ -143,7 +143,7 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
       const wanted = carried(() => (how === 'patched' ? carry.merge(old, json) : carry.up(json, old)));
       if (!wanted) return moot('it has no form in the newest version');
       const sentFields = carry.lines.flatMap(({ older: name, newer }) =>
-        newer !== undefined && name !== undefined && name in json ? [newer] : [],
+        newer !== undefined && name !== undefined && Object.hasOwn(json, name) ? [newer] : [],
       );
       for (const name of [...sentFields, ...carry.unseen]) {
         const field = entryOf(model.resource(resource)?.fields, name);
