@@ -155,8 +155,10 @@ function firingDemands({ model }: Session, resource: string, field: string, { st
   return transitionsOf(model.spec.states, resource).flatMap(([name, transition]) => {
     const operation = model.endpointOfTransition(resource, name)?.operation;
     return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => {
-      const members = condition && membersThrough(model.expressions.readsOf(condition, operation), 'resource', field);
-      if (!condition || !members) return [];
+      const reads = condition ? model.expressions.readsOf(condition, operation) : [];
+      const members = membersThrough(reads, 'resource', field);
+      // Who is to fire it is not known yet.
+      if (!condition || !members || !knowsCaller(reads, undefined)) return [];
       const isMet = (row: ShownFields) => whatHolds(model, condition, operation, 'resource', field, row) === (name !== blocking);
       return [{ members, source: condition.source, isFirm: name === blocking, isMet }];
     });

@@ -49,13 +49,9 @@ export function compileAsRouted(spec: Spec): AsRouted {
 
 /** Whether a base path is the stated one but for the version that it names: the client is of another one. */
 function isBaseOfOtherVersion(sent: string, stated: string): boolean {
-  const [one, other] = [sent, stated].map((path) => path.toLowerCase().split('/'));
-  const differing = one?.filter((segment, at) => segment !== other?.[at]) ?? [];
-  return (
-    one?.length === other?.length &&
-    differing.length === 1 &&
-    one?.every((segment, at) => segment === other?.[at] || (isVersion(segment) && isVersion(other?.[at] ?? ''))) === true
-  );
+  const [one, other] = [sent.toLowerCase().split('/'), stated.toLowerCase().split('/')];
+  const differing = one.flatMap((segment, at) => (segment === other[at] ? [] : [[segment, other[at] ?? '']]));
+  return one.length === other.length && differing.length === 1 && differing.flat().every(isVersion);
 }
 
 const saysVersion = (segment: string): boolean => isVersion(segment.slice(1));
