@@ -14,7 +14,7 @@ function due() {
     },
     forgiveOwed: () => (owed = undefined),
   };
-  const clock = { advance: async () => {}, wait: async (ms: number) => void waited.push(ms) };
+  const clock = { advance: async () => {}, toService: () => 0, wait: async (ms: number) => void waited.push(ms) };
   // The casts hold: nothing else of either is asked.
   const refill = new Refill(client as unknown as Client, clock as unknown as ServiceClock, () => true);
   return { refill, waited, owe: (ms: number) => (owed = ms) };

@@ -45,6 +45,41 @@ test('all that wait for a long time wait for it together, and nobody is under wa
   assert.deepEqual(moved, [30 * day + 4_000, 30 * day - 4_000]);
 });
 
+test('what is due sooner goes by while all others wait for longer, and no further than the first of them waits for', async () => {
+  const underWay = { cases: 1 };
+  let isHeld = true;
+  let nowMs = 0;
+  const moved: number[] = [];
+  const clock = {
+    toService: () => nowMs,
+    wait: async (ms: number) => {
+      moved.push(ms);
+      nowMs += ms;
+    },
+  } as unknown as ServiceClock;
+  const tide = new Tide(
+    clock,
+    () => underWay.cases,
+    () => isHeld,
+  );
+  let isGone = false;
+  const gone = tide.wait(60 * day, 60_000).then(() => (isGone = true));
+  assert.ok(tide.isAll);
+  assert.ok(await tide.pass(day));
+  assert.ok(await tide.pass(30 * day));
+  assert.deepEqual([moved, isGone], [[day, 30 * day], false]);
+  assert.equal(await tide.pass(30 * day), false);
+  await gone;
+  assert.deepEqual(moved, [day, 30 * day, 29 * day]);
+  const again = tide.wait(day, 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.equal(moved.length, 3);
+  isHeld = false;
+  tide.turn();
+  await again;
+  assert.deepEqual(moved, [day, 30 * day, 29 * day, day]);
+});
+
 test('who has no time left to wait gives up, and keeps nobody', async () => {
   const underWay = { cases: 3 };
   const { tide, moved } = moving(underWay);

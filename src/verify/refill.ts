@@ -19,12 +19,18 @@ export class Refill {
     this.#client = client;
     this.#clock = clock;
     this.#mayWait = mayWait;
-    this.#tide = new Tide(clock, () => this.#underWay);
+    this.#tide = new Tide(
+      clock,
+      () => this.#underWay,
+      () => this.#refilling !== undefined,
+    );
   }
 
   /** Lets a long time go by, together with all others that wait for one, once nothing else is under way. @throws {Untestable} */
   goneBy(ms: number, leftMs: number): Promise<void> {
-    return this.#tide.wait(ms, leftMs);
+    const gone = this.#tide.wait(ms, leftMs);
+    if (this.#tide.isAll) this.#idle?.();
+    return gone;
   }
 
   /** Whether something was refused until a time that is further off than anybody waits for in a request, and that can be come to. */
@@ -45,13 +51,14 @@ export class Refill {
       return await run();
     } finally {
       this.#underWay -= 1;
-      if (this.#underWay === 0) this.#idle?.();
+      if (this.#tide.isAll) this.#idle?.();
       this.#tide.turn();
     }
   }
 
+  /** Those who wait for longer go on waiting meanwhile: what they wait for is further off than a day of a quota. */
   async #refill(): Promise<void> {
-    if (this.#underWay > 0) {
+    while (!this.#tide.isAll) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
@@ -59,7 +66,9 @@ export class Refill {
     this.#idle = undefined;
     const ms = this.#client.owedMs;
     this.#client.forgiveOwed();
-    if (ms !== undefined) await this.#clock.wait(ms).catch(() => undefined);
+    const untilMs = this.#clock.toService(Date.now()) + (ms ?? 0);
+    if (ms !== undefined && !(await this.#tide.pass(ms))) this.#client.owe(untilMs);
     this.#refilling = undefined;
+    this.#tide.turn();
   }
 }

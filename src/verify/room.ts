@@ -25,6 +25,7 @@ export class Room {
   readonly #model: Model;
   readonly #made: Made;
   readonly #start: () => Session;
+  readonly #isKept: (row: MadeRow) => boolean;
   readonly #limits: readonly RowLimit[];
   /** Those whose case is over. */
   readonly #ended = new WeakSet<object>();
@@ -32,7 +33,8 @@ export class Room {
   readonly #stuck = new WeakSet<MadeRow>();
   #making: Promise<void> = Promise.resolve();
 
-  constructor(model: Model, made: Made, start: () => Session) {
+  constructor(model: Model, made: Made, start: () => Session, isKept: (row: MadeRow) => boolean = () => false) {
+    this.#isKept = isKept;
     this.#model = model;
     this.#made = made;
     this.#start = start;
@@ -104,7 +106,9 @@ export class Room {
       .filter((row) => this.#isOver(row) && !this.#stuck.has(row));
   }
 
-  #isOver({ owner }: MadeRow): boolean {
+  #isOver(row: MadeRow): boolean {
+    const { owner } = row;
+    if (this.#isKept(row)) return false;
     return typeof owner === 'object' && owner !== null && this.#ended.has(owner);
   }
 

@@ -3,10 +3,13 @@ import type { Client } from './exchange/client.ts';
 import type { ServiceClock } from './exchange/clock.ts';
 import type { RowMaker } from './exchange/row.ts';
 import type { ScriptRun } from './exchange/step.ts';
+import { Untestable } from './exchange/untestable.ts';
 import type { Made } from './make/made.ts';
+import { forgetOwnRows } from './make/own-rows.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
-import type { Ledgering, Observer, Session, Suspicion } from './session/session.ts';
+import type { Observer } from './session/observer.ts';
+import type { Ledgering, Session, Suspicion } from './session/session.ts';
 import type { Skips } from './skips.ts';
 import type { Tally } from './tally.ts';
 
@@ -28,6 +31,15 @@ export interface RoundsGiven {
   readonly rows: (session: Session) => RowMaker;
 }
 
+/** What a case came to: what a quota stopped, found no room for its rows, or would change what others refer to, is carried out once more. */
+export type CameTo = 'its end' | 'a quota' | 'no room' | 'a shared row';
+
+export interface CarriedOut {
+  readonly cameTo: CameTo;
+  readonly session: Session;
+  readonly found: readonly Suspicion[];
+}
+
 /** What a session tells, passed on to the course of its case, and what looked broken to it. */
 export function gathering(course: ReturnType<Tally['courseOf']>): {
   readonly ledgering: Ledgering;
@@ -43,4 +55,16 @@ export function gathering(course: ReturnType<Tally['courseOf']>): {
     },
   };
   return { ledgering, found };
+}
+
+/** Starts the service anew, and has nothing left of what was known of it. @throws {Untestable} where it does not start */
+export function serviceBegunAnew(client: Client, restart: () => Promise<void>): () => Promise<void> {
+  const begin = async () => {
+    await restart().catch((error: unknown) => {
+      throw new Untestable(error instanceof Error ? error.message : String(error));
+    });
+    await client.renew();
+    forgetOwnRows(client);
+  };
+  return () => client.within(begin(), 'again');
 }

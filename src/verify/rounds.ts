@@ -6,12 +6,13 @@ import type { ScriptRun } from './exchange/step.ts';
 import { Untestable } from './exchange/untestable.ts';
 import { GivenKept } from './given.ts';
 import { staysWithin } from './make/ends.ts';
-import { forgetOwnRows, noteOwnRows } from './make/own-rows.ts';
+import { SharedRow, SharedRows } from './make/lent-rows.ts';
+import { noteOwnRows } from './make/own-rows.ts';
 import { Refill, refillMsMax } from './refill.ts';
 import type { Leftover, VerifyReport } from './report.ts';
 import { Room } from './room.ts';
-import { gathering, type RoundsGiven } from './rounds-given.ts';
-import { type Ledgering, Session, type Suspicion } from './session/session.ts';
+import { type CameTo, type CarriedOut, gathering, type RoundsGiven, serviceBegunAnew } from './rounds-given.ts';
+import { type Ledgering, Session } from './session/session.ts';
 import type { Trial } from './session/trial.ts';
 import { CaseCosts, CaseSlots, phases, type Slot, shareLeast } from './slots.ts';
 import { SpokenFor } from './spoken-for.ts';
@@ -20,19 +21,12 @@ import { Draws } from './values/fresh.ts';
 
 type Found = Pick<VerifyReport, 'rejected' | 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
 type Noise = Trial['noise'];
-/** What a case came to: what a quota stopped, or found no room for its rows, is carried out once more. */
-type CameTo = 'its end' | 'a quota' | 'no room';
 
-interface CarriedOut {
-  readonly cameTo: CameTo;
-  readonly session: Session;
-  readonly found: readonly Suspicion[];
-}
-
-/** So often a case is carried out again that a quota has stopped: others use up windows too, and some cases more than one. */
+/** So often a case is carried out again that a quota has stopped: others use windows up too. */
 const againMost = 3;
 /** After so many requests in a row without an answer the service counts as gone. */
 const troublesMax = 40;
+
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
 export class Rounds {
   readonly #given: RoundsGiven;
@@ -41,6 +35,9 @@ export class Rounds {
   readonly #kept: GivenKept;
   readonly #costs: CaseCosts;
   readonly #room: Room;
+  readonly #shared: SharedRows;
+  /** The trials that change, or list below, what they would have of others. */
+  readonly #ownRows = new Set<Trial>();
   readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [] };
   /** What came to nothing for a quota, or for want of room, and how often: it is carried out again. */
   readonly #again = new Map<PlannedCase, number>();
@@ -57,7 +54,8 @@ export class Rounds {
     this.#kept = new GivenKept(model, given.options.mayChange ?? [], () => this.bareSession());
     this.#costs = new CaseCosts(given.beside);
     const bareSession = () => this.bareSession();
-    this.#room = new Room(model, given.made, bareSession);
+    this.#shared = new SharedRows(model);
+    this.#room = new Room(model, given.made, bareSession, (row) => this.#shared.keeps(row));
     const whyOf = (error: unknown, trial: string) => this.#whyOf(error, trial);
     this.#suspects = new Suspects({
       ...given,
@@ -76,6 +74,7 @@ export class Rounds {
     for (const [at, [noise, share]] of phases.entries()) {
       if (this.#queues[noise].length === 0) continue;
       // Those that want to be alone go through what is there, which is less once what was made is removed.
+      this.#shared.forget();
       if (noise === 'alone') await cleanUp(made, () => this.bareSession());
       const isLast = phases.slice(at + 1).every(([later]) => this.#queues[later].length === 0);
       await this.#phase(noise, isLast ? 1 : share);
@@ -128,7 +127,7 @@ export class Rounds {
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
     const hasRoom: ScriptRun['hasRoom'] = (resource, caller) => this.#room.hasRoom(resource, caller);
     const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom };
-    return { ...run, guard, ...(mayGoBy && { goneBy }), ...sparing };
+    return { ...run, guard, reserve: this.#shared.reserve, ...(mayGoBy && { goneBy }), ...sparing };
   }
 
   #plan(trials: readonly Trial[]): void {
@@ -157,8 +156,8 @@ export class Rounds {
     const next = () => (this.#stopped === undefined && (until === 1 || budget.used < until) ? queue.shift() : undefined);
     if (noise === 'quiet') await this.#beside(new CaseSlots(beside), next);
     else for (let planned = next(); planned; planned = next()) await this.#tryOne(planned, undefined);
-    const [ms, cases, requests] = [Date.now() - fromMs, this.#done - fromDone, budget.requests - fromRequests];
-    this.#costs.note(noise, { ms, cases, requests });
+    const requests = budget.requests - fromRequests;
+    this.#costs.note(noise, { ms: Date.now() - fromMs, cases: this.#done - fromDone, requests });
   }
 
   async #beside(slots: CaseSlots, next: () => PlannedCase | undefined): Promise<void> {
@@ -189,7 +188,7 @@ export class Rounds {
     await this.#end(planned, done);
     const { cameTo } = done;
     if (cameTo !== 'its end') {
-      this.#again.set(planned, cameTo === 'no room' ? againMost : before + 1);
+      this.#again.set(planned, cameTo === 'no room' ? againMost : before + (cameTo === 'a shared row' ? 0 : 1));
       const { noise } = planned.trial;
       // Alone it shares what room there is, or the next window, with nobody.
       const isAlone = noise === 'quiet' && (cameTo === 'no room' || before > 0);
@@ -202,8 +201,7 @@ export class Rounds {
 
   #tellProgress(now: string): void {
     const { options, budget } = this.#given;
-    const { quiet, alone, loud } = this.#queues;
-    const sufficing = this.#costs.sufficing({ quiet: quiet.length, alone: alone.length, loud: loud.length });
+    const sufficing = this.#costs.sufficing(this.#left);
     options.onProgress?.({
       done: this.#done,
       of: this.#of,
@@ -218,20 +216,27 @@ export class Rounds {
   async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CarriedOut> {
     const { client, tally, model } = this.#given;
     const { trial, testCase } = planned;
+    const isSharing = trial.noise !== 'loud' && trial.part !== 'limits' && !this.#ownRows.has(trial);
     const course = tally.courseOf(trial.name, testCase.facts);
     const { ledgering, found } = gathering(course);
     let isHeldBack = false;
     const session = this.#session(planned, ledgering, slot, () => (isHeldBack = true));
     let cameTo: CameTo = 'its end';
     const wasHurried = () => this.#refill.isDue && (isHeldBack || session.exchanges.some((one) => model.refusals.isHurried(one)));
+    if (isSharing) this.#shared.open(session.run.owner);
     try {
       // Whatever a case waits for, it ends with the time.
       await client.within(testCase.run(session));
       if (!isLast && trial.noise === 'quiet' && wasHurried()) cameTo = 'a quota';
       else course.end(await sendControls(session, course));
     } catch (error) {
+      if (error instanceof SharedRow) {
+        this.#ownRows.add(trial);
+        return { cameTo: 'a shared row', session, found: [] };
+      }
       if (!isLast && error instanceof Untestable)
         cameTo = this.#refill.isDue ? 'a quota' : this.#room.wasFull(session.exchanges) ? 'no room' : 'its end';
+      this.#shared.close(session.run.owner);
       if (cameTo === 'its end') course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
@@ -245,6 +250,7 @@ export class Rounds {
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
     await removeSubscribers(made, () => this.bareSession(), session.run.owner);
+    this.#shared.close(session.run.owner);
     await this.#room.ended(session.run.owner);
     await this.#kept.putBack(session.run.owner);
     this.#stopped ??= client.troublesInARow >= troublesMax ? 'the service no longer answers' : budget.spent;
@@ -266,25 +272,20 @@ export class Rounds {
 
   /** What was not carried out shows nothing. */
   #endWhatIsLeft(): Readonly<Record<Noise, number>> {
-    const { quiet, alone, loud } = this.#queues;
     const why = this.#stopped ?? 'it was not come to';
-    for (const { trial, testCase } of [...quiet, ...alone, ...loud]) this.#given.tally.left(trial.name, testCase.facts, why);
+    for (const { trial, testCase } of Object.values(this.#queues).flat()) this.#given.tally.left(trial.name, testCase.facts, why);
+    return this.#left;
+  }
+
+  get #left(): Readonly<Record<Noise, number>> {
+    const { quiet, alone, loud } = this.#queues;
     return { quiet: quiet.length, alone: alone.length, loud: loud.length };
   }
 
   /** Shows each breach once more where nothing else goes on. */
   async #prove(): Promise<void> {
     const { options, client } = this.#given;
-    const { restart } = options;
-    const begin = async () => {
-      await restart?.().catch((error: unknown) => {
-        throw new Untestable(error instanceof Error ? error.message : String(error));
-      });
-      await client.renew();
-      forgetOwnRows(client);
-    };
-    const anew = restart && (() => client.within(begin(), 'again'));
-    const note = await this.#suspects.prove(anew);
+    const note = await this.#suspects.prove(options.restart && serviceBegunAnew(client, options.restart));
     if (note !== undefined) this.#notes.push(note);
   }
 

@@ -21,13 +21,31 @@ const togetherMs = 60_000;
 export class Tide {
   readonly #clock: ServiceClock;
   readonly #underWay: () => number;
+  readonly #isHeld: () => boolean;
   readonly #waiting = new Set<Waiting>();
   #isTurning = false;
 
-  /** `underWay` says how many cases are, those among them that wait here. */
-  constructor(clock: ServiceClock, underWay: () => number) {
+  /** `underWay` says how many cases are, those among them that wait here; `isHeld` whether somebody waits for less, and goes first. */
+  constructor(clock: ServiceClock, underWay: () => number, isHeld: () => boolean = () => false) {
     this.#clock = clock;
     this.#underWay = underWay;
+    this.#isHeld = isHeld;
+  }
+
+  /** Whether all that is under way waits here. */
+  get isAll(): boolean {
+    return this.#underWay() <= this.#waiting.size;
+  }
+
+  /** Lets a time go by while all that is under way waits here: no further than what one of them waits for. Whether it came to its end. */
+  async pass(ms: number): Promise<boolean> {
+    const untilMs = this.#clock.toService(Date.now()) + ms;
+    if (this.#waiting.size > 0 && this.#firstMs <= untilMs) {
+      await this.#goOn();
+      return false;
+    }
+    if (ms > 0) await this.#clock.wait(ms).catch(() => undefined);
+    return true;
   }
 
   /** Waits for so long by the service's clock, and no longer than there is time. @throws {Untestable} */
@@ -58,13 +76,21 @@ export class Tide {
   }
 
   get #isStill(): boolean {
-    return this.#waiting.size > 0 && this.#underWay() <= this.#waiting.size;
+    return this.#waiting.size > 0 && this.isAll && !this.#isHeld();
+  }
+
+  get #firstMs(): number {
+    return Math.min(...[...this.#waiting].map(({ untilMs }) => untilMs));
   }
 
   async #turn(): Promise<void> {
     await delay(settleMs);
-    if (!this.#isStill) return;
-    const first = Math.min(...[...this.#waiting].map(({ untilMs }) => untilMs));
+    if (this.#isStill) await this.#goOn();
+  }
+
+  /** Those whose time is come to first go on. */
+  async #goOn(): Promise<void> {
+    const first = this.#firstMs;
     const due = [...this.#waiting].filter(({ untilMs }) => untilMs <= first + togetherMs);
     const untilMs = Math.max(...due.map((one) => one.untilMs));
     try {

@@ -1,5 +1,5 @@
 import { refusals } from './make/refusals.ts';
-import type { Observer } from './session/session.ts';
+import type { Observer } from './session/observer.ts';
 import type { Trial } from './session/trial.ts';
 import { belowParents, referring } from './trials/authentication/below.ts';
 import { besideOthers } from './trials/authentication/carriers.ts';

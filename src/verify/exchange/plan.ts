@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { TrialCaller } from './callers.ts';
-import type { Symbolic } from './symbol.ts';
+import { renumbered, type Symbolic } from './symbol.ts';
 
 /** A request that is to be sent, with values in it that only a run knows. `Model.request` begins one for an endpoint. */
 export interface RequestPlan {
@@ -28,6 +28,25 @@ export interface RequestPlan {
 export type SentBody =
   | { readonly value: Symbolic; readonly type: string; readonly isUntold?: true }
   | { readonly text: string; readonly type?: string | undefined; readonly isChunked?: true; readonly octets?: 'latin1' };
+
+/** The same request where the answers that it takes values from have other numbers. */
+export function renumberedPlan(plan: RequestPlan, numbers: ReadonlyMap<number, number>): RequestPlan {
+  // A map of values stays one.
+  const map = (values: Readonly<Record<string, Symbolic>>) => renumbered(values, numbers) as Readonly<Record<string, Symbolic>>;
+  const { body } = plan;
+  return {
+    ...plan,
+    path: map(plan.path),
+    query: map(plan.query),
+    headers: map(plan.headers),
+    ...(body && { body: 'value' in body ? { ...body, value: renumbered(body.value, numbers) } : body }),
+  };
+}
+
+/** Every value of a request, as it is to be found in a run. */
+export function valuesSent({ path, query, headers, body }: RequestPlan): Symbolic[] {
+  return [path, query, headers, ...(body && 'value' in body ? [body.value] : [])];
+}
 
 /** A request as bytes. */
 export interface Outgoing {

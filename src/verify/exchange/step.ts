@@ -69,4 +69,6 @@ export interface ScriptRun extends Values, Sending {
   readonly goneBy?: (ms: number, run: Pick<ScriptRun, 'client' | 'errand'>) => Promise<void>;
   /** Asked before anything is sent that may change something. @throws {Untestable} for what is somebody's own and must stay as it is */
   readonly guard?: (plan: RequestPlan, sent: Sent, run: ScriptRun) => Promise<void>;
+  /** Asked before anything is sent about rows that other cases may hold as well; throws what ends the case where it may not be sent. */
+  readonly reserve?: (plan: RequestPlan, path: Sent['path'], owner: object) => void;
 }

@@ -82,6 +82,23 @@ export function capturesIn(value: Symbolic): Captured[] {
   return (isList(value) ? [...value] : Object.values(value)).flatMap((item) => capturesIn(item as Symbolic));
 }
 
+/** The same value where the answers that it is taken from have other numbers. */
+export function renumbered(value: Symbolic, numbers: ReadonlyMap<number, number>): Symbolic {
+  if (value instanceof Captured) return new Captured(numbers.get(value.step) ?? value.step, value.spot, value.before);
+  if (value instanceof Fresh || typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.map((item) => renumbered(item, numbers));
+  const out: Record<string, Symbolic> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) out[key] = renumbered(item as Symbolic, numbers);
+  return out;
+}
+
+/** Every value in it that each run makes anew. */
+export function freshIn(value: Symbolic): Fresh[] {
+  if (value instanceof Fresh) return [value];
+  if (value instanceof Captured || typeof value !== 'object' || value === null) return [];
+  return (isList(value) ? [...value] : Object.values(value)).flatMap((item) => freshIn(item as Symbolic));
+}
+
 export function isList(value: Symbolic): value is readonly Symbolic[] {
   return Array.isArray(value);
 }

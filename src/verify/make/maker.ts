@@ -20,6 +20,7 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
 import { unlessFruitless } from './fruitless.ts';
+import { leaveShared, sharedOr } from './lent-rows.ts';
 import { preconditions } from './look.ts';
 import { provideLookedUp } from './looked-up.ts';
 import { rowMade } from './made.ts';
@@ -56,7 +57,8 @@ export class Maker implements RowMaker {
   async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
-    return unlessFruitless(this.#session, resource, wanted, () => this.#inState(resource, wanted, depth));
+    const make = () => unlessFruitless(this.#session, resource, wanted, () => this.#inState(resource, wanted, depth));
+    return depth > 0 ? sharedOr(this.#session, resource, wanted, make) : make();
   }
 
   async #inState(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
@@ -167,6 +169,7 @@ export class Maker implements RowMaker {
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
       if (isDone(done.value)) return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
+      leaveShared(this.#session);
       if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }

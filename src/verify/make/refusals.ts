@@ -10,7 +10,7 @@ import { briefly, type Sent, type TrialExchange } from '../exchange/exchange.ts'
 import type { Model } from '../model/model.ts';
 import { isOneExpression } from '../model/refusals.ts';
 import { tellsMoved } from '../model/refused-as.ts';
-import type { Observed, Observer } from '../session/session.ts';
+import type { Observed, Observer } from '../session/observer.ts';
 import { headerSays, oneLine } from '../values/difference.ts';
 
 /** Every refusal has the stated payload, a stated code under one of its statuses, and tells nothing of the inside. */

@@ -14,7 +14,7 @@ import { schemePrefix } from '../../parts/authentication.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { type Credential, shownAt } from '../exchange/callers.ts';
 import type { Sent, TrialExchange } from '../exchange/exchange.ts';
-import { type Outgoing, type RequestPlan, writeBody, writeQuery, writeTarget } from '../exchange/plan.ts';
+import { type Outgoing, type RequestPlan, valuesSent, writeBody, writeQuery, writeTarget } from '../exchange/plan.ts';
 import { curlOf } from '../exchange/shell.ts';
 import type { ScriptRun, Step } from '../exchange/step.ts';
 import { type Captured, capturesIn, resolve, type Symbolic } from '../exchange/symbol.ts';
@@ -37,9 +37,7 @@ export function sending(plan: RequestPlan): Step<TrialExchange> {
 }
 
 function capturesOf(plan: RequestPlan): Captured[] {
-  const values: Symbolic[] = [plan.path, plan.query, plan.headers];
-  if (plan.body && 'value' in plan.body) values.push(plan.body.value);
-  return values.flatMap(capturesIn);
+  return valuesSent(plan).flatMap(capturesIn);
 }
 
 async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
@@ -48,6 +46,7 @@ async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
   if (plan.afterMs !== undefined) await pause(plan.afterMs);
   holdBack(plan, run);
   const { outgoing, sent } = concrete(plan, run);
+  run.reserve?.(plan, sent.path, run.owner);
   if (mayChange(plan)) await run.guard?.(plan, sent, run);
   const answer = await run.client.send(outgoing, run.lanesOf ? { ...run, lanes: run.lanesOf(plan) } : run);
   const exchange: TrialExchange = {

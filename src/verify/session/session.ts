@@ -1,16 +1,18 @@
 import { readToken } from '../../kinds/schemes/token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { credentialParts, type TrialCaller } from '../exchange/callers.ts';
-import { type Claim, type FactName, FactNames, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
+import { type Claim, FactNames, isFlaw, type Judgement, moot } from '../exchange/claim.ts';
 import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
-import type { RequestPlan } from '../exchange/plan.ts';
+import { type RequestPlan, renumberedPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from '../exchange/row.ts';
 import { carriedOut, type Done, type ScriptRun, type Step } from '../exchange/step.ts';
 import { Captured, type Spot, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import type { Draws } from '../values/fresh.ts';
+import { judgementAgain, type Observer } from './observer.ts';
 import { sending } from './request.ts';
+import { type SentStep, SentSteps } from './sent-steps.ts';
 
 /** A claim that did not hold, and how much of the script had run by then. */
 export interface Suspicion {
@@ -60,6 +62,8 @@ export class Session {
     this.#rows = given.rows(this);
   }
 
+  readonly #sent = new SentSteps();
+
   /** Everything that it has sent so far, and what came of it. */
   get exchanges(): readonly TrialExchange[] {
     return this.run.results.filter((result) => isExchange(result));
@@ -77,6 +81,7 @@ export class Session {
   /** Sends a request; its answer is held to everything that every answer is held to. @throws {Untestable} where none comes. */
   async send(plan: RequestPlan): Promise<Done<TrialExchange>> {
     const done = await this.do(needing(sending(plan), await this.#ownRows(plan)));
+    this.#sent.note(done.step, plan, done.value);
     this.#look(done);
     return done;
   }
@@ -91,6 +96,30 @@ export class Session {
     const numbers: number[] = [];
     for (const step of await this.#rows.ownRows(caller)) numbers.push((await this.do(step)).step);
     this.#own.set(caller.id, numbers);
+    return numbers;
+  }
+
+  /** What was sent since a step, for others to have as well, as `SentSteps` says. */
+  sentSince(from: number, also: readonly number[]): readonly SentStep[] | undefined {
+    return this.#sent.since(from, also, this);
+  }
+
+  /** Has what another session has sent, as if it were its own; says which numbers its steps have here. */
+  async takeOver(steps: readonly SentStep[]): Promise<ReadonlyMap<number, number>> {
+    const numbers = new Map<number, number>();
+    for (const { step, plan, value, fresh, origin } of steps) {
+      const known = this.#sent.numberOf(origin);
+      const needs = known === undefined ? await this.#ownRows(plan) : [];
+      const number = known ?? this.script.length;
+      numbers.set(step, number);
+      if (known !== undefined) continue;
+      const own = renumberedPlan(plan, numbers);
+      this.script.push(needing(sending(own), needs));
+      for (const [one, made] of fresh) this.run.fresh.set(one, made);
+      this.run.results[number] = value;
+      this.#sent.note(number, own, origin);
+      this.#sent.share(origin);
+    }
     return numbers;
   }
 
@@ -254,43 +283,4 @@ export function isTokenOver({ caller, fromMs }: TrialExchange): boolean {
   const { credential, bad } = caller ?? {};
   const exp = credential && bad === undefined ? readToken(credentialParts(credential).text)?.claims.exp : undefined;
   return typeof exp === 'number' && exp * 1000 <= fromMs;
-}
-
-/** Something that every answer to a stated operation is held to, whichever trial asked. */
-export interface Observer {
-  readonly name: string;
-  /** What it claims of one exchange; nothing where it has nothing to say. */
-  observe(exchange: TrialExchange, model: Model): Iterable<Observed>;
-}
-
-export interface Observed {
-  readonly fact: FactName;
-  /** A short word for what was claimed; one fact is reported once for each. */
-  readonly reason: string;
-  readonly judgement: Judgement;
-}
-
-/** What an observer says again of another exchange, of the same fact for the same reason. */
-function judgementAgain(
-  observer: Observer,
-  seen: TrialExchange,
-  model: Model,
-  { fact, reason }: Pick<Observed, 'fact' | 'reason'>,
-): Judgement {
-  for (const observed of observedOnce(observer, seen, model)) {
-    const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
-    if (isSame) return observed.judgement;
-  }
-  return undefined;
-}
-
-const known = new WeakMap<TrialExchange, Map<Observer, readonly Observed[]>>();
-
-/** What does not hold of an answer, which is judged again for each of the facts that were claimed of it. */
-function observedOnce(observer: Observer, seen: TrialExchange, model: Model): readonly Observed[] {
-  const own = known.get(seen) ?? new Map<Observer, readonly Observed[]>();
-  known.set(seen, own);
-  const observed = own.get(observer) ?? [...observer.observe(seen, model)].filter(({ judgement }) => judgement !== undefined);
-  own.set(observer, observed);
-  return observed;
 }

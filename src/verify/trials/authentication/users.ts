@@ -9,7 +9,8 @@ import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { acceptable, type Door, guardedDoors, knocking } from '../../make/knocking.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, mayBeRefusedBefore, type RefusalForm, refusalFor } from '../../model/refused-as.ts';
-import type { Observed, Observer, Session } from '../../session/session.ts';
+import type { Observed, Observer } from '../../session/observer.ts';
+import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 
 /** What the rules say of a user and an operation before anything of the request is read. */

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Model } from '../../model/model.ts';
-import type { Observed } from '../../session/session.ts';
+import type { Observed } from '../../session/observer.ts';
 import { oneLine } from '../../values/difference.ts';
 
 /** What stands beside the rows of a page on every one: whether there are more, how many there are in all, and constants. */

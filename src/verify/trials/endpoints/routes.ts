@@ -10,7 +10,8 @@ import { Untestable } from '../../exchange/untestable.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
-import type { Observed, Observer, Session } from '../../session/session.ts';
+import type { Observed, Observer } from '../../session/observer.ts';
+import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

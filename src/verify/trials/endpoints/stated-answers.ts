@@ -15,7 +15,7 @@ import { isByRule } from '../../model/promises.ts';
 import { tellsMoved } from '../../model/refused-as.ts';
 import { choosesFields, itemsOf } from '../../model/row-shown.ts';
 import type { Misfit } from '../../model/schemas.ts';
-import type { Observed, Observer } from '../../session/session.ts';
+import type { Observed, Observer } from '../../session/observer.ts';
 import { oneLine } from '../../values/difference.ts';
 import { computedHeaderFlaw } from './computed.ts';
 import { observeEnvelope } from './page-members.ts';

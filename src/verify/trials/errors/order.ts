@@ -10,7 +10,8 @@ import { freshText } from '../../exchange/symbol.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, refusalFor, statedOrder } from '../../model/refused-as.ts';
-import type { Observer, Session } from '../../session/session.ts';
+import type { Observer } from '../../session/observer.ts';
+import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 
 /** Of two things that are wrong in one request, the one that is asked first in the stated order is what it is refused for. */

@@ -12,7 +12,7 @@ import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { rowsShown, type ShownFields } from '../../model/row-shown.ts';
 import type { Misfit } from '../../model/schemas.ts';
-import type { Observed, Observer } from '../../session/session.ts';
+import type { Observed, Observer } from '../../session/observer.ts';
 import { oneLine } from '../../values/difference.ts';
 
 /** Every row that is shown has the fields, types, formats and values that its resource states, and nothing that its reader must not see. */

@@ -1,6 +1,7 @@
+import type { Json } from '../../../document/document.ts';
 import type { Following, FollowingEffect } from '../../../parts/effects.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entryOf, statedValue } from '../../../parts/fact.ts';
+import { type Expression, entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Followed, followedOf, followingName, referringRows, transitionOf } from '../../../parts/followed.ts';
 import { type Machine, machineWith, type Transition } from '../../../parts/states.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
@@ -16,7 +17,7 @@ import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import { openToFire, stateSent, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { idIn, rowsShown, rowWith } from '../../model/row-shown.ts';
+import { idIn, rowsShown, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { claimMade, claimMoved, listReferring } from './follow-claims.ts';
@@ -180,11 +181,18 @@ async function claimTarget(
       if (!isDone(changed)) return moot('the change was not made');
       const row = rowWith(model, seen, idIn(model, seen));
       const state = row?.[machine.field];
-      if (state === undefined) return moot(`the ${does.resource} is not shown`);
+      if (row === undefined || state === undefined) return moot(`the ${does.resource} is not shown`);
+      if (transition.if && !allows(model, transition.if, row)) return moot(`${followingName(does)} has a condition of its own`);
       if (targets.includes(String(state))) return undefined;
       return { promised: `${followingName(does)} after ${endpoint.operation}: ${targets.join(' or ')}`, seen: String(state) };
     },
   });
+}
+
+/** Whether a condition of a transition holds for a row, as it is shown after what could have fired it. */
+function allows(model: Model, condition: Expression, row: ShownFields): boolean {
+  const told = model.expressions.evaluate(condition, undefined, { context: { resource: row as Json, next: row as Json } });
+  return typeof told === 'object' && told.value === true;
 }
 
 /** Whether a row can be named that an act cannot be done to. */

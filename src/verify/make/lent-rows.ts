@@ -1,0 +1,254 @@
+import type { Json } from '../../document/document.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter } from '../../parts/payload.ts';
+import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import type { RequestPlan } from '../exchange/plan.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import type { Done, ScriptRun } from '../exchange/step.ts';
+import { capturesIn, freshIn, renumbered, resolve, type Symbolic } from '../exchange/symbol.ts';
+import type { Model } from '../model/model.ts';
+import { isMaking, rowIn } from '../model/row-shown.ts';
+import type { SentStep } from '../session/sent-steps.ts';
+import type { Session } from '../session/session.ts';
+import { isEntangled, isTimely } from './entangled.ts';
+import { type MadeRow, madeKey } from './made.ts';
+
+/** So many cases at most refer to one row, and to one that what refers to it bears on. */
+const takersMost = { plain: 100, entangled: 3 };
+/** So many rows are kept that are wanted alike: those that begin at once each make their own. */
+const alikeMost = 6;
+/** A row is lent for no longer than this: what is made may lapse. */
+const lentMsMost = 60_000;
+
+/** A row that other cases refer to wants to be changed, or listed below: the case is carried out again with rows of its own. */
+export class SharedRow extends Error {
+  override readonly name = 'SharedRow';
+}
+
+/** A row that is there for others to refer to, and what it took to make it. */
+interface Lent {
+  readonly row: TrialRow;
+  readonly steps: readonly SentStep[];
+  /** The row and those that were made for it. */
+  readonly keys: ReadonlySet<string>;
+  readonly most: number;
+  /** For whom it was taken: of what is entangled one caller has one. */
+  readonly takenFor: Set<string>;
+  readonly isEntangled: boolean;
+  /** Whether the time alone makes it otherwise. */
+  readonly isTimely: boolean;
+  readonly madeMs: number;
+  readonly offsetMs: number;
+  taken: number;
+}
+
+/** What one case has of others, and others of it. */
+interface Holding {
+  readonly keys: Set<string>;
+  /** Whether something that it took may be otherwise for what others did. */
+  mayBeOtherwise: boolean;
+  /** What it makes from here on is its own, and it takes nothing. */
+  isAlone: boolean;
+}
+
+const holdings = new WeakMap<object, { readonly rows: SharedRows; readonly holding: Holding }>();
+
+/** A row for others to refer to: one that another case has made alike, or else one that the next may have. */
+export async function sharedOr(
+  session: Session,
+  resource: string,
+  wanted: WantedRow,
+  make: () => Promise<TrialRow>,
+): Promise<TrialRow> {
+  const { rows, holding } = holdings.get(session.run.owner) ?? {};
+  const wish = rows && !holding?.isAlone ? wishOf(session, resource, wanted) : undefined;
+  if (!rows || wish === undefined) return make();
+  const taken = await rows.take(session, wish, wanted.for?.name ?? '');
+  if (taken) return taken;
+  const from = session.script.length;
+  const row = await make();
+  rows.give(session, { resource, wish, from, row });
+  return row;
+}
+
+/** Whoever was refused for what others may have done to a row has its own from here on. */
+export function leaveShared({ run }: Session): void {
+  const known = holdings.get(run.owner);
+  if (known?.holding.mayBeOtherwise) known.holding.isAlone = true;
+}
+
+/**
+ * Rows that are made for others to refer to, and serve every case that wants one alike: a case that is about a row makes its own. What
+ * one of them changes, deletes or lists below is its own alone: where another case holds it, that is told before anything is sent.
+ * A script has the steps that made what was taken, so that it is carried out again with rows of its own.
+ */
+export class SharedRows {
+  readonly #model: Model;
+  readonly #lent = new Map<string, Lent[]>();
+  /** By the key of a row: how many cases under way hold it. */
+  readonly #holders = new Map<string, number>();
+  /** Whatever more than one case has held. */
+  readonly #common = new Set<string>();
+  readonly #retired = new Set<string>();
+
+  constructor(model: Model) {
+    this.#model = model;
+  }
+
+  open(owner: object): void {
+    holdings.set(owner, { rows: this, holding: { keys: new Set(), mayBeOtherwise: false, isAlone: false } });
+  }
+
+  close(owner: object): void {
+    const held = holdings.get(owner)?.holding.keys ?? [];
+    holdings.delete(owner);
+    for (const key of held) this.#holders.set(key, (this.#holders.get(key) ?? 1) - 1);
+  }
+
+  /** Nothing that there is by now is taken any more. */
+  forget(): void {
+    this.#lent.clear();
+  }
+
+  /** Whether a case that is under way holds a row; what none holds may go, and is taken by nobody from then on. */
+  keeps(row: MadeRow): boolean {
+    return (this.#holders.get(madeKey(row)) ?? 0) > 0;
+  }
+
+  /** A row that another case has made, as if this one had. */
+  async take(session: Session, wish: string, who: string): Promise<TrialRow | undefined> {
+    const held = holdings.get(session.run.owner)?.holding;
+    if (!held) return undefined;
+    const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run));
+    const isNew = (lent: Lent) => !(lent.isEntangled && lent.takenFor.has(who)) && held.keys.isDisjointFrom(lent.keys);
+    // What wants several has two at least, and then one of these again.
+    const again = alike.filter(({ isEntangled: bears, keys }) => !bears && keys.isSubsetOf(held.keys));
+    const one = alike.find(isNew) ?? (again.length > 1 ? again.reduce((a, b) => (b.taken < a.taken ? b : a)) : undefined);
+    if (!one) return undefined;
+    one.taken += 1;
+    one.takenFor.add(who);
+    held.mayBeOtherwise ||= one.isEntangled;
+    for (const key of one.keys) if (!held.keys.has(key)) this.#hold(held, key);
+    const numbers = await session.takeOver(one.steps);
+    return renumberedRow(one.row, numbers);
+  }
+
+  /** Leaves a row that a case has made to others. */
+  give(session: Session, { resource, wish, from, row }: { resource: string; wish: string; from: number; row: TrialRow }): void {
+    const held = holdings.get(session.run.owner)?.holding;
+    if (!held || held.isAlone || !row.made || !row.fields) return;
+    const alike = (this.#lent.get(wish) ?? []).filter((one) => this.#isThere(one, session.run));
+    const steps = alike.length < alikeMost ? session.sentSince(from, neededFor(row)) : undefined;
+    if (!steps) return;
+    const keys = new Set(steps.flatMap(({ value }) => keysMade(this.#model, value)));
+    keys.add(madeKey({ resource, id: resolve(row.id, session.run) }));
+    for (const key of keys) if (!held.keys.has(key)) this.#hold(held, key);
+    const nowMs = Date.now();
+    const entangled = isEntangled(this.#model.spec, resource);
+    alike.push({
+      row: { ...row },
+      steps,
+      keys,
+      most: entangled ? takersMost.entangled : takersMost.plain,
+      takenFor: new Set(),
+      isEntangled: entangled,
+      isTimely: [...keys].some((key) => isTimely(this.#model.spec, key.split('\n')[0] ?? '')),
+      madeMs: nowMs,
+      offsetMs: session.run.clock.toService(nowMs) - nowMs,
+      taken: 0,
+    });
+    this.#lent.set(wish, alike);
+  }
+
+  /** Asked before anything is sent about rows. @throws {SharedRow} where it would change what others hold, or show what they have made */
+  readonly reserve: NonNullable<ScriptRun['reserve']> = (plan, path, owner) => {
+    const held = holdings.get(owner)?.holding;
+    const isList = plan.endpoint && statedValue(plan.endpoint.does)?.verb === 'list';
+    for (const key of claimedBy(this.#model, plan, path)) {
+      const holders = this.#holders.get(key);
+      if (holders === undefined) continue;
+      // Nobody else may take what is a case's own; below it stands what others made, even once they are over.
+      const isOthers = isList ? this.#common.has(key) : holders > (held?.keys.has(key) ? 1 : 0);
+      if (held && isOthers) throw new SharedRow(`${key.replace('\n', ' ')} is referred to by others`);
+      this.#retired.add(key);
+    }
+  };
+
+  #hold(held: Holding, key: string): void {
+    const holders = (this.#holders.get(key) ?? 0) + 1;
+    this.#holders.set(key, holders);
+    held.keys.add(key);
+    if (holders > 1) this.#common.add(key);
+  }
+
+  #isThere({ most, taken, isTimely: lapses, madeMs, offsetMs, keys }: Lent, { clock }: ScriptRun): boolean {
+    const nowMs = Date.now();
+    const isMoved = Math.abs(clock.toService(nowMs) - nowMs - offsetMs) > 2_000;
+    return (
+      taken < most &&
+      !(lapses && (isMoved || nowMs - madeMs > lentMsMost)) &&
+      !keys.values().some((key) => this.#retired.has(key))
+    );
+  }
+}
+
+/** What is wanted, in words that are the same for all who want it alike; nothing where that is for one case alone. */
+function wishOf(session: Session, resource: string, wanted: WantedRow): string | undefined {
+  const { state, machine, mayBeDeleted, blocking, byClock, caller, body, parents, changes, style, isElsewhere } = wanted;
+  if (byClock || changes || isElsewhere || mayBeDeleted || freshIn(body ?? {}).length > 0) return undefined;
+  const of = Object.entries(parents ?? {}).map(([name, { id }]) => [name, resolve(id, session.run)]);
+  const given = resolve(body ?? {}, session.run);
+  return JSON.stringify([
+    resource,
+    state,
+    machine?.field,
+    blocking,
+    caller?.name,
+    caller ? '' : wanted.for?.name,
+    style,
+    given,
+    of,
+  ]);
+}
+
+/** The steps that a row is known by. */
+function neededFor({ id, known: values, made, shown }: TrialRow): number[] {
+  const named = capturesIn({ ...values, id }).map(({ step }) => step);
+  return [...named, ...[made, shown].flatMap((done) => (done ? [done.step] : []))];
+}
+
+/** The rows that an exchange made. */
+function keysMade(model: Model, exchange: TrialExchange): string[] {
+  const resource = resourceOfEffect(exchange.endpoint && statedValue(exchange.endpoint.does));
+  if (resource === undefined || !isDone(exchange) || !isMaking(exchange)) return [];
+  const last = exchange.endpoint && identifierParameter(exchange.endpoint);
+  const id = rowIn(exchange)?.[model.identifierField(resource)] ?? (last === undefined ? undefined : exchange.sent.path[last]);
+  return id === undefined ? [] : [madeKey({ resource, id })];
+}
+
+/** The rows that a request is about other than by reading them, or by making something below them. */
+function claimedBy(model: Model, { endpoint }: RequestPlan, path: Readonly<Record<string, Json>>): string[] {
+  if (!endpoint) return [];
+  const effect = statedValue(endpoint.does);
+  if (effect?.verb === 'read') return [];
+  const last = identifierParameter(endpoint);
+  const own = resourceOfEffect(effect);
+  return Object.entries(path).flatMap(([name, id]) => {
+    if (name === last) return own === undefined ? [] : [madeKey({ resource: own, id })];
+    const parent = model.parentOf(endpoint, name);
+    return parent !== undefined && (effect?.verb === 'list' || effect === undefined) ? [madeKey({ resource: parent, id })] : [];
+  });
+}
+
+function renumberedRow(row: TrialRow, numbers: ReadonlyMap<number, number>): TrialRow {
+  const done = <T>(one: Done<T> | undefined) => one && { ...one, step: numbers.get(one.step) ?? one.step };
+  const made = done(row.made);
+  return {
+    ...row,
+    id: renumbered(row.id, numbers),
+    known: renumbered(row.known, numbers) as Readonly<Record<string, Symbolic>>,
+    ...(made && { made }),
+    shown: done(row.shown),
+  };
+}

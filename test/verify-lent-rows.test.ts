@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { check, parseDocument } from '../src/index.ts';
+import { isEntangled, isTimely } from '../src/verify/make/entangled.ts';
+import { openStand } from './verify/stand.ts';
+
+/** Notes below volumes, which are below shelves: nobody counts them. */
+const shelves = `title: Shelves
+purpose: { purpose: Keeps notes., users: { writer: Writes. } }
+resources:
+  shelf:
+    identifier: { field: id, generate: "shf_{ulid}" }
+    fields: { id: string, name: { type: string, minLength: 1, maxLength: 40 } }
+    required: [id, name]
+  volume:
+    identifier: { field: id, generate: "vol_{ulid}" }
+    fields:
+      id: string
+      shelf: { ref: shelf, immutable: true, onDelete: restrict }
+      title: { type: string, minLength: 1, maxLength: 40 }
+    required: [id, shelf, title]
+  note:
+    identifier: { field: id, generate: "not_{ulid}" }
+    fields:
+      id: string
+      volume: { ref: volume, immutable: true, onDelete: cascade }
+      text: { type: string, maxLength: 40 }
+      tone: { enum: [calm, loud], default: calm }
+    required: [id, volume, text, tone]
+states: { shelf: none, volume: none, note: none }
+endpoints:
+  POST /shelves: { does: create shelf }
+  GET /shelves/{id}: { does: read shelf }
+  PATCH /shelves/{id}: { does: update shelf }
+  DELETE /shelves/{id}: { does: delete shelf }
+  POST /volumes: { does: create volume }
+  GET /volumes/{id}: { does: read volume }
+  DELETE /volumes/{id}: { does: delete volume }
+  POST /volumes/{volume}/notes: { does: create note }
+  GET /volumes/{volume}/notes: { does: list note }
+  GET /notes/{id}: { does: read note }
+  PATCH /notes/{id}: { does: update note }
+authentication:
+  schemes: { key: { type: api_key, header: X-Key, generate: "key_{random:24}" } }
+  permissions: [{ allow: [all shelf, all volume, all note], to: writer }]
+events: none
+errors:
+  payload: problem
+  codes:
+    wrong: { status: 422, when: request.invalid }
+    missing: { status: 404, when: resource.missing }
+    held: { status: 409, when: resource.exists }
+limits: { rate: none }
+versioning: { versions: none }
+`;
+
+test('what rows refer to serves the cases of all trials that want one alike, and nothing is broken for it', async () => {
+  const made = new Map<string, number>();
+  const stand = await openStand(shelves, {
+    inPairs: true,
+    spoil({ method, target, status }) {
+      const path = target.replace(/_[0-9A-Z]{26}/, '');
+      if (method === 'POST' && status === 201) made.set(path, (made.get(path) ?? 0) + 1);
+      return {};
+    },
+  });
+  try {
+    const { breaches, unsteady, facts } = await stand.verify();
+    assert.deepEqual(
+      [...breaches, ...unsteady].map(({ kind, subject, reason, seen }) => `${kind}:${subject} ${reason} ${seen}`),
+      [],
+    );
+    assert.equal(facts.find(({ kind, subject }) => kind === 'allowed values' && subject === 'note.tone')?.verdict, 'held');
+    const [shelvesMade = 0, notesMade = 0] = ['/shelves', '/volumes/vol/notes'].map((path) => made.get(path));
+    // Each note needs a volume, and that a shelf.
+    assert.ok(notesMade > 40, `${notesMade}`);
+    assert.ok(shelvesMade < notesMade * 1.5, `${shelvesMade} shelves for ${notesMade} notes`);
+  } finally {
+    await stand.close();
+  }
+});
+
+test('the way to a breach begins with what another case had made', async () => {
+  const stand = await openStand(shelves, { inPairs: true, served: shelves.replace('[calm, loud]', '[calm, shrill]') });
+  try {
+    const { breaches } = await stand.verify();
+    const breach = breaches.find(({ kind, subject }) => kind === 'allowed values' && subject === 'note.tone');
+    assert.deepEqual(breach?.steps.map(({ does }) => does.replace(/ as .*/, '')).slice(0, 3), [
+      'POST /shelves',
+      'POST /volumes',
+      'POST /volumes/{volume}/notes',
+    ]);
+  } finally {
+    await stand.close();
+  }
+});
+
+test('what refers to a row bears on others where it is unique or numbered in it, limited, or counted by a condition', () => {
+  const entangled = (from: string, to: string) => {
+    const { spec } = check(parseDocument(shelves.replace(from, to), 'shelves.yaml'));
+    return ['shelf', 'volume'].map((name) => isEntangled(spec, name));
+  };
+  const id = '      id: string\n      volume:';
+  assert.deepEqual(entangled('', ''), [false, false]);
+  assert.deepEqual(entangled('required: [id, shelf, title]', 'required: [id, shelf, title]\n    unique: [[shelf, title]]'), [
+    true,
+    false,
+  ]);
+  assert.deepEqual(entangled(id, `      number: { type: integer, readOnly: true, generate: integer, within: volume }\n${id}`), [
+    false,
+    true,
+  ]);
+  assert.deepEqual(entangled('{ rate: none }', '{ rate: none, rows: [{ of: note, per: volume, limit: 9 }] }'), [false, true]);
+  const counted =
+    '      title: { type: string, minLength: 1, maxLength: 40 }\n      notes: { type: integer, derive: "count(note.volume)" }';
+  const title = '      title: { type: string, minLength: 1, maxLength: 40 }';
+  assert.deepEqual(entangled(title, counted), [false, false]);
+  const { spec } = check(
+    parseDocument(
+      shelves
+        .replace(title, counted)
+        .replace('    held:', '    full: { status: 409, on: [create note], if: "next.volume.notes > 5" }\n    held:'),
+      'shelves.yaml',
+    ),
+  );
+  assert.deepEqual(
+    ['shelf', 'volume'].map((name) => isEntangled(spec, name)),
+    [false, true],
+  );
+});
+
+test('the time alone makes a row otherwise that moves by the clock, or that a condition holds against the time', () => {
+  const timely = (from: string, to: string) => {
+    const { spec } = check(parseDocument(shelves.replace(from, to), 'shelves.yaml'));
+    return ['shelf', 'volume'].map((name) => isTimely(spec, name));
+  };
+  assert.deepEqual(timely('', ''), [false, false]);
+  const over = '    over: { status: 409, on: [create note], if: "timestamp(next.volume.ends) < now" }\n    held:';
+  assert.deepEqual(timely('    held:', over), [false, false]);
+  const dated = shelves.replace('      shelf: {', '      ends: { type: string, format: date-time }\n      shelf: {');
+  const { spec } = check(parseDocument(dated.replace('    held:', over), 'shelves.yaml'));
+  assert.deepEqual(
+    ['shelf', 'volume'].map((name) => isTimely(spec, name)),
+    [false, true],
+  );
+  const moving = shelves.replace(
+    'states: { shelf: none,',
+    'states: { shelf: { field: state, initial: new, states: [new, old], transitions: { age: { from: new, to: old, after: 7d } } },',
+  );
+  const aged = check(
+    parseDocument(moving.replace('fields: { id: string, name:', 'fields: { id: string, state: string, name:'), 'shelves.yaml'),
+  );
+  assert.equal(isTimely(aged.spec, 'shelf'), true);
+});
