@@ -89,3 +89,48 @@ test('what nobody may refer to who made it is made by somebody else', async () =
     await stand.close();
   }
 });
+
+const lots = '  POST /lots/{id}/offer: { does: offer lot }';
+/** The same, where a bid can also be taken back, and not by whoever made it. */
+const withdrawn = market
+  .replace('agree: pending -> agreed }', 'agree: pending -> agreed, drop: pending -> dropped }')
+  .replace('states: [pending, agreed]', 'states: [pending, agreed, dropped]')
+  .replace(lots, `${lots}\n  POST /bids/{id}/drop: { does: drop bid }`)
+  .replace('allow: agree bid, to: grower, if: resource.giver == caller.id', 'allow: [agree bid, drop bid], to: grower')
+  .replace(
+    '    not_offered:',
+    '    own_bid: { status: 403, on: [drop bid], if: resource.bidder == caller.id }\n    not_offered:',
+  );
+
+test('an error that refuses who made a row is brought about by its maker, and what it refuses is done by others', async () => {
+  const stand = await openStand(withdrawn, { inPairs: true });
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['errors/own', 'states/transitions', 'endpoints/idempotency'] });
+    assert.deepEqual(
+      breaches.map(({ kind, subject, reason, seen }) => `${kind}:${subject} ${reason} ${seen}`),
+      [],
+    );
+    const verdicts = ['own_lot', 'own_bid'].map((name) =>
+      facts.find(({ kind, subject }) => kind === 'conditions' && subject === name),
+    );
+    assert.deepEqual(
+      verdicts.map((fact) => fact?.verdict),
+      ['held', 'held'],
+      verdicts.map((fact) => fact?.why).join('; '),
+    );
+    assert.equal(facts.find(({ kind, subject }) => kind === 'transitions' && subject === 'bid')?.verdict, 'held');
+  } finally {
+    await stand.close();
+  }
+});
+
+test('an error that refuses nobody for what he made is told', async () => {
+  const served = withdrawn.replace('if: resource.bidder == caller.id }', "if: resource.bidder == 'nobody' }");
+  const stand = await openStand(withdrawn, { inPairs: true, served });
+  try {
+    const { breaches } = await stand.verify({ only: ['errors/own'] });
+    assert.ok(breaches.some(({ kind, subject }) => kind === 'conditions' && subject === 'own_bid'));
+  } finally {
+    await stand.close();
+  }
+});

@@ -1,12 +1,14 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { Untestable } from '../exchange/untestable.ts';
+import { callerContext } from '../model/access.ts';
 import { derivedElsewhere } from '../model/derived.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
+import { ownRulesAt } from '../model/own-condition.ts';
 import { followedIn, rowKnown } from '../model/row-known.ts';
 import { unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
@@ -17,12 +19,29 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow)
   const operation = model.operationOf(endpoint);
   const isDecidedByRow = model.callers.some((caller) => model.access.rules(operation, caller)?.some((rule) => rule.if));
   const known = row && isDecidedByRow ? contextOfRow(session, row) : undefined;
+  const own = row?.fields
+    ? ownRulesAt(model, endpoint).filter(({ rule }) => rule.if && readsCaller(model, rule.if, endpoint))
+    : [];
+  const shown = own.length > 0 && row ? (known ?? contextOfRow(session, row)) : undefined;
+  // Whom an error of the service's own refuses for who it is comes last: hours are approved by somebody else.
+  const isRefused = (caller: TrialCaller) =>
+    own.some(({ rule }) => {
+      const context = { ...shown?.context, ...callerContext(caller) };
+      const told = rule.if && model.expressions.evaluate(rule.if, endpoint.operation, { ...shown, context });
+      return typeof told === 'object' && told.value === true;
+    });
   const ranked = model.callers.flatMap((caller) => {
     const allowed = model.access.allows(operation, caller, known);
     if (allowed === 'no') return [];
-    return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (row !== undefined && row.caller === caller ? 1 : 0) }];
+    const isMaker = row !== undefined && row.caller === caller;
+    return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (isMaker ? 1 : 0) - (isRefused(caller) ? 4 : 0) }];
   });
   return ranked.sort((one, other) => other.rank - one.rank).map(({ caller }) => caller);
+}
+
+function readsCaller(model: Model, condition: Expression, { operation }: Endpoint): boolean {
+  const reads = model.expressions.readsOf(condition, operation);
+  return reads.some(({ root }) => root === 'caller') && reads.every(({ root }) => root === 'caller' || root === 'resource');
 }
 
 /** Somebody who may do something; nobody where none is needed. @throws {Untestable} where one is needed and none is given. */

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineAsked } from '../../parts/states.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
 import { callerContext } from '../model/access.ts';
 import { hintsIn } from '../model/expressions.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
@@ -30,10 +31,12 @@ export function* imagine(
   const { model } = session;
   const condition = rule.if;
   if (!condition) return;
-  const slots = conditionSubjectsOf(session, endpoint, model.expressions.readsOf(condition, endpoint.operation));
-  const [caller] = callersFor(session, endpoint);
+  const reads = model.expressions.readsOf(condition, endpoint.operation);
+  const slots = conditionSubjectsOf(session, endpoint, reads);
+  const callers = callersFor(session, endpoint);
+  const asking = reads.some(({ root }) => root === 'caller') ? callers : [];
   const holds = (scene: Scene, some: readonly ConditionSubject[] = slots): boolean | undefined => {
-    const context = { ...contextOf(session, endpoint, some, scene), ...callerContext(caller) };
+    const context = { ...contextOf(session, endpoint, some, scene), ...callerContext(scene.caller ?? callers[0]) };
     const evaluated = model.expressions.evaluate(condition, endpoint.operation, { context });
     return typeof evaluated === 'object' && typeof evaluated.value === 'boolean' ? evaluated.value : undefined;
   };
@@ -45,7 +48,8 @@ export function* imagine(
   const canBe = makeable(endpoint, (scene) => holds(scene, stored));
   for (let draw = 0; draw < draws; draw++) {
     const values = new Map(slots.map((slot) => [slot.key, drawn(session, slot, draw, hints)]));
-    const scene = { values, state: states[draw % states.length] };
+    const caller = asking.length > 0 ? session.chance.pick(asking) : undefined;
+    const scene: Scene = { values, state: states[draw % states.length], ...(caller && { caller }) };
     const inStates = JSON.stringify([
       scene.state,
       ...slots.map(({ key, machine }) => machine && values.get(key)?.[machine.field]),
@@ -54,7 +58,7 @@ export function* imagine(
     seen.add(inStates);
     const asked = (one: Scene) => (canBe(one) ? holds(one) : undefined);
     const { met, unmet } = sharpened(slots, scene, asked, hints);
-    yield { slots, met, unmet: unmet ?? spared(session, slots, met, states, asked) };
+    yield { slots, met, unmet: unmet ?? sparedByAnother(met, asking, asked) ?? spared(session, slots, met, states, asked) };
   }
 }
 
@@ -86,10 +90,18 @@ function drawn(session: Session, slot: ConditionSubject, draw: number, hints: re
   const { machine } = slot;
   const state = machine?.states[draw % machine.states.length];
   const inState = machine && state !== undefined ? { [machine.field]: state } : {};
-  const draft = { ...slot.drafts[session.chance.whole(slot.drafts.length)], ...inState };
+  const made = slot.makers.length > 0 ? session.chance.pick(slot.makers)?.fields : undefined;
+  const draft = { ...slot.drafts[session.chance.whole(slot.drafts.length)], ...inState, ...made };
   const name = session.chance.pick([...slot.reads]);
   const hint = session.chance.pick(hints);
-  if (session.chance.whole(2) === 0 || name === undefined || name === machine?.field || hint === undefined) return draft;
+  if (
+    session.chance.whole(2) === 0 ||
+    name === undefined ||
+    name === machine?.field ||
+    (made && Object.hasOwn(made, name)) ||
+    hint === undefined
+  )
+    return draft;
   const hinted = { ...draft, [name]: hint };
   return isFit(session, slot, hinted) ? hinted : draft;
 }
@@ -133,6 +145,15 @@ function sharpened(
     }
   }
   return { met, unmet: undefined };
+}
+
+/** The scene with somebody else who asks, for whom its condition does not hold. */
+function sparedByAnother(
+  met: Scene,
+  asking: readonly TrialCaller[],
+  holds: (scene: Scene) => boolean | undefined,
+): Scene | undefined {
+  return asking.map((caller) => ({ ...met, caller })).find((scene) => holds(scene) === false);
 }
 
 /** The scene with one state or member otherwise, so that its condition does not hold. */

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import { type FactName, type Judgement, moot } from '../exchange/claim.ts';
+import { type Control, type FactName, type Judgement, moot } from '../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Done } from '../exchange/step.ts';
@@ -22,6 +22,8 @@ export interface RefusedExchange {
   /** The fields by whose values the row would be told from all others. */
   readonly marks: readonly string[];
   readonly fact: FactName;
+  /** What is taken, beside what was refused. */
+  readonly control?: Control;
 }
 
 /** Claims that a creation that was refused made nothing: no list shows a row with its marks. Where there is no such list, it claims nothing. */
@@ -36,6 +38,7 @@ export async function claimNothingLeft(session: Session, refused: RefusedExchang
   session.claim({
     fact,
     reason: 'refused, nothing left',
+    control: refused.control,
     of: [done, pages] as const,
     judge(tried: TrialExchange, all: readonly TrialExchange[]): Judgement {
       if (tried.status < 400) return moot('it was not refused');

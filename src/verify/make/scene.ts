@@ -8,6 +8,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineAsked, machinesOf } from '../../parts/states.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import { NotSeen } from '../model/expressions.ts';
@@ -16,6 +17,7 @@ import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft } from '../values/values.ts';
+import { waysToCreate } from './ways.ts';
 
 /** A body, or a row that is made by one, that a condition reads: what can be sent for it, and what of it matters. */
 export interface ConditionSubject {
@@ -32,6 +34,14 @@ export interface ConditionSubject {
   readonly machine?: { readonly field: string; readonly states: readonly string[] };
   /** Valid bodies. */
   readonly drafts: readonly ShownFields[];
+  /** What it reads that says who made it, for each of those who may. */
+  readonly makers: readonly Maker[];
+}
+
+/** Somebody who may make a row, and the fields that say so: `owner`, where that is set to `caller.id`. */
+interface Maker {
+  readonly caller: TrialCaller;
+  readonly fields: ShownFields;
 }
 
 const drafts = 120;
@@ -129,9 +139,28 @@ function slotOf(session: Session, key: string, { resource, reads, via, from }: W
     reads,
     defaults,
     drafts: shape ? draftsOf(session, shape) : [{}],
+    makers: via === undefined ? makersOf(session, resource, reads) : [],
     ...(from && { from }),
     ...(states && { machine: states }),
   };
+}
+
+/** Those who may make a row of which something is read that says who made it, and nobody where nothing is. */
+function makersOf(session: Session, resource: string, reads: ReadonlySet<string>): Maker[] {
+  const stated = entriesOf(session.model.resource(resource)?.fields);
+  const signed = stated.flatMap(([name, { set }]): [string, string][] => {
+    const [, member = ''] = /^\s*caller\.(\w+)\s*$/.exec(set.create?.source ?? '') ?? [];
+    return member !== '' && reads.has(name) ? [[name, member]] : [];
+  });
+  if (signed.length === 0) return [];
+  const callers = new Set(waysToCreate(session, resource, undefined).map(({ caller }) => caller));
+  return [...callers].flatMap((caller) => {
+    const fields = signed.map(([name, member]) => [name, member === 'id' ? caller?.id : caller?.attributes?.[member]] as const);
+    // The cast holds: none of these is absent.
+    return caller && fields.every(([, value]) => value !== undefined)
+      ? [{ caller, fields: Object.fromEntries(fields) as ShownFields }]
+      : [];
+  });
 }
 
 function draftsOf(session: Session, shape: Shape): ShownFields[] {
@@ -162,6 +191,8 @@ function plainOf(draft: Draft): Json | undefined {
 export interface Scene {
   readonly values: ReadonlyMap<string, ShownFields>;
   readonly state: string | undefined;
+  /** Who asks, where the condition reads that. */
+  readonly caller?: TrialCaller;
 }
 
 /** The variables of a condition, were a scene so. */

@@ -10,6 +10,7 @@ import type { Symbolic } from '../exchange/symbol.ts';
 import type { Session } from '../session/session.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
+import { answering } from './demands.ts';
 import { lookAt } from './look.ts';
 import { requestAbout } from './request-about.ts';
 import type { ConditionSubject, Scene } from './scene.ts';
@@ -42,14 +43,14 @@ export async function stage(
   // What is referred to by what is referred to comes first.
   const followed = slots.filter(({ from }) => from).sort((one, other) => depthOf(other) - depthOf(one));
   for (const slot of followed) {
-    const wanted = wantedOf(session, slot, slots, scene, made);
+    const wanted = { ...stateElse(session, endpoint, slot, scene), ...wantedOf(session, slot, slots, scene, made) };
     made.set(slot.key, await show(await session.make(slot.resource, wanted)));
   }
   const body = slots.find(({ key }) => key === 'body');
   const own = body && wantedOf(session, body, slots, scene, made);
   const verb = statedValue(endpoint.does)?.verb;
   if (verb === 'create' || verb === 'upsert') {
-    const [caller] = callersFor(session, endpoint);
+    const caller = scene.caller ?? callersFor(session, endpoint)[0];
     const mark = markOf(session, endpoint, resource, caller, own?.body ?? {});
     const parts = await session.parts(endpoint, { ...own, body: { ...mark, ...own?.body }, caller });
     const request = model.request(endpoint, {
@@ -68,12 +69,25 @@ export async function stage(
   });
   beside.unshift((await lookAt(session, row)).done);
   const callers = callersFor(session, endpoint, row);
-  const caller = callers.find((one) => writesAll(session, resource, one, own?.body ?? {})) ?? callers[0];
+  const caller = scene.caller ?? callers.find((one) => writesAll(session, resource, one, own?.body ?? {})) ?? callers[0];
   const headers = await session.preconditions(endpoint, row, caller);
   const drafting = { bound: new Set<string>(), make: (target: string) => session.make(target).then(({ id }) => id) };
   const json = await draftBody(session, endpoint, { ...drafting, changes: row, ...own });
   const request = await requestAbout(session, row, endpoint, { caller, headers, ...(json !== undefined && { json }) });
   return { request, beside, row, marks: [] };
+}
+
+/** The state of what a new row refers to, where the condition says nothing of it: that in which nothing else of the service's own refuses it. */
+function stateElse(
+  session: Session,
+  endpoint: Endpoint,
+  { from, machine }: ConditionSubject,
+  scene: Scene,
+): { readonly state?: string } {
+  if (from?.key !== 'body' || machine || statedValue(endpoint.does)?.verb !== 'create') return {};
+  const caller = scene.caller ?? callersFor(session, endpoint)[0];
+  const { state } = answering(session, endpoint, from.field, { caller }) ?? {};
+  return state === undefined ? {} : { state };
 }
 
 /** Whether somebody may write each of some members of a row. */
@@ -102,7 +116,9 @@ function wantedOf(
   const own = values.get(slot.key) ?? {};
   const body: Record<string, Symbolic> = {};
   const { machine } = slot;
-  for (const name of slot.reads) if (own[name] !== undefined && name !== machine?.field) body[name] = own[name];
+  const maker = slot.makers.find(({ fields }) => Object.entries(fields).every(([name, value]) => own[name] === value));
+  const isSaid = (name: string) => name !== machine?.field && !(maker && Object.hasOwn(maker.fields, name));
+  for (const name of slot.reads) if (own[name] !== undefined && isSaid(name)) body[name] = own[name];
   const parents: Record<string, TrialRow> = {};
   const stated = session.model.resource(slot.resource);
   const inPath = session.model.endpointsThat('create', slot.resource).flatMap((one) => boundByPath(session.model.spec, one));
@@ -115,7 +131,7 @@ function wantedOf(
       body[from.field] = row.id;
   }
   const state = machine && own[machine.field];
-  return { body, parents, ...(typeof state === 'string' && { state }) };
+  return { body, parents, ...(maker && { caller: maker.caller }), ...(typeof state === 'string' && { state }) };
 }
 
 /** A text that no other row has, in a field in which it is seen again. */

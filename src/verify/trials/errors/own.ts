@@ -95,6 +95,7 @@ async function provoke(
     ownErrorOf(model, stated, exchange, seen, true) === 'yes';
   const seen = beside.map(({ value }) => value);
   session.need(isSo(done.value, ...seen), `whether ${stated.rule.if?.source} holds cannot be seen from outside`);
+  const control = unmet && (async () => (await stage(session, endpoint, slots, { scene: unmet, resource })).request);
   claimRefused(session, done, {
     by: { code: stated.code.name },
     fact,
@@ -103,11 +104,11 @@ async function provoke(
     beside,
     isSo,
     what: stated.rule.if?.source ?? '',
-    ...(unmet && { control: async () => (await stage(session, endpoint, slots, { scene: unmet, resource })).request }),
+    ...(control && { control }),
   });
   const [before] = beside;
   if (row && before) await claimUnchanged(session, row, { before, attempt: done, fact });
-  else if (!row) await claimNothingLeft(session, { resource, request, done, marks, fact });
+  else if (!row) await claimNothingLeft(session, { resource, request, done, marks, fact, ...(control && { control }) });
 }
 
 /** Asks for what is just beyond the edge of its condition: whatever comes of that, it is not this error. */

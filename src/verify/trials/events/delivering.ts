@@ -1,4 +1,4 @@
-import type { Expression } from '../../../parts/fact.ts';
+import { type Expression, entryOf } from '../../../parts/fact.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Model } from '../../model/model.ts';
@@ -31,7 +31,7 @@ export const delivering: Trial = {
       yield choosing(model, pair);
       yield misspelt(model);
     }
-    if (subscribersOf(model)?.enabled !== undefined) yield switchedOff(model, pair, { enabled: false });
+    if (mayBeSwitchedOff(model)) yield switchedOff(model, pair, { enabled: false });
     for (const unmet of askingOf(model)) yield switchedOff(model, pair, { unmet });
   },
 };
@@ -120,6 +120,14 @@ function choosing(model: Model, pair: Pair): Case {
       });
     },
   };
+}
+
+/** Whether somebody may say of a new subscriber that nothing is sent to it: else it is as the service has it. */
+function mayBeSwitchedOff(model: Model): boolean {
+  const { resource = '', enabled } = subscribersOf(model) ?? {};
+  const [name = ''] = enabled?.split('.') ?? [];
+  const field = entryOf(model.resource(resource)?.fields, name);
+  return field !== undefined && !field.readOnly;
 }
 
 function misspelt(model: Model): Case {
