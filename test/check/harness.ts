@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rules } from '../../src/check/all.ts';
 import { check } from '../../src/check/check.ts';
+import { securityRules } from '../../src/check/security/bounds.ts';
 import type { Document, Finding, Json, JsonMap } from '../../src/document/document.ts';
 import { parseDocument } from '../../src/document/read/parse.ts';
 import { isMap, isStanding } from '../../src/document/values.ts';
@@ -12,6 +14,16 @@ export interface Case {
   readonly snippets: readonly string[];
   /** Each finding as `code @ pointer`, in the order of the text. */
   readonly finds: readonly string[];
+}
+
+/** Snippets likewise, and what a reviewer asks then. */
+export interface SecurityCase extends Pick<Case, 'snippets'> {
+  /** What is asked besides what is asked of the base document. */
+  readonly more?: readonly string[];
+  /** What is asked of the base document and no longer of this one, */
+  readonly less?: readonly string[];
+  /** or everything asked of it whose place has this in its pointer. */
+  readonly lessBelow?: string;
 }
 
 /** The small sound document that every case changes. */
@@ -31,6 +43,11 @@ export function changed(snippets: readonly string[]): Document {
 /** What is found in a document, as `code @ pointer`, each once. */
 export function found(document: Document): string[] {
   return [...new Set(check(document).findings.map(named))];
+}
+
+/** What a reviewer asks of a document, and nothing that is found without one. */
+export function asked(document: Document): Finding[] {
+  return check(document, { rules: [...rules, ...securityRules] }).findings.filter(({ code }) => code.startsWith('security/'));
 }
 
 export function named({ code, at }: Finding): string {
