@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { reachedCharacters, reaches, reachOf } from '../scripts/mutants/coverage.ts';
+import { type Reach, rarities, reaches, reachOf } from '../scripts/mutants/coverage.ts';
 import { exceptionFor, exceptions } from '../scripts/mutants/exceptions.ts';
 import { change, lineOf, mutated } from '../scripts/mutants/mutant.ts';
 import { mutantsOf } from '../scripts/mutants/operators.ts';
@@ -113,7 +113,7 @@ test('a mutant is served in the place of its file to the tests that reach it, an
   await reachOf(tests, measuring);
   assert.equal(told.length, 3, 'nothing has changed, so nothing is measured again');
   assert.ok(
-    reach.every((one) => reachedCharacters(one, () => true) === 0),
+    reach.every((one) => rarities(reach, 'size.ts').get(one) === undefined),
     'only files of src are counted',
   );
 
@@ -136,4 +136,27 @@ test('a mutant is served in the place of its file to the tests that reach it, an
     ],
   );
   assert.ok(reaches(covered[0]!, 'size.ts', 0) && !reaches(covered[0]!, 'size.ts', source.length));
+});
+
+/** A test file that takes so long and runs so many characters of a file of 1000. */
+const running = (name: string, seconds: number, characters: number): Reach => ({
+  test: name,
+  seconds,
+  ending: 'passed',
+  files: { 'src/a.ts': { hash: '', ran: [0, characters] } },
+});
+const askedWithin = (secondsAtMost: number, reach: readonly Reach[]) =>
+  new Selection(reach, secondsAtMost).testsFor({ path: 'src/a.ts', ...mutantsOf('a === b;')[0]! }).map(({ test: name }) => name);
+
+test('what a test file runs counts for the less, the more others run it', () => {
+  const [far, near] = [running('far', 1, 300), running('near', 1, 900)];
+  assert.deepEqual([...rarities([far, near], 'src/a.ts').values()], [150, 750]);
+  assert.equal(rarities([far, near], 'src/b.ts').size, 0);
+});
+
+test('a slow test file that is about a file is asked before quick ones that merely load it, and those as far as there is time', () => {
+  const quick = Array.from({ length: 30 }, (_, at) => running(`quick ${at}`, 2, 600));
+  assert.deepEqual(askedWithin(16, [...quick, running('about it', 10, 900)]), ['about it', 'quick 0', 'quick 1', 'quick 2']);
+  assert.deepEqual(askedWithin(5, [...quick, running('about it', 10, 900)]), ['about it']);
+  assert.deepEqual(askedWithin(5, [{ ...running('failing', 1, 900), ending: 'failed' }]), []);
 });

@@ -71,13 +71,27 @@ export function reaches({ files }: Reach, path: string, offset: number): boolean
   return ran.findLastIndex((edge) => edge <= offset) % 2 === 0;
 }
 
-/** How many characters of some files a test file runs. */
-export function reachedCharacters({ files }: Reach, isWanted: (path: string) => boolean): number {
-  let sum = 0;
-  for (const [path, { ran }] of Object.entries(files)) {
-    if (isWanted(path)) sum += ran.reduce((length, edge, at) => length + (at % 2 === 0 ? -edge : edge), 0);
-  }
-  return sum;
+/**
+ * How much each test file is about a file: each character that it runs counts as a share of one, divided among all that run it.
+ * What a file runs merely because something imports it is run by many, and counts for little.
+ */
+export function rarities(all: readonly Reach[], path: string): ReadonlyMap<Reach, number> {
+  const reaching = all.filter(({ files }) => (files[path]?.ran.length ?? 0) > 0);
+  const counts = new Uint32Array(Math.max(0, ...reaching.map(({ files }) => files[path]?.ran.at(-1) ?? 0)));
+  const eachStretch = (reach: Reach, visit: (at: number) => void): void => {
+    const ran = reach.files[path]?.ran ?? [];
+    for (let edge = 0; edge + 1 < ran.length; edge += 2) for (let at = ran[edge] ?? 0; at < (ran[edge + 1] ?? 0); at++) visit(at);
+  };
+  for (const reach of reaching) eachStretch(reach, (at) => counts[at]!++);
+  return new Map(
+    reaching.map((reach) => {
+      let sum = 0;
+      eachStretch(reach, (at) => {
+        sum += 1 / counts[at]!;
+      });
+      return [reach, sum];
+    }),
+  );
 }
 
 async function measured(
