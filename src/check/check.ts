@@ -1,6 +1,8 @@
 import type { FindingKind } from '../document/catalogue.ts';
-import type { Document, Finding, PartName, Place, Pointer } from '../document/document.ts';
+import type { Document, Finding, JsonMap, PartName, Place, Pointer } from '../document/document.ts';
+import { above } from '../document/pointer.ts';
 import { keyPlaceOf, placeOf, valueAt } from '../document/source.ts';
+import { isStanding } from '../document/values.ts';
 import { type Ledger, ledgerOf } from '../parts/facts/ledger.ts';
 import { checkForm } from '../parts/form.ts';
 import { readSpec, type Spec } from '../parts/spec.ts';
@@ -53,10 +55,20 @@ function checkOwn(document: Document, options: CheckOptions): CheckReport {
   // What was taken over is mended at each of its findings.
   const most = document.isTaken ? Number.POSITIVE_INFINITY : findingsMost;
   const found = (options.rules ?? allRules).flatMap((rule) => {
-    const wrongs = [...rule.find(subject)].filter(({ at }) => !subject.isBroken(at));
+    const isUndecided = (at: Pointer) => rule.severity === 'error' && isLeftOpen(document, at);
+    const wrongs = [...rule.find(subject)].filter(({ at }) => !subject.isBroken(at) && !isUndecided(at));
     return upTo(most, wrongs, (wrong) => findingOf(document, rule, wrong));
   });
   return reportOf(document, [...document.findings, ...upTo(most, form, (one) => one), ...found], ledgerOf(spec), spec);
+}
+
+/** Whether it is said at a place, or above it, that what stands there is not decided: that contradicts nothing. */
+function isLeftOpen({ tree }: Document, at: Pointer): boolean {
+  for (let place: Pointer | undefined = at; place !== undefined; place = above(place)) {
+    const value = valueAt(tree, place);
+    if (isStanding(value) && !Object.hasOwn(value as JsonMap, '$none')) return true;
+  }
+  return false;
 }
 
 /** How many findings of one rule are told. */

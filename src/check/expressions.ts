@@ -1,7 +1,11 @@
+import { below } from '../document/pointer.ts';
+import { valueAt } from '../document/source.ts';
+import { isStanding } from '../document/values.ts';
 import { toFilter } from '../parts/expressions/filter.ts';
 import type { ExpressionProblem } from '../parts/expressions/node.ts';
 import type { ExpressionUse } from '../parts/expressions/scope.ts';
-import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
+import type { Operation } from '../parts/operations.ts';
 import { conditionsWithoutCode } from '../parts/uses/callers.ts';
 import { listed } from './subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
@@ -103,14 +107,22 @@ function ofNullCode({ spec }: Subject, { at, source }: ExpressionUse, message: s
 }
 
 /** Where the operations are open it is not known what is in scope, and where the schemes are, not whether there is a caller. */
-function isUndecided({ spec, names }: Subject, use: ExpressionUse, { kind, offset = 0 }: ExpressionProblem): boolean {
+function isUndecided(
+  { spec, names, operationsByName }: Subject,
+  use: ExpressionUse,
+  { kind, offset = 0, operations }: ExpressionProblem,
+): boolean {
   if (kind !== 'scope' && kind !== 'absent') return false;
   const { schemes } = spec.authentication;
   const isCaller = use.source.startsWith('caller', offset);
   if (kind === 'absent' && isCaller && !isStated(schemes) && schemes.standing !== 'none') return true;
   if (!/^(?:caller|request|params|resource|next)\b/.test(use.source.slice(offset))) return false;
   const isOfOperations = !use.at.startsWith('/authentication/schemes') && !use.at.startsWith('/versioning');
-  return isOfOperations && !names.operations.closed && use.scopes.every(({ operation }) => operation === undefined);
+  if (!isOfOperations) return false;
+  const isOpen = (operation: string) =>
+    operationsByName.get(operation)?.some(({ endpoint }) => endpoint && !isStated(endpoint.does)) ?? false;
+  if (operations?.every(isOpen)) return true;
+  return !names.operations.closed && use.scopes.every(({ operation }) => operation === undefined || isOpen(operation));
 }
 
 function notDecidable({ spec, expressions, operationsByName }: Subject): Wrong[] {
@@ -125,7 +137,8 @@ function notDecidable({ spec, expressions, operationsByName }: Subject): Wrong[]
     });
     for (const { operation, scope } of lists) {
       const decided = toFilter(spec, { source: use.source, scope });
-      if (!('undecidable' in decided)) continue;
+      if (!('undecidable' in decided) || readsOpen(spec, operationsByName.get(operation ?? ''), use.source.slice(decided.offset)))
+        continue;
       const message = `\`${operation}\` cannot choose its rows by this: ${decided.undecidable}`;
       return [
         { message: message.endsWith('.') ? message : `${message}.`, at: use.at, offset: decided.offset, length: decided.length },
@@ -138,4 +151,13 @@ function notDecidable({ spec, expressions, operationsByName }: Subject): Wrong[]
 /** Of rows whose fields are open, nothing can be said. */
 function isKnown({ resources }: Subject['spec'], name: string | undefined): boolean {
   return entriesOf(resources.all).some(([resource, { fields }]) => resource === name && isStated(fields));
+}
+
+/** Whether what stands at the beginning of a text is a field whose values are open. */
+function readsOpen({ resources, document }: Subject['spec'], operations: readonly Operation[] = [], text: string): boolean {
+  const [, name = ''] = /^resource\.(\w+)/.exec(text) ?? [];
+  return operations.some(({ resource = '' }) => {
+    const field = entryOf(entryOf(resources.all, resource)?.fields, name);
+    return field !== undefined && (!isStated(field.shape) || isStanding(valueAt(document.tree, below(field.at, 'type'))));
+  });
 }

@@ -1,6 +1,8 @@
 import type { Json } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
+import { valueAt } from '../../document/source.ts';
+import { isMap, isStanding } from '../../document/values.ts';
 import { readsNothing } from '../../parts/expressions/check.ts';
 import { compileNode } from '../../parts/expressions/compile.ts';
 import { inferTypes } from '../../parts/expressions/infer.ts';
@@ -134,6 +136,7 @@ export const suppliedRules: readonly Rule[] = [
  */
 function isUnset({ spec, endpointsByResource }: Subject, field: Field, resource: Resource): boolean {
   if (statedValue(field.required) !== true || field.children || isWritable(spec, resource, field)) return false;
+  if (isSetByWhatIsOpen(spec, field)) return false;
   const machines = machinesOf(spec.states, resource.name);
   if (machines.length === 0 && knownTransitions(spec, resource.name) === undefined) return false;
   if (machines.some((machine) => fieldOf(resource, machine.field) === undefined)) return false;
@@ -150,6 +153,13 @@ function isUnset({ spec, endpointsByResource }: Subject, field: Field, resource:
       field.set[`create ${resource.name}`] === undefined &&
       field.set.upsert === undefined,
   );
+}
+
+/** Whether what sets a field, or makes it, is said to be open. */
+function isSetByWhatIsOpen({ document }: Subject['spec'], { at }: Field): boolean {
+  const set = valueAt(document.tree, below(at, 'set'));
+  const makers = [set, valueAt(document.tree, below(at, 'generate')), ...(isMap(set) ? Object.values(set) : [])];
+  return makers.some(isStanding);
 }
 
 /** What the fields of a resource together must not be. */

@@ -2,7 +2,7 @@ import type { Pointer } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isStanding } from '../../document/values.ts';
 import { durationMs } from '../../kinds/measures.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import { leftOutOf } from '../../parts/left-out.ts';
@@ -32,7 +32,8 @@ export function dataMisfits(subject: Subject, shape: Shape, data: Named<Expressi
 function ownMisfits(subject: Subject, shape: Shape, names: readonly string[], at: Pointer): Wrong[] {
   const properties = objectPropertiesOf(subject, shape);
   if (!properties) return [];
-  const missing = properties.required.filter((name) => !names.includes(name));
+  const isOpen = (name: string) => isStanding(valueAt(subject.spec.document.tree, below(at, name)));
+  const missing = properties.required.filter((name) => !names.includes(name) && !isOpen(name));
   const strange = names.filter((name) => !properties.names.has(name));
   return [
     ...(missing.length > 0

@@ -1,10 +1,11 @@
 import type { Pointer } from '../../document/document.ts';
-import { below } from '../../document/pointer.ts';
+import { above, below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isStanding } from '../../document/values.ts';
+import { pullKinds } from '../../kinds/deliveries/all.ts';
 import { readEffect } from '../../parts/effects.ts';
 import { pullOf } from '../../parts/events.ts';
-import { isStated } from '../../parts/fact.ts';
+import { type Fact, isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { machinesOf, type Transition, transitionNamed } from '../../parts/states.ts';
 import { unstated } from './names.ts';
@@ -60,12 +61,14 @@ export function operationPlace({ spec }: Subject, { endpoint }: Operation): Poin
   return endpoint?.at ?? pullOf(spec.events)?.at ?? below(spec.events.at, 'delivery');
 }
 
-/** A transition of a machine that is open, or not the whole. */
+/** The stream of a delivery that is open, or a transition of a machine that is open, or not the whole. */
 function mayBeThere({ spec }: Subject, name: string): boolean {
+  const { states, events } = spec;
+  if (pullKinds.some(({ operation }) => operation === name)) return isSaidOpen(spec, events.delivery);
   const effect = readEffect(name);
   if (effect?.verb !== 'transition') return false;
-  const { states } = spec;
-  if (!isStated(states.all)) return states.all.standing !== 'none' && spec.endpoints.others !== undefined;
+  if (!isStated(states.all))
+    return isSaidOpen(spec, states.all) || (states.all.standing !== 'none' && spec.endpoints.others !== undefined);
   const machines = machinesOf(states, effect.resource);
   if (machines.length === 0) return isOpen(states.all.value[effect.resource]?.standing ?? (states.others ? 'open' : 'none'));
   return machines.some(
@@ -77,7 +80,12 @@ function mayBeThere({ spec }: Subject, name: string): boolean {
 /** A trigger that cannot be read fires the transition all the same. */
 function hasTrigger({ document }: Subject['spec'], transition: Transition | undefined): boolean {
   const words = transition && valueAt(document.tree, transition.at);
-  return isMap(words) && ['after', 'at', 'by'].some((word) => words[word] !== undefined);
+  return isStanding(words) || (isMap(words) && ['after', 'at', 'by'].some((word) => words[word] !== undefined));
+}
+
+/** Whether a fact is open because its author says so, or says so of the part that it is in. */
+function isSaidOpen({ document }: Subject['spec'], { standing, at }: Fact<unknown>): boolean {
+  return isOpen(standing) && [at, above(at) ?? ''].some((place) => place !== '' && isStanding(valueAt(document.tree, place)));
 }
 
 function isOpen(standing: string): boolean {

@@ -76,8 +76,9 @@ function kindUses(spec: Spec, kind: EventKind): ExpressionUse[] {
   if (kind.clock) return clockUses(spec, kind, kind.clock);
   const all = operationsOf(spec);
   const named = all.filter((operation) => namesOperation(statedValue(kind.on) ?? [], operation, 'event'));
-  // An event that no operation is named for can only be a handler's.
-  const operations = named.length > 0 ? named : all.filter(isHandler);
+  // An event that no operation is named for can only be a handler's; one that is named may be of an endpoint that is open.
+  const isOfOpen = isStated(kind.on) && all.some(({ endpoint }) => endpoint && !isStated(endpoint.does));
+  const operations = named.length > 0 || isOfOpen ? named : all.filter(isHandler);
   const scopesOf = (more: (operation: Operation) => Readonly<Record<string, Variable>>): UseScope[] =>
     operations.map((operation) => ({
       operation: operation.name,
