@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Document } from '../../src/document/document.ts';
+import { ledgerOf } from '../../src/parts/facts/ledger.ts';
+import { operationsOf } from '../../src/parts/operations.ts';
+import { readSpec } from '../../src/parts/spec.ts';
+import { quiet } from '../check/cases/quiet.ts';
+import { securityCases } from '../check/cases/security.ts';
+import { base, changed } from '../check/harness.ts';
+
+/**
+ * What is understood of the base document, and what is understood otherwise of each sound change of it, as a text to be read:
+ * `node test/parts/models.ts` writes it anew where it has changed on purpose, and the difference is part of the change.
+ */
+const file = join(import.meta.dirname, 'models.txt');
+
+export function writtenModels(): string[] {
+  return readFileSync(file, 'utf8').trimEnd().split('\n\n');
+}
+
+export function models(): string[] {
+  const usual = modelOf(base);
+  const changes = [...Object.values(quiet), ...securityCases.map(({ snippets }) => snippets)];
+  return [
+    differences(usual, {}).join('\n'),
+    ...changes.map((snippets) =>
+      [
+        ...snippets.map((snippet) => `> ${snippet.replace(/\s*\n\s*/g, ' ')}`),
+        ...differences(modelOf(changed(snippets)), usual),
+      ].join('\n'),
+    ),
+  ];
+}
+
+/** What is understood of a document: its parts, its operations by their names, and what does not stand as stated. */
+function modelOf(document: Document): Plain {
+  const { document: _, ...spec } = readSpec(document);
+  const operations = operationsOf(readSpec(document)).map(({ name, endpoint: _endpoint, ...rest }) => [name, rest]);
+  const facts = ledgerOf(readSpec(document)).facts.map(({ part, kind, subject, standing }) => [
+    `${part}, ${kind} of ${subject}`,
+    standing,
+  ]);
+  const unstated = facts.filter(([, standing]) => standing !== 'stated');
+  return plain({ ...spec, operations: Object.fromEntries(operations), facts: Object.fromEntries(unstated) });
+}
+
+type Plain = string | { readonly [key: string]: Plain };
+
+/** A model without the pointers of its facts, which follow from the path, each as its value where it has one. */
+function plain(value: unknown): Plain {
+  if (value instanceof Set || value instanceof Map) return plain([...value]);
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? '-');
+  const { at: _, ...rest } = value as Readonly<Record<string, unknown>>;
+  const { standing, question, ...more } = rest;
+  if (typeof standing === 'string' && 'value' in more)
+    return standing === 'stated' ? plain(more.value) : { [standing]: plain(more.value) };
+  if (typeof standing === 'string' && Object.keys(more).length === 0)
+    return question === undefined ? standing : `${standing}: ${question}`;
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return JSON.stringify(value);
+  return Object.fromEntries(Object.entries(rest).flatMap(([key, inner]) => (inner === undefined ? [] : [[key, plain(inner)]])));
+}
+
+/** A line for each path at which a model is another: what it has there, or that it has nothing. */
+function differences(model: Plain | undefined, usual: Plain | undefined, at = ''): string[] {
+  if (model === undefined) return [`no ${at}`];
+  if (typeof model === 'string') return model === usual ? [] : [`${at} ${model}`];
+  if (at.split('/').length > 4 && usual === undefined) return [`${at} ${written(model)}`];
+  const [old, path] = [typeof usual === 'string' ? {} : (usual ?? {}), (key: string) => `${at}/${key}`];
+  return [...new Set([...Object.keys(model), ...Object.keys(old)])].flatMap((key) =>
+    differences(model[key], old[key], path(key)),
+  );
+}
+
+function written(model: Plain): string {
+  if (typeof model === 'string') return model;
+  if (Object.keys(model).length === 0) return '{}';
+  return `{ ${Object.entries(model)
+    .map(([key, inner]) => `${key}: ${written(inner)}`)
+    .join(', ')} }`;
+}
+
+if (import.meta.main) writeFileSync(file, `${models().join('\n\n')}\n`);
