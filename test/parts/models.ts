@@ -1,9 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Document } from '../../src/document/document.ts';
+import { conditions } from '../../src/parts/conditions.ts';
 import { ledgerOf } from '../../src/parts/facts/ledger.ts';
 import { operationsOf } from '../../src/parts/operations.ts';
+import { boundRows } from '../../src/parts/path-keys.ts';
+import { boundByPath, requestShape } from '../../src/parts/payload.ts';
+import { mightArise } from '../../src/parts/possible-errors.ts';
 import { readSpec } from '../../src/parts/spec.ts';
+import { expressionUses } from '../../src/parts/uses/all.ts';
 import { quiet } from '../check/cases/quiet.ts';
 import { securityCases } from '../check/cases/security.ts';
 import { base, changed } from '../check/harness.ts';
@@ -32,16 +37,30 @@ export function models(): string[] {
   ];
 }
 
-/** What is understood of a document: its parts, its operations by their names, and what does not stand as stated. */
+/** What is understood of a document: its parts, its operations by their names, what its expressions read, and what does not stand as stated. */
 function modelOf(document: Document): Plain {
-  const { document: _, ...spec } = readSpec(document);
-  const operations = operationsOf(readSpec(document)).map(({ name, endpoint: _endpoint, ...rest }) => [name, rest]);
-  const facts = ledgerOf(readSpec(document)).facts.map(({ part, kind, subject, standing }) => [
-    `${part}, ${kind} of ${subject}`,
-    standing,
+  const whole = readSpec(document);
+  const { document: _, ...spec } = whole;
+  const operations = operationsOf(whole).map((operation) => {
+    const { name, endpoint, ...rest } = operation;
+    const arises = Object.fromEntries(
+      conditions.filter((condition) => mightArise(whole, condition, operation)).map((condition) => [condition, true]),
+    );
+    const sends = endpoint && {
+      request: requestShape(whole, endpoint),
+      bound: boundByPath(whole, endpoint),
+      rows: boundRows(whole, endpoint).map(({ row, field }) => `${row.resource} by ${field}`),
+    };
+    return [name, { ...rest, ...sends, arises }];
+  });
+  const expressions = expressionUses(whole).map(({ at, role, source, scopes, expected }) => [
+    at,
+    `${role} ${source}: ${JSON.stringify(expected)} of ${scopes.map(({ operation, scope }) => `${operation} (${Object.keys(scope)})`).join(', ')}`,
   ]);
+  const facts = ledgerOf(whole).facts.map(({ part, kind, subject, standing }) => [`${part}, ${kind} of ${subject}`, standing]);
   const unstated = facts.filter(([, standing]) => standing !== 'stated');
-  return plain({ ...spec, operations: Object.fromEntries(operations), facts: Object.fromEntries(unstated) });
+  const named = { operations, expressions, facts: unstated };
+  return plain({ ...spec, ...Object.fromEntries(Object.entries(named).map(([key, all]) => [key, Object.fromEntries(all)])) });
 }
 
 type Plain = string | { readonly [key: string]: Plain };
