@@ -340,6 +340,18 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { [endpoint('GET /pets', 'parameters/name/filters')]: 'none', [endpoint('GET /pets', 'parameters/id/op')]: 'in' },
     leaves: [endpoint('GET /pets/named', 'parameters/name/filters')],
   },
+  'examples-of-things': {
+    source: service({
+      '/orgs': { post: shownAs({ id: 'o1', name: 'Old' }) },
+      '/orgs/{orgId}': { get: shownAs({ id: 'o1', name: 'Old' }) },
+      '/version': { get: shownAs({ major: 1, minor: 0 }) },
+    }),
+    infers: {
+      [endpoint('POST /orgs', 'response/200/examples')]: { example: { id: 'o1', name: 'Old' } },
+      [endpoint('GET /orgs/{orgId}', 'response/200/examples')]: { example: { id: 'o1', name: 'Old' } },
+    },
+    leaves: [endpoint('GET /version', 'response/200/examples')],
+  },
   'row-envelope': {
     source: service({
       '/pets/{petId}': {

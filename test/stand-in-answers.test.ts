@@ -120,12 +120,15 @@ test('what was just made has no moment of its end', async () => {
   });
 });
 
-test('two acts that are sent otherwise have identifiers of their own, the same one the same', async () => {
+test('two acts have identifiers of their own, the same one under its key the same', async () => {
   const sent = object({ MessageID: string, at: string }, ['MessageID']);
   await standIn({ '/send': { post: { ...sends(object({ to: string })), ...answers(sent) } } }, {}, async (ask) => {
-    const idFor = async (to: string): Promise<string> => (await ask('POST', '/send', { to })).json.MessageID;
+    const idFor = async (to: string, headers = {}): Promise<string> =>
+      (await ask('POST', '/send', { to }, headers)).json.MessageID;
+    const keyed = { 'idempotency-key': 'k1' };
     assert.match(await idFor('one'), /^[a-z]{16}$/);
-    assert.equal(await idFor('one'), await idFor('one'));
+    assert.equal(await idFor('one', keyed), await idFor('one', keyed));
+    assert.notEqual(await idFor('one'), await idFor('one'));
     assert.notEqual(await idFor('one'), await idFor('two'));
   });
 });

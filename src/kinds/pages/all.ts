@@ -1,5 +1,6 @@
 import { afterRow } from './after.ts';
 import { cursor } from './cursor.ts';
+import { firstRow } from './first-row.ts';
 import type { PageStyle } from './kind.ts';
 import { none } from './none.ts';
 import { offset } from './offset.ts';
@@ -12,6 +13,7 @@ export const pageStyles = [
   cursor,
   afterRow,
   startingAt,
+  firstRow,
   offset,
   page,
   pageFromZero,

@@ -64,6 +64,8 @@ export interface AskedFor {
   takesText(name: string): boolean;
   /** Whether its first value is nought. */
   startsAtNought(name: string): boolean;
+  /** Whether its first value is one. */
+  startsAtOne(name: string): boolean;
   /** The parameter with one of these names that takes a whole number, beside another that says how many rows a page has. */
   counts(names: readonly string[]): string | undefined;
   /** The parameter with one of these names that takes a text and need not be sent, beside another that says how many rows a page has. */

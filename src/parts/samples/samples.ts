@@ -148,7 +148,10 @@ export class Samples {
   #means(shape: Shape, name: string): SampleMeans {
     const unmended = { complete: (): unknown => nothing };
     const { ref } = shape;
-    if (admitsNull(shape)) return this.#orNull(this.#plain(withoutNull(shape), name), isEmptiedList(withoutNull(shape)));
+    if (admitsNull(shape)) {
+      const means = this.#plain(withoutNull(shape), name);
+      return ownNames.test(name) && isText(shape) ? means : this.#orNull(means, isEmptiedList(withoutNull(shape)));
+    }
     if (typeof ref === 'string') return { ...unmended, make: (ground, path) => ground.identifierOf(ref, path) ?? nothing };
     return this.#plain(shape, name);
   }
@@ -195,6 +198,13 @@ export class Samples {
   #together(rest: Shape, branch: Json): Json {
     return isPlainMap(branch) ? fitsAll([rest, branch]) : branch;
   }
+}
+
+/** What a thing is told from others by, and what its caller is: an answer that may leave them null tells them all the same. */
+const ownNames = /^(?:id|uuid|guid|access_?token)$/i;
+
+function isText({ type }: Shape): boolean {
+  return type === 'string' || (Array.isArray(type) && type.includes('string'));
 }
 
 /** Whether a shape is that of lists which may be empty. */

@@ -228,6 +228,8 @@ export interface Exchange extends Watching {
   accepted: OpenFact[] | undefined;
   /** What a stand-in made up in the answer. */
   sampled: readonly string[] | undefined;
+  /** Which of the requests to this path it is that make something each time, counted from 1; absent = it makes nothing so. */
+  repeated?: number;
   /** What was let pass although the document says otherwise. */
   warnings: readonly string[] | undefined;
   /** Keeps what was chosen of a row as it is shown, in the version of the request; nothing where all of it was. */

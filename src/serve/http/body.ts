@@ -33,6 +33,8 @@ export interface BodyOptions extends PartLimits {
   readonly empty?: EmptyText;
   /** Whether XML is read by the shape; bytes unless said. */
   readonly readsXml?: boolean;
+  /** Whether JSON is taken that is sent as plain text, which `fetch` calls each text that nothing is said of (Fetch, section 5.3). */
+  readonly takesTextAsJson?: boolean;
   /** Whether a key of JSON may come twice in one object; `repeated` names it then. */
   readonly takesRepeated?: boolean;
 }
@@ -54,6 +56,8 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
   const assumed = accepted.find((range) => !range.includes('*')) ?? 'application/json';
   const plainJson = accepted.some((range) => matchesRange('application/json', range));
 
+  const takesText = options.takesTextAsJson === true && plainJson && !accepted.some((range) => matchesRange('text/plain', range));
+
   return (bytes, stated, contentEncoding) => {
     const contentType = stated === '' ? undefined : stated;
     if (contentEncoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
@@ -64,6 +68,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     const typeText = ignored === 'any' || (ignored === 'absent' && contentType === undefined) ? assumed : contentType;
     if (typeText === undefined) return refuse('untyped', 'no Content-Type', expectedTypes(accepted));
     const type = parseMediaType(typeText);
+    if (takesText && type?.essence === 'text/plain' && isUtf8Charset(type)) return readJson(bytes, options);
     if (type === undefined || !accepted.some((range) => matchesRange(type.essence, range))) {
       return refuse('media', cut(typeText, 64), expectedTypes(accepted));
     }

@@ -58,6 +58,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       resolve: resolverOf(compilation, schema),
       typeIgnored: isNever(spec, 'request.media') ? 'any' : isNever(spec, 'request.untyped') ? 'absent' : 'none',
       takesRepeated: isLenient,
+      takesTextAsJson: isLenient,
       readsXml: isLenient && accepted.includes(anyXml[0] ?? ''),
       empty: endpoint.emptySent === undefined ? 'value' : statedValue(endpoint.does)?.verb === 'update' ? 'null' : 'not sent',
       ...(files !== undefined && { fileBytes: files }),

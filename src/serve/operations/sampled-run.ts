@@ -40,6 +40,7 @@ export function compileSampledRun(
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
   const isRestoring = standIn.isRestoring(endpoint);
+  const isMaking = standIn.makesEachTime(endpoint);
 
   function carryOut(rows: Transaction, exchange: Exchange, draw: Drawn): Reply {
     const work = workFor(rows, models, exchange, draw);
@@ -52,6 +53,7 @@ export function compileSampledRun(
     // What stands below a thing that may be there, since nobody has ever made any of its kind, is there too.
     const isTaken = named && !found && !named.isLast && standIn.given.isUntouched(rows, named.model.name);
     if (named && !found && !isTaken) return refusalReply(exchange, { when: 'resource.missing' });
+    if (isMaking) exchange.repeated = standIn.timesSent(rows, exchange);
     const row = named && found && changed(standIn, work, exchange, named, member, found);
     const made = answer(work, exchange, row, relate(work, exchange, row));
     if ('refusal' in made) throw new Refused(made.refusal);
@@ -179,9 +181,10 @@ function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowMo
 }
 
 /** Where the row of an answer is told from others: two acts that are sent otherwise show two. */
-function placeOfResult({ call: { method, path }, request }: Exchange): string {
+function placeOfResult({ call: { method, path }, request, repeated = 1 }: Exchange): string {
   const isSaid = method === 'POST' && isFields(request) && Object.keys(request).length > 0;
-  return isSaid ? `${method} ${path}\n${toJson(request).slice(0, toldByMost)}` : `${method} ${path}`;
+  const place = isSaid ? `${method} ${path}\n${toJson(request).slice(0, toldByMost)}` : `${method} ${path}`;
+  return repeated > 1 ? `${place}\n${repeated}` : place;
 }
 
 /** So much of what was sent tells one act from another. */

@@ -82,6 +82,10 @@ export interface StandIn {
   compileToldBy(endpoint: Endpoint, model: RowModel): RowToldBy | undefined;
   /** Whether an act brings back what was deleted. */
   readonly isRestoring: (endpoint: Endpoint) => boolean;
+  /** Whether a request of which only shapes are known makes something each time that it is sent. */
+  readonly makesEachTime: (endpoint: Endpoint) => boolean;
+  /** Counts the requests that were sent to a path so, and says which one this is. */
+  readonly timesSent: (rows: Transaction, exchange: Exchange) => number;
   /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
   compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
   /** Compiles the reading and changing of a member of a row at a path of its own, behind so many steps that name the row; nothing where it is no such path. */

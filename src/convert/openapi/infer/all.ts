@@ -6,7 +6,7 @@ import { deleteDeletes } from './deletions.ts';
 import { getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
-import { exampleShapes, extensionExamples } from './examples.ts';
+import { exampleShapes, examplesOfThings, extensionExamples } from './examples.ts';
 import { expandableFieldsRule, fieldsOfUnion, innerFields } from './fields.ts';
 import { filtersByField, searchLists } from './filters.ts';
 import { headerCredentials } from './header-credentials.ts';
@@ -54,6 +54,7 @@ export const otherRules: readonly InferenceRule[] = [
   extensionExamples,
   filtersByField,
   rowEnvelope,
+  examplesOfThings,
   generatedIdentifier,
   namedConflicts,
   statusStates,

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made, madeOrNew } from '../read/reader.ts';
 import {
@@ -125,6 +126,27 @@ function bare(items: OpenMap): OpenMap {
   const { example: _example, ...rest } = items;
   return Object.assign(newMap(), rest);
 }
+
+/** `POST /orgs` makes an organization, and its one example shows another: what comes out is answered, in the likeness of the example. */
+export const examplesOfThings: InferenceRule = {
+  name: 'examples-of-things',
+  says: 'The example of an answer without a schema, where an operation makes, reads, lists, changes or deletes things, is one of its examples, and not the answer each time.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      const status = successOf(endpoint);
+      const answer = status !== undefined && isMap(endpoint.response) ? endpoint.response[status] : undefined;
+      if (!effect || !('resource' in effect) || status === undefined || !isMap(answer)) continue;
+      const { example, ...others } = answer;
+      if (example === undefined || answer.data !== undefined || answer.examples !== undefined || answer.shape === undefined)
+        continue;
+      madeOrNew(endpoint.response)[status] = { ...others, examples: { example } };
+      const at = below(below(below(placeOfEndpoint(operation), 'response'), status), 'examples');
+      context.trail.infer(at, examplesOfThings.name, operation.map.at, 0.7);
+    }
+  },
+};
 
 /** `x-docs: { response: '{ "object": "list", … }' }`: an example that stands where nothing but the words of its members says that it is one. */
 export const extensionExamples: InferenceRule = {

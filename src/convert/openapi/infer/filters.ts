@@ -23,7 +23,7 @@ import { wordsOf } from './shapes.ts';
 /** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
 export const filtersByField: InferenceRule = {
   name: 'filters-by-field',
-  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; where it takes what no row has, or says that it searches, it filters by none.',
+  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; where it takes what no row has, or says that it searches, or that fields are included, it filters by none.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -102,6 +102,9 @@ function isEqual({ written }: InferenceContext, shape: Json, field: Json): boole
   const { enum: taken, description } = written.expand(shape);
   const { enum: held } = written.expand(field);
   if (typeof description === 'string' && /\b(?:search|contain|partial|prefix|substring|fuzzy|sort|order)/i.test(description))
+    return false;
+  // `dnssec`: "whether to include the dnssec fields in the zones".
+  if (written.typeOf(shape) === 'boolean' && /\binclud(?:e|es|ed|ing)\b[^.]{0,60}\bfields?\b/i.test(String(description ?? '')))
     return false;
   const words = wordsOf(taken);
   const known = wordsOf(held);

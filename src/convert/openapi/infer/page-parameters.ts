@@ -9,7 +9,7 @@ import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
   name: 'page-parameters',
-  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has; so does `token` that takes a text there and need not be sent, where the answer has a field for the next one.',
+  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has; one of these and `offset` whose first value is 1 says which row is the first; so does `token` that takes a text there and need not be sent, where the answer has a field for the next one.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -30,7 +30,8 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
     queries.find(({ name }) => names.has(plainName(name)) && !takesMoment(context, operation, name));
   const asked: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
-    startsAtNought: (name) => startsAtNought(context, operation, name),
+    startsAtNought: (name) => startsAt(context, operation, name, 0),
+    startsAtOne: (name) => startsAt(context, operation, name, 1),
     hasNext,
     takesOpaque: (name) => takesOpaque(context, operation, name),
     takesText: (name) => takesText(context, operation, name),
@@ -87,9 +88,9 @@ const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.map((one) => [one.word, new Set(one.usualNames)])),
 );
 
-function startsAtNought(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+function startsAt(context: InferenceContext, operation: SourceOperation, name: string, first: number): boolean {
   const shape = shapeOf(context, operation, name);
-  return (isMap(shape) && shape.default === 0) || context.written.expand(shape).minimum === 0;
+  return (isMap(shape) && shape.default === first) || context.written.expand(shape).minimum === first;
 }
 
 /** Whether a parameter takes what nobody but the service can read; where its shape is that of an identifier, it is one of a row. */

@@ -4,7 +4,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { isJson } from '../../../kinds/http-token.ts';
 import type { Trail } from './evidence.ts';
 import { type Content, isStream, mainContent, type Response, type SourceOperation, type SourceParameter } from './operation.ts';
-import { type At, type MapAt, madeOrNew, type SourceReader } from './reader.ts';
+import { type At, type MapAt, madeOrNew, refOf, type SourceReader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 
 /** Writes what the source states of one operation as an endpoint; what it does is for the rules to infer. */
@@ -186,7 +186,8 @@ function streamOf({ content }: Response, at: Pointer, shapes: Shapes, trail: Tra
 /** Whole bodies that a media type has as its examples, by name; the only one without a name is `example`. */
 function examplesOf({ type, map, shown }: Content, at: Pointer, { reader }: Shapes, trail: Trail): OpenMap {
   const examples: OpenMap = newMap();
-  const keep = (name: string, { value, at: origin }: At) => {
+  const keep = (name: string, found: At) => {
+    const { value, at: origin } = exampleMeant(found, reader);
     examples[name] = value ?? null;
     trail.from(below(below(at, 'examples'), name), origin);
   };
@@ -201,6 +202,14 @@ function examplesOf({ type, map, shown }: Content, at: Pointer, { reader }: Shap
   if (Object.hasOwn(map.value, 'example') && examples.example === undefined) keep('example', reader.get(map, 'example'));
   return examples;
 }
+
+/** What an example is that refers to one which stands elsewhere in the document: `{ $ref: '#/components/schemas/Toy/example' }`. */
+function exampleMeant(found: At, reader: SourceReader): At {
+  const ref = isMap(found.value) && Object.keys(found.value).length === 1 ? refOf(found.value) : undefined;
+  return (ref !== undefined && exampleAt.test(ref) ? reader.target(ref) : undefined) ?? found;
+}
+
+const exampleAt = /\/(?:example|value|dataValue)$|\/examples\/\d+$/;
 
 /** An example as it is written, and since 3.2 as data. */
 const valueKeys = ['value', 'dataValue'] as const;

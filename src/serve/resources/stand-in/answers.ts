@@ -16,6 +16,7 @@ import { isFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
 import { compileActFlags, compileMembers } from './asked-members.ts';
 import { asksFurther, compileEmptyPage, endPages } from './last-page.ts';
+import { compileNameAgain } from './made-again.ts';
 import { compileForEach, compileOpenAnswer } from './open-answers.ts';
 import { compilePageMembers } from './page-members.ts';
 import { tokenNames } from './renewed-secrets.ts';
@@ -73,11 +74,13 @@ function compileWhole(
   const tellPage = compilePageMembers(shape, samples);
   const emptied = compileEmptyPage(shape, samples);
   const leaveMembers = compileMembers(shape, does, identifier, samples);
+  const nameAgain = compileNameAgain(shape, sampling);
   return (given, exchange, work, sent, page) => {
     const value = tellPage(asGiven(given), page, exchange.call);
     const told: string[] = [];
-    const ground = groundOf(sampling, work, placeOfCall(exchange, isOpen), (path) => told.push(path));
     const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
+    const about = placeOfCall(exchange, isOpen) + (does?.verb === 'create' && openly ? `\n${toJson(openly)}` : '');
+    const ground = groundOf(sampling, work, about, (path) => told.push(path));
     const made = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
     const whole = made === nothing ? made : emptied(made, page);
     if (whole === nothing) {
@@ -90,6 +93,7 @@ function compileWhole(
     tellStatus?.(whole);
     tellSampled(exchange, told.map(nameOf));
     if (!isOpen) return whole;
+    nameAgain(whole, exchange, openly ?? {});
     if (!page && asksFurther(exchange)) endPages(whole, 0);
     for (const token of tokensIn(whole)) lend(token);
     return whole;

@@ -49,7 +49,9 @@ function isStateName(name: string): boolean {
   return /(?:^|_)(?:status|state)$|[a-z](?:Status|State)$/i.test(name);
 }
 
-/** `comment_count`, `filesCount`, `num_replies`: how many of something there are. */
+/** `comment_count`, `filesCount`, `num_replies`, `total_members`: how many of something there are. */
 export function isCountName(name: string): boolean {
-  return /(?:^|_)counts?$|[a-z]Counts?$|^num(?:ber)?_(?:of_)?[a-z]+s$|^num(?:ber)?(?:Of)?[A-Z]\w*s$/.test(name);
+  return /(?:^|_)counts?$|[a-z]Counts?$|^(?:num(?:ber)?_(?:of_)?|total_)[a-z]+s$|^total[A-Z][a-z]+s$|^num(?:ber)?(?:Of)?[A-Z]\w*s$/.test(
+    name,
+  );
 }

@@ -210,6 +210,11 @@ function keptAt(rows: Pick<Transaction, 'record'>, path: string): Kept {
   return body === undefined ? nothingKept : (JSON.parse(body) as Kept);
 }
 
+/** Whether something was ever sent to the list at a path. */
+export function isListKept(rows: Pick<Transaction, 'record'>, path: string): boolean {
+  return rows.record(keyOf(path), 0) !== undefined;
+}
+
 function keep(rows: Transaction, path: string, kept: Kept): void {
   const body = toJson(kept as unknown as Value);
   if (body.length > keptLengthMost) return;

@@ -6,6 +6,7 @@ import { isOfType } from '../../../document/values.ts';
 import type { Named } from '../../../parts/fact.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
+import { admitsNull, withoutNull } from '../../../parts/samples/whole-shape.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { alternativesOf } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -22,7 +23,7 @@ export function compileOpenAnswer(shape: Shape, examples: Named<Json>, samples: 
   // One of another type altogether is no such answer.
   const example = Object.values(examples).find((one) => typeof type !== 'string' || isOfType(one, type));
   // Where no value is of exactly one of several forms, since they overlap, the first that can be made stands for them.
-  const forms = [shape, ...(example === undefined ? alternativesOf(shape) : [])].slice(0, formsMost);
+  const forms = example === undefined ? formsOf(shape).slice(0, formsMost) : [shape];
   return (sent, ground) => {
     for (const form of forms) {
       const whole = openAnswer(form, example, sent, ground, samples);
@@ -30,6 +31,14 @@ export function compileOpenAnswer(shape: Shape, examples: Named<Json>, samples: 
     }
     return nothing;
   };
+}
+
+/** The forms of an answer, the whole first; null is none of them, which generators write of any: nobody asks to be told nothing. */
+function formsOf(shape: Shape): readonly Shape[] {
+  const forms = alternativesOf(shape);
+  const told = forms.filter(({ type }) => type !== 'null');
+  if (told.length > 0 && told.length < forms.length) return told;
+  return [admitsNull(shape) ? withoutNull(shape) : shape, ...forms];
 }
 
 /** How many forms of an answer are tried. */

@@ -87,6 +87,7 @@ function paginationAsked(asked: readonly AskedMember[], samples: Samples): Pagin
     takesOpaque: (name) => shapeOf(name).pattern === undefined,
     takesText: (name) => shapeOf(name).type === 'string',
     startsAtNought: (name) => shapeOf(name).default === 0 || shapeOf(name).minimum === 0,
+    startsAtOne: (name) => shapeOf(name).default === 1 || shapeOf(name).minimum === 1,
     counts: (names) => {
       const own = asked.find(({ name }) => names.includes(plainName(name)) && shapeOf(name).type === 'integer')?.name;
       return asked.some(({ name }) => name !== own && sizes.has(plainName(name))) ? own : undefined;

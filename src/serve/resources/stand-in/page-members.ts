@@ -21,7 +21,7 @@ type TellPage = (whole: Value, page: PageTold | undefined, call: Call) => Value;
  * leads on: such a member is null, or an empty text where it has to be one, or is left out.
  */
 export function compilePageMembers(shape: Shape, samples: Samples): TellPage {
-  const members = membersIn(shape, samples, { depth: 0, isLinks: false });
+  const members = membersIn(shape, samples, { depth: 0, isLinks: false, isOfPages: false });
   const nameSelf = compileSelf(shape, samples);
   return (whole, page, call) => {
     if (page && isFields(whole)) for (const tell of members) tell(whole, page);
@@ -51,15 +51,25 @@ interface Place {
   readonly depth: number;
   /** Whether what leads on here is an address. */
   readonly isLinks: boolean;
+  /** Whether all that stands here is about pages. */
+  readonly isOfPages: boolean;
 }
 
 const depthMost = 3;
 
 function membersIn(shape: Shape, samples: Samples, place: Place): readonly TellMember[] {
   const { required } = samples.whole(shape);
-  return Object.entries(samples.membersOf(shape)).flatMap(([name, inner]) => {
+  const members = samples.membersOf(shape);
+  const names = new Set(Object.keys(members).map(plainName));
+  // Beside what leads both ways and no total, what counts is the total: so generators of pages write it.
+  const isTotal = names.has('next') && names.has('previous') && ![...names].some((one) => totalWords.test(one));
+  return Object.entries(members).flatMap(([name, inner]) => {
     const isRequired = Array.isArray(required) && required.includes(name);
-    const tell = isPlainMap(inner) ? memberOf(name, inner, isRequired, samples, place) : undefined;
+    const tell = isPlainMap(inner)
+      ? isTotal && plainName(name) === 'count' && isWhole(inner, samples)
+        ? member(name, inner, samples, isRequired, total)
+        : memberOf(name, inner, isRequired, samples, place)
+      : undefined;
     return tell ? [tell] : [];
   });
 }
@@ -70,7 +80,8 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
   const link = Object.keys(inner).find((one) => /^(?:href|ur[il]|link)$/i.test(one));
   const way = wayOf(plain, shape, place, samples);
   if (way && link !== undefined) return member(name, shape, samples, isRequired, (page) => linkOf(link, way(page, true)));
-  if (way && Object.keys(inner).length === 0) return member(name, shape, samples, isRequired, (page) => way(page, false));
+  if (way && Object.keys(inner).length === 0)
+    return member(name, shape, samples, isRequired, (page) => way(page, false), [null, '', [], 0]);
   const rel = relatedLinks(plain, shape, samples);
   if (rel) return member(name, shape, samples, isRequired, rel);
   if (Object.keys(inner).length > 0) {
@@ -78,12 +89,22 @@ function memberOf(name: string, shape: Shape, isRequired: boolean, samples: Samp
     return place.depth === 0 && isHolding(inner) ? mapOf(name, shape, samples, place, holdsRows) : undefined;
   }
   const { type, description } = samples.whole(shape);
-  const count = countSaid(plain, type, typeof description === 'string' ? description : '');
+  const isNumber = place.isOfPages && plain === 'current' && isWhole(shape, samples);
+  const count = isNumber ? numberOf : countSaid(plain, type, typeof description === 'string' ? description : '');
   return count && member(name, shape, samples, isRequired, count);
 }
 
 /** The maps beside a list that tell of its pages. */
 const around = /^(?:links|meta|metadata|pages?|paging|(?:token)?pagination|pageinfo|cursors?|responsemetadata)$/;
+
+/** Those of them that tell of nothing else. */
+const ofPages = /^(?:pages?|paging|pagination|pageinfo)$/;
+
+function isWhole(shape: Shape, samples: Samples): boolean {
+  const { type } = samples.whole(shape);
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
+  return types.length === 1 && (types[0] === 'integer' || types[0] === 'number');
+}
 
 /** `range: { offset, limit, total }`: a map without rows that says how many there are and how they are cut is about pages, whatever it is called. */
 function countsPages(inner: Readonly<Record<string, Json>>): boolean {
@@ -109,7 +130,12 @@ function mapOf(
   isMeant: (own: Value | undefined) => boolean = () => true,
 ): TellMember | undefined {
   if (place.depth >= depthMost) return undefined;
-  const told = membersIn(shape, samples, { depth: place.depth + 1, isLinks: place.isLinks || plainName(name) === 'links' });
+  const plain = plainName(name);
+  const told = membersIn(shape, samples, {
+    depth: place.depth + 1,
+    isLinks: place.isLinks || plain === 'links',
+    isOfPages: place.isOfPages || ofPages.test(plain),
+  });
   if (told.length === 0) return undefined;
   return (holder, page) => {
     const own = holder[name];
@@ -120,16 +146,17 @@ function mapOf(
   };
 }
 
-/** A member that nobody has said yet; what is null and may not be is an empty text or list where it is required, else left out. */
+/** A member that nobody has said yet; what is null and may not be is an empty text or list where it is required, or nought where it leads to a page by a number, else left out. */
 function member(
   name: string,
   shape: Shape,
   samples: Samples,
   isRequired: boolean,
   say: (page: PageTold) => Value | undefined,
+  none: readonly Value[] = [null, '', []],
 ): TellMember {
   const { fits } = samples.of(shape, name);
-  const empty: Value = fits(null) ? null : isRequired ? ['', []].find((one) => fits(one as Json)) : undefined;
+  const empty: Value = fits(null) ? null : isRequired ? none.find((one) => fits(one as Json)) : undefined;
   return (holder, page) => {
     if (holder[name] !== undefined) return;
     const value = say(page) ?? null;
@@ -147,7 +174,8 @@ function wayOf(plain: string, shape: Shape, { isLinks }: Place, samples: Samples
   const isAddress = isLinks || isAddressed(plain, shape, samples);
   if (ways.next.has(plain)) {
     if (isBoolean(type)) return undefined;
-    return ({ next, nextUrl }, isLink) => (isLink || isAddress ? nextUrl : next);
+    const isNumber = plain === 'nextpage';
+    return (page, isLink) => (isLink || isAddress ? page.nextUrl : (page.next ?? (isNumber ? numberAfter(page) : null)));
   }
   if (ways.previous.has(plain)) {
     if (isBoolean(type)) return undefined;
@@ -250,6 +278,12 @@ const counts: readonly (readonly [RegExp, SayOfPage])[] = [
 export function pagesInAll({ total: all, size }: PageTold): number | undefined {
   if (all === undefined) return undefined;
   return size === undefined ? 1 : Math.ceil(all / size);
+}
+
+/** The number of the page behind this one, where pages have numbers though nothing says by what they are asked for. */
+function numberAfter(page: PageTold): number | null {
+  const own = page.hasMore ? numberOf(page) : undefined;
+  return own === undefined ? null : own + 1;
 }
 
 /** The number of a page; nothing where it is told by something else. */

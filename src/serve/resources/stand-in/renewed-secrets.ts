@@ -56,8 +56,10 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** A text like another one, with a letter for each letter and a digit for each digit; what stands before a first `-` or `_` stays. */
-function otherText(text: string, chance: Chance): string {
+/** A text like another one, with a letter for each letter and a digit for each digit; what stands before a first `-` or `_` stays. A UUID is another UUID. */
+export function otherText(text: string, chance: Chance): string {
+  if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text))
+    return text.slice(0, 24) + text.slice(24).replaceAll(/./g, () => '0123456789abcdef'[chance.below(16)] ?? '');
   const [start = ''] = /^[A-Za-z]{1,8}[-_]/.exec(text) ?? [];
   const one = (from: string) => from[chance.below(from.length)] ?? '';
   const rest = text

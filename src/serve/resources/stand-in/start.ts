@@ -9,10 +9,12 @@ import { identifierText, type RowModel } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
 import { compileAskedFields, compileCopied, usualKeyOf } from './asked-fields.ts';
+import { compileBegunList } from './begun-lists.ts';
 import { compileCountOf, compileNamesOf } from './counts.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
+import { makesEachTime, timesSent } from './made-again.ts';
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted, compileToldBy } from './meant-paths.ts';
 import { compileMemberPath } from './member-paths.ts';
@@ -39,7 +41,6 @@ export function startStandIn(
   lend: (token: string) => void,
 ): StandIn {
   const sampling = new Sampling(spec, seedValue);
-  let relations: Relations | undefined;
   const given = new UnmadeRows(spec, sampling);
   return {
     given,
@@ -64,10 +65,9 @@ export function startStandIn(
     tell,
     compileToldBy: (endpoint, model) => compileToldBy(endpoint, model, spec),
     isRestoring,
-    compileRelation: (endpoint, owner, depth) => {
-      relations ??= relationsOf(spec, sampling.shown);
-      return compileRelation(endpoint, owner, depth, relations, sampling.shown);
-    },
+    makesEachTime,
+    timesSent,
+    compileRelation: relationsIn(spec, sampling),
     compileMemberPath: (endpoint, model, depth) => compileMemberPath(endpoint, model, depth, sampling.shown),
     compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
@@ -88,6 +88,15 @@ export function startStandIn(
     sayWrong,
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
+  };
+}
+
+/** Compiles what stands below things; what is bound to others is looked for when it is first needed. */
+function relationsIn(spec: Spec, { shown }: Sampling): StandIn['compileRelation'] {
+  let relations: Relations | undefined;
+  return (endpoint, owner, depth) => {
+    relations ??= relationsOf(spec, shown);
+    return compileRelation(endpoint, owner, depth, relations, shown) ?? compileBegunList(endpoint, owner, depth, spec, shown);
   };
 }
 

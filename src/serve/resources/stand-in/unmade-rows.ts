@@ -113,8 +113,15 @@ const madeUpMost = 100;
 export function rowCalled(rows: Reader, model: RowModel, name: string): Row | undefined {
   const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
   if (fields.length === 0) return undefined;
-  const isCalled = (value: Value) => typeof value !== 'object' && String(value ?? '') === name;
+  const isCalled = (value: Value) => typeof value !== 'object' && isSameName(String(value ?? ''), name);
   return rows.scan(model.name, 0, lookedAtMost).find((row) => fields.some((field) => isCalled(model.parse(row)[field])));
+}
+
+/** Whether two names are one: the name of a domain with a dot at its end is the same without it (RFC 1034, section 3.1). */
+function isSameName(own: string, name: string): boolean {
+  if (own === name) return true;
+  const [one, other] = own.endsWith('.') ? [own, `${name}.`] : [`${own}.`, name];
+  return one === other && /^(?:[\w-]+\.){2,}$/.test(one);
 }
 
 /** The fields by which people call what has another identifier. */
