@@ -188,3 +188,67 @@ test('JSON that comes as plain text is taken, and the name of a domain is the sa
     assert.match(partly.headers.get('ninefold-warning') ?? '', /name is required and was not sent/);
   });
 });
+
+test('a search finds things that nobody can make, whatever it asks for; of what is made it finds what has its words', async () => {
+  const asked = { parameters: [query('q', string), query('name', string)], ...answers(list(toy)) };
+  const found = async (paths: Parameters<typeof standIn>[0], at: string) => {
+    let count = 0;
+    await standIn(paths, {}, async (ask) => {
+      count = (await ask('GET', `/toys?${at}`)).json.length;
+    });
+    return count;
+  };
+  assert.deepEqual(
+    [await found({ '/toys': { get: asked }, ...oneToy }, 'q=gargron'), await found(toys(asked), 'q=gargron')],
+    [3, 0],
+  );
+  assert.equal(await found({ '/toys': { get: asked }, ...oneToy }, 'name=gargron'), 0);
+});
+
+test('a POST on a thing that is called an update changes it beside a PUT that replaces it, and another one does not', async () => {
+  const kind = object({ id: string, name: string, note: string });
+  const one = (operationId: string) => ({
+    '/kinds': { post: { ...sends(object({ name: string, note: string })), ...answers(ref('Kind')) } },
+    '/kinds/{id}': {
+      ...within('id'),
+      get: answers(ref('Kind')),
+      post: { operationId, ...sends(object({ note: string })), ...answers(ref('Kind')) },
+      put: { ...sends(object({ name: string, note: string }, ['name', 'note'])), ...answers(ref('Kind')) },
+    },
+  });
+  const noteAfter = async (operationId: string) => {
+    let note: unknown;
+    await standIn(one(operationId), { Kind: kind }, async (ask) => {
+      const { json: made } = await ask('POST', '/kinds', { name: 'Own', note: 'old' });
+      await ask('POST', `/kinds/${made.id}`, { note: 'new' });
+      note = (await ask('GET', `/kinds/${made.id}`)).json.note;
+    });
+    return note;
+  };
+  assert.deepEqual([await noteAfter('updateKind'), await noteAfter('addActors')], ['new', 'old']);
+});
+
+test('what a body states is replaced, though answers call it read-only, and held in the member that the answer has too', async () => {
+  const board = object({ id: { ...string, readOnly: true }, name: { ...string, readOnly: true }, size: integer });
+  const sent = object({ name: string, insert_after: string, insert_before: string, near: string });
+  const paths = {
+    '/boards': { post: { ...sends(object({ name: string })), ...answers(ref('Board')) } },
+    '/boards/{id}': {
+      ...within('id'),
+      get: answers(ref('Board')),
+      put: { ...sends(object({ name: string, size: integer }, ['name', 'size'])), ...answers(ref('Board')) },
+    },
+    '/parts': { post: { ...sends(object({ data: sent })), ...answers(object({ data: ref('Part') })) } },
+    '/parts/{id}': {
+      ...within('id'),
+      get: answers(object({ data: ref('Part') })),
+      patch: { ...sends(object({ data: sent })), ...answers(object({ data: ref('Part') })) },
+    },
+  };
+  await standIn(paths, { Board: board, Part: object({ id: string, name: string }) }, async (ask) => {
+    const { json: made } = await ask('POST', '/boards', { name: 'Auditors' });
+    assert.equal((await ask('PUT', `/boards/${made.id}`, { name: 'Inspectors', size: 2 })).json.name, 'Inspectors');
+    const { json: part } = await ask('POST', '/parts', { data: { name: 'First' } });
+    assert.equal((await ask('PATCH', `/parts/${part.data.id}`, { data: { name: 'Done' } })).json.data.name, 'Done');
+  });
+});

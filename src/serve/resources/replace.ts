@@ -12,6 +12,7 @@ import { compileMaker, type RowMaking } from './create.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compilePrecondition } from './precondition.ts';
+import { withoutStated } from './sent-members.ts';
 import { changedImmutables, compileFit, compileRowChange, compileUpdate, rowChangeOf } from './update.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -29,7 +30,7 @@ export function compileReplace(
   const fit = compileFit(model, compilation);
   const maker = compileMaker(operation, model, compilation);
   const change = compileRowChange(operation, model, 'replace', compilation, rowChangeOf(endpoint, model));
-  const { isKept, isOnlyWritten } = keptOnReplace(model, compilation);
+  const { isKept, isOnlyWritten } = keptOnReplace(model, endpoint, compilation);
   const shown = compilation.access.fieldsShown(model.name, compilation.user);
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent, or did not send of what nobody is shown. */
@@ -91,12 +92,13 @@ function orMaking(replacing: Act, maker: RowMaking, locator: Locator): Act {
   };
 }
 
-/** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. What nobody is ever shown it may send all the same. */
-function keptOnReplace(model: RowModel, compilation: ViewCompilation) {
+/** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. What nobody is ever shown it may send all the same; to a stand-in also what only answers call read-only. */
+function keptOnReplace(model: RowModel, endpoint: Endpoint, compilation: ViewCompilation) {
   const { user } = compilation;
   const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false }));
   const names = (writeOnly: boolean) => hidden.filter((field) => field.writeOnly === writeOnly).map(({ name }) => name);
-  const kept = new Set([...droppedFor(model, compilation), ...names(false), model.identifier.field]);
+  const dropped = withoutStated(droppedFor(model, compilation), endpoint, model, compilation);
+  const kept = new Set([...dropped, ...names(false), model.identifier.field]);
   const written = new Set(names(true));
   return { isKept: (name: string) => kept.has(name), isOnlyWritten: (name: string) => written.has(name) };
 }

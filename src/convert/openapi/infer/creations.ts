@@ -83,3 +83,16 @@ function listsBoth({ written }: InferenceContext, endpoint: JsonMap, resource: s
   const isThing = written.resourceOf(endpoint.request) === resource;
   return !isThing && lists(endpoint.request) && lists(shapeOfAnswer(endpoint, successOf(endpoint)));
 }
+
+/**
+ * Whether a POST on one thing changes it beside a PUT that replaces it: it is called so, and answers with the thing. Of 967 descriptions those of eleven makers have such a
+ * POST; three call it an update, and what the others do is made there, or added.
+ */
+export function isCalledChange(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
+  const [verb = ''] = wordsOfName(operation.id ?? '');
+  const endpoint = endpointOf(context, operation);
+  const shown = context.written.resourceOf(shapeOfAnswer(endpoint, successOf(endpoint)));
+  return operation.body !== undefined && changing.has(verb) && shown === resource;
+}
+
+const changing: ReadonlySet<string> = new Set(['update', 'partial', 'partially', 'modify', 'edit', 'change', 'patch']);

@@ -13,7 +13,7 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { isCalledCreation, isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
+import { isCalledChange, isCalledCreation, isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
 import { asCalled, confidenceOf, showsManyForOne } from './doubts.ts';
 import { isBoundByPut, isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
 import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
@@ -228,7 +228,7 @@ export const putReplaces: InferenceRule = {
 
 export const patchUpdates: InferenceRule = {
   name: 'patch-updates',
-  says: 'PATCH on one thing changes it; so does POST, or a PUT that requires less than all, where nothing else does.',
+  says: 'PATCH on one thing changes it; so does POST, or a PUT that requires less than all, where nothing else does, and a POST beside these that is called an update and answers with the thing.',
   infer(context) {
     for (const operation of context.operations) {
       const { method } = operation;
@@ -248,6 +248,8 @@ export const patchUpdates: InferenceRule = {
         !hasSibling(context, operation, 'PUT')
       ) {
         infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.85);
+      } else if (method === 'POST' && isCalledChange(context, operation, collection.resource)) {
+        infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.7);
       } else if (method === 'PUT' && isPartial(context, operation)) {
         infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.8);
       }

@@ -8,7 +8,7 @@ import { documentFields } from './rows.ts';
 /** `{ data: { name } }`, `{ customer: { email } }`: the row stands in one member of what is sent. */
 export const requestEnvelope: InferenceRule = {
   name: 'request-envelope',
-  says: 'A body whose one map shares fields with the resource, and which has none of its fields itself, holds the row in that member.',
+  says: 'A body whose one map shares fields with the resource, and which has none of its fields itself, holds the row in that member; so does the one member of a body that the answer has too.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -30,23 +30,30 @@ function memberOfRow(context: InferenceContext, request: Json, resource: string,
   const sent = context.written.propertiesOf(request)?.all ?? {};
   const fields = documentFields(context.resources, resource);
   const names = Object.keys(sent);
-  const enclosing = names.filter((name) => isRow(context, sent[name], resource, fields));
+  const answered = context.written.propertiesOf(answer)?.all ?? {};
+  // What the answer holds the thing in holds it in the body too, also where most of what is sent of it is shown otherwise.
+  const isSame = (name: string) => names.length === 1 && Object.hasOwn(answered, name) && !Object.hasOwn(fields, name);
+  const enclosing = names.filter((name) => isRow(context, sent[name], resource, fields, isSame(name)));
   const [only] = enclosing;
   if (only === undefined || enclosing.length > 1) return undefined;
   if (!names.some((name) => Object.hasOwn(fields, name))) return only;
   // A field of the row may be called like the envelope of the answer, which then is that of the body too.
-  const answered = context.written.propertiesOf(answer)?.all ?? {};
-  const isNamed = names.length === 1 && Object.hasOwn(answered, only) && !Object.hasOwn(fields, only);
-  return isNamed || (names.length === 1 && isCalled(only, resource)) ? only : undefined;
+  return isSame(only) || (names.length === 1 && isCalled(only, resource)) ? only : undefined;
 }
 
-/** A map that is the resource, or of whose members most are fields of it. */
-function isRow({ written }: InferenceContext, shape: Json | undefined, resource: string, fields: Readonly<Record<string, Json>>) {
+/** A map that is the resource, or of whose members most are fields of it; one is enough where the answer has a member of its name. */
+function isRow(
+  { written }: InferenceContext,
+  shape: Json | undefined,
+  resource: string,
+  fields: Readonly<Record<string, Json>>,
+  isSame: boolean,
+) {
   if (shape === undefined || written.itemsOf(shape) !== undefined) return false;
   if (written.resourceOf(shape) === resource) return true;
   const members = Object.keys(written.propertiesOf(shape)?.all ?? {});
   const shared = members.filter((name) => Object.hasOwn(fields, name)).length;
-  return shared > 0 && shared * 2 >= members.length;
+  return shared > 0 && (isSame || shared * 2 >= members.length);
 }
 
 function isCalled(member: string, resource: string): boolean {

@@ -53,6 +53,8 @@ export interface NarrowedThings {
   readonly identifier: string;
   /** Whether they have whatever is sent. */
   readonly isAny: boolean;
+  /** Whether nobody can make one: what a search finds of them is made up, and none would have its words. */
+  readonly isUnmade?: boolean;
   /** Whether a member can be looked for by a filter that the document states. */
   has(member: string): boolean;
 }
@@ -136,7 +138,10 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
   if (more.length > 0) return () => [];
   if (op !== undefined) return (value) => testOf(places.find(field), compileComparison(op), value);
   if (!isFilter && searchWords.has(field.toLowerCase()) && places.find(field) === undefined)
-    return (value) => (isFields(value) ? testsIn(value, places, 0) : [...searchFor(value), ...testsOfQuery(value, places)]);
+    return (value) =>
+      isFields(value)
+        ? testsIn(value, places, 0)
+        : [...(places.isUnmade ? [] : searchFor(value)), ...testsOfQuery(value, places)];
   return (value) => {
     if (isFields(value)) return testsIn({ [field]: value }, places, 0);
     const whole = places.find(field);
@@ -234,12 +239,13 @@ function textsIn(value: Value, depth: number): string[] {
 const depthMost = 2;
 
 interface Places {
+  readonly isUnmade: boolean;
   /** The place that a word of a request speaks of, however it is written; nothing where it is none. */
   find(name: string): RowPlace | undefined;
 }
 
 /** The fields of a resource, and those inside its one map that has a member so called: `attributes`. */
-function placesOf({ members: fields, identifier, isAny }: NarrowedThings, samples: Samples): Places {
+function placesOf({ members: fields, identifier, isAny, isUnmade = false }: NarrowedThings, samples: Samples): Places {
   const own = new Map<string, RowPlace>();
   const inner = new Map<string, RowPlace[]>();
   for (const [name, shape] of fields) {
@@ -255,6 +261,7 @@ function placesOf({ members: fields, identifier, isAny }: NarrowedThings, sample
     return own.get(name) ?? (nested.length === 1 ? nested[0] : undefined);
   };
   return {
+    isUnmade,
     find(name) {
       const word = plainName(name);
       if (word === '') return undefined;

@@ -80,7 +80,9 @@ export function startStandIn(
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),
     patchedBy,
     compileNarrowing: (endpoint, model, paging) =>
-      isStrict ? undefined : compileNarrowing(endpoint, narrowedRows(model), paging, sampling.samples),
+      isStrict
+        ? undefined
+        : compileNarrowing(endpoint, { ...narrowedRows(model), isUnmade: given.has(model.name) }, paging, sampling.samples),
     compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling, lend),
     compilePageHeaders,
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
