@@ -125,13 +125,21 @@ test('a list below a thing that was made begins with nothing, where something ca
   const paths = {
     ...toys(answers(list(toy))),
     '/toys/{id}/members': { ...within('id'), get: answers(object({ value: list(member) })) },
-    '/toys/{id}/$links/members/{member}': { ...within('id', 'member'), delete: { responses: { 204: { description: 'gone' } } } },
+    '/toys/{id}/$links/members/{member}': {
+      ...within('id', 'member'),
+      put: { responses: { 204: { description: 'bound' } } },
+      delete: { responses: { 204: { description: 'gone' } } },
+    },
     '/toys/{id}/measures': { ...within('id'), get: answers(object({ value: list(member) })) },
   };
   await standIn(paths, {}, async (ask) => {
     const { json: made } = await ask('POST', '/toys', { name: 'A' });
     assert.deepEqual((await ask('GET', `/toys/${made.id}/members`)).json, { value: [] });
     assert.equal((await ask('GET', `/toys/${made.id}/measures`)).json.value.length, 1);
+    await ask('DELETE', `/toys/${made.id}/$links/members/m1`);
+    assert.deepEqual((await ask('GET', `/toys/${made.id}/members`)).json, { value: [] });
+    await ask('PUT', `/toys/${made.id}/$links/members/m1`);
+    assert.equal((await ask('GET', `/toys/${made.id}/members`)).json.value.length, 1);
   });
 });
 

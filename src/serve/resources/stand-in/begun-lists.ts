@@ -1,4 +1,4 @@
-/** Lists below things that somebody made: what is put there is there, and nothing else. */
+/** Lists below things that somebody made, before anything was put there. */
 
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
@@ -12,7 +12,7 @@ import { isMadeUp } from './sampled-rows.ts';
 
 /**
  * Compiles what a list below a thing begins with, of which only its shape is known: with nothing, where somebody made the thing and the description says how something comes
- * there, or is taken out (`POST /groups/{group}/members`, `DELETE /users/{user}/credentials/{credential}`). Nothing where it is of another form.
+ * there, or is taken out (`POST /groups/{group}/members`, `DELETE /users/{user}/credentials/{credential}`), until something does. Nothing where it is of another form.
  */
 export function compileBegunList(
   endpoint: Endpoint,
@@ -21,19 +21,35 @@ export function compileBegunList(
   spec: Spec,
   samples: Samples,
 ): Relate | undefined {
-  const list = listShown(endpoint, samples);
-  const place = plainPlaceOf(endpoint.path);
+  const place = listOf(endpoint.path);
   const steps = place.split('/');
-  if (endpoint.method !== 'GET' || !list || steps.length !== depth + 1 || steps.at(-1) === '{}') return undefined;
-  const places = new Set([place, [...steps.slice(0, -1), '$links', steps.at(-1)].join('/')]);
-  const isChanged = entriesOf(spec.endpoints.all).some(([, { method, path, does }]) => {
-    const other = plainPlaceOf(path);
-    const changes = method !== 'GET' && method !== 'HEAD' && statedValue(does) === undefined;
-    return changes && (places.has(other) || places.has(other.replace(/\/\{\}$/, '')));
-  });
-  if (!isChanged) return undefined;
-  return (work, exchange, id) => {
-    if (isMadeUp(work.rows, owner.name, id) || isListKept(work.rows, exchange.call.path)) return undefined;
+  if (steps.length !== depth + 1 || steps.at(-1) === '{}') return undefined;
+  const below = entriesOf(spec.endpoints.all).flatMap(([, one]) => (listOf(one.path) === place ? [one] : []));
+  const isChanged = below.some((one) => changes(one));
+  if (changes(endpoint) && endpoint.method !== 'DELETE')
+    return (work, { call }) => put(work.rows, listOf(call.path, endpoint.path));
+  const list = endpoint.method === 'GET' && plainPlaceOf(endpoint.path) === place ? listShown(endpoint, samples) : undefined;
+  if (!list || !isChanged) return undefined;
+  return (work, { call }, id) => {
+    const { rows } = work;
+    if (isMadeUp(rows, owner.name, id) || isListKept(rows, call.path) || rows.record(putKey(listOf(call.path)), 0))
+      return undefined;
     return list.name === undefined ? [] : { [list.name]: [] };
   };
 }
+
+function changes({ method, does }: Endpoint): boolean {
+  return method !== 'GET' && method !== 'HEAD' && statedValue(does) === undefined;
+}
+
+/** The path of the list that a path is, or in which it names one; `like`: the path of its endpoint. `$links` only says that what follows is bound. */
+function listOf(path: string, like = path): string {
+  const plain = (one: string) => plainPlaceOf(one).replace('/$links/', '/');
+  return plain(like).endsWith('/{}') ? plain(path).replace(/\/[^/]*$/, '') : plain(path);
+}
+
+function put(rows: Parameters<Relate>[0]['rows'], list: string): undefined {
+  rows.keep(putKey(list), { fingerprint: '', body: '', expiresMs: Number.MAX_SAFE_INTEGER });
+}
+
+const putKey = (list: string): string => `put there\n${list}`;
