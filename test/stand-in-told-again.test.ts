@@ -174,9 +174,16 @@ test('what is sent again is another thing, with another name, unless it only ask
 });
 
 test('JSON that comes as plain text is taken, and the name of a domain is the same with a dot at its end', async () => {
-  const zone = object({ id: string, name: string, kind: string });
+  const zone = object({ id: string, name: string, kind: string, dnssec: { type: 'boolean' } });
+  const flag = {
+    ...query('dnssec', { type: 'boolean', default: true }),
+    description: 'Whether to include the dnssec fields in the zones.',
+  };
   const paths = {
-    '/zones': { post: { ...sends(object({ name: string, kind: string })), ...answers(zone) }, get: answers(list(zone)) },
+    '/zones': {
+      post: { ...sends(object({ name: string, kind: string })), ...answers(zone) },
+      get: { parameters: [flag], ...answers(list(zone)) },
+    },
     '/zones/{zone_id}': {
       ...within('zone_id'),
       get: answers(zone),
@@ -188,6 +195,7 @@ test('JSON that comes as plain text is taken, and the name of a domain is the sa
     await ask('POST', '/zones', { name: 'Dots...', kind: 'Native' });
     assert.equal((await ask('GET', '/zones/one.org')).json.name, 'one.org.');
     assert.equal((await ask('GET', '/zones/Dots..')).status, 404);
+    assert.equal((await ask('GET', '/zones')).json.length, 2);
     const asText = { 'content-type': 'text/plain;charset=UTF-8' };
     const changed = await ask('PATCH', '/zones/one.org', { kind: 'Master', name: 'one.org.' }, asText);
     assert.deepEqual([changed.status, changed.json.kind], [200, 'Master']);

@@ -135,3 +135,8 @@ function leave(row: Fields, named: ReadonlySet<string>, isInside: boolean): void
   const inner = isThere ? (attributes as Fields) : row;
   for (const name of Object.keys(inner)) if (!named.has(name)) delete inner[name];
 }
+
+/** Whether a flag says that more is shown of each row: "whether to include the dnssec fields". */
+export function includesFields({ type, description }: Shape): boolean {
+  return type === 'boolean' && /\binclud(?:e|es|ed|ing)\b[^.]{0,60}\bfields?\b/i.test(String(description ?? ''));
+}

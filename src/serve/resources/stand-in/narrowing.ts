@@ -10,6 +10,7 @@ import { toJson } from '../../http/json.ts';
 import { hasAnyMembers, isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import type { Narrow } from '../stand-in.ts';
+import { includesFields } from './asked-members.ts';
 import { compileComparison, type FilterComparison, type RowPlace, readOrder, readQuery } from './comparisons.ts';
 
 /**
@@ -24,8 +25,13 @@ export function compileNarrowing(
 ): Narrow | undefined {
   const places = placesOf(things, samples);
   const explained = new Set([...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])]);
-  const named = entriesOf(endpoint.parameters).flatMap(([, { name, in: place, filters }]) =>
-    place === 'path' || (filters !== undefined && things.has(filters)) || explained.has(name) ? [] : [name],
+  const named = entriesOf(endpoint.parameters).flatMap(([, { name, in: place, filters, shape }]) =>
+    place === 'path' ||
+    includesFields(samples.whole(statedValue(shape) ?? {})) ||
+    (filters !== undefined && things.has(filters)) ||
+    explained.has(name)
+      ? []
+      : [name],
   );
   const isByBody = endpoint.method === 'POST';
   const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
