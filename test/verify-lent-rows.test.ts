@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
+import { callersOf } from '../src/verify/exchange/callers.ts';
 import { isEntangled, isTimely } from '../src/verify/make/entangled.ts';
+import { Model } from '../src/verify/model/model.ts';
+import { rowWith } from '../src/verify/model/row-shown.ts';
+import { answered } from './verify/recorded.ts';
 import { openStand } from './verify/stand.ts';
 
 /** Notes below volumes, which are below shelves: nobody counts them. */
@@ -151,4 +155,14 @@ test('the time alone makes a row otherwise that moves by the clock, or that a co
     parseDocument(moving.replace('fields: { id: string, name:', 'fields: { id: string, state: string, name:'), 'shelves.yaml'),
   );
   assert.equal(isTimely(aged.spec, 'shelf'), true);
+});
+
+test('an identifier that is a map with a text of its own is compared, and nothing fails over it', () => {
+  const { spec } = check(parseDocument(shelves, 'shelves.yaml'));
+  const model = new Model(spec, callersOf(spec, [{ user: 'writer', id: 'ada', credential: 'ada' }]), '');
+  const odd = { toString: 1, valueOf: 2 };
+  const shown = answered(model, 'GET /shelves/{id}', { status: 200, body: { id: odd, name: 'a' } });
+  assert.equal(rowWith(model, shown, 'shf_1'), undefined);
+  assert.deepEqual(rowWith(model, shown, odd)?.id, odd);
+  assert.equal(rowWith(model, shown, Object.assign(Object.create(null), { a: 1 })), undefined);
 });

@@ -5,6 +5,7 @@ import { entriesOf, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machinesOf } from '../parts/states.ts';
+import { asText } from './exchange/as-text.ts';
 import { Spent } from './exchange/budget.ts';
 import { isDone, type Sent } from './exchange/exchange.ts';
 import type { RequestPlan } from './exchange/plan.ts';
@@ -200,5 +201,5 @@ function whyUntestable(error: unknown): string {
 }
 
 function keyOf(resource: string, id: Json): string {
-  return `${resource}\n${String(id)}`;
+  return `${resource}\n${asText(id)}`;
 }

@@ -5,6 +5,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { tagApart } from '../make/look.ts';
 import { paginationOf } from '../make/pages.ts';
@@ -123,7 +124,7 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
   const own = [...new Set(statuses)];
   const done =
     own.length > 1
-      ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => String(exchange.status) === status))
+      ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => asText(exchange.status) === status))
       : [looksAtDone('an answer that succeeds')];
   return endpoint
     ? [

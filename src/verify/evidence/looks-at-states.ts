@@ -4,6 +4,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { followedOf, followingName } from '../../parts/followed.ts';
 import { type Machine, machineAt, stateOfDeleted, type Transition } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
@@ -162,6 +163,6 @@ function looksAtClock(model: Model, machine: Machine, { name, to, by }: Transiti
     name: `${name}, by the ${by ?? 'clock'}`,
     isMetBy: ({ claim, exchanges }) =>
       claim.reason.startsWith(`${name} `) &&
-      exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => targets.includes(String(row[machine.field])))),
+      exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => targets.includes(asText(row[machine.field])))),
   };
 }

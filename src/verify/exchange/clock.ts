@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { asText } from './as-text.ts';
 import { type Budget, Spent } from './budget.ts';
 import { Untestable } from './untestable.ts';
 
@@ -90,7 +91,7 @@ async function told(url: string, answerMs: number, advanceMs?: number): Promise<
   // A connection that was kept may have been ended meanwhile; what moves nothing can be asked again.
   const response = await (moving ? ask() : ask().catch(ask));
   const body: unknown = JSON.parse(await readBounded(response, answerLengthMax));
-  const now = typeof body === 'object' && body !== null && 'now' in body ? Date.parse(String(body.now)) : Number.NaN;
+  const now = typeof body === 'object' && body !== null && 'now' in body ? Date.parse(asText(body.now)) : Number.NaN;
   if (!response.ok || !Number.isFinite(now)) throw new Error(`the clock at ${url} does not say what time it is`);
   return now;
 }

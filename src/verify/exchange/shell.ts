@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json } from '../../document/document.ts';
+import { asText } from './as-text.ts';
 import type { TrialCaller } from './callers.ts';
 import type { Outgoing, RequestPlan } from './plan.ts';
 import { Captured, Fresh, isList, type Symbolic } from './symbol.ts';
@@ -44,7 +45,7 @@ export function rawOf(
   more: { readonly length?: number; readonly body: string; readonly ms: number },
 ): string[] {
   const { marks, marked } = markedOf(plan, names);
-  const headers = { ...marked.headers, ...(more.length !== undefined && { 'content-length': String(more.length) }) };
+  const headers = { ...marked.headers, ...(more.length !== undefined && { 'content-length': asText(more.length) }) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
   const head = `${marked.method} ${marked.target} HTTP/1.1\n${lines.join('')}`;
   return [

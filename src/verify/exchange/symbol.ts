@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
+import { asText } from './as-text.ts';
 import { isExchange } from './exchange.ts';
 
 /** Where in an answer a value stands. */
@@ -108,7 +109,7 @@ function valueAt({ step, spot, before }: Captured, run: Values): Json {
   const value = isExchange(exchange) ? spotIn(exchange, spot) : undefined;
   if (value === undefined)
     throw new Missing(`step ${step + 1} gave no ${spot.in === 'header' ? spot.name : spot.pointer.join('/')}`);
-  return before === '' ? value : `${before}${String(value)}`;
+  return before === '' ? value : `${before}${asText(value)}`;
 }
 
 function spotIn(exchange: { readonly headers: Readonly<Record<string, string>>; readonly body: Json | undefined }, spot: Spot) {

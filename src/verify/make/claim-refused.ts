@@ -5,6 +5,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { type Control, type FactName, type Flaw, type Judgement, moot } from '../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
@@ -157,7 +158,7 @@ function claimCode(
         isRefused(exchange) ??
         (exchange.status === status
           ? undefined
-          : (unlessAnother(model, exchange, stated, by) ?? { promised: `${status}, for ${what}`, seen: String(exchange.status) }))
+          : (unlessAnother(model, exchange, stated, by) ?? { promised: `${status}, for ${what}`, seen: asText(exchange.status) }))
       );
     },
   });

@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
+import { asText } from '../exchange/as-text.ts';
 import { isFlaw, type Judgement, moot } from '../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Done } from '../exchange/step.ts';
@@ -58,7 +59,7 @@ export function claimRow(session: Session, changed: Changed): void {
       const expectation = expectations(model, changed.resource, { change, before, referred: rows }).get(name);
       const old = before && beforeOf(model, changed.resource, change, before)?.fields[name];
       if (expectation?.is === 'time' && before && stoodStill(old, row[name], change.fromMs - before.toMs)) {
-        return { promised: `${name}: a time of the change`, seen: `${String(old)}, as before it` };
+        return { promised: `${name}: a time of the change`, seen: `${asText(old)}, as before it` };
       }
       const mayLack = model.hiddenInside(model.readerOf(seen));
       if (!expectation) return moot('what it has to be cannot be reckoned from outside');

@@ -4,6 +4,7 @@ import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fa
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
 import { callerContext } from '../model/access.ts';
@@ -111,7 +112,7 @@ function answeringAs(
   const [initial, ...others] = machine?.initial ?? [];
   const isBegunIn = state === undefined || (others.length === 0 && initial?.state === state);
   if (isBegunIn && Object.keys(body).length === 0) return 'as it is';
-  return { body, ...(!isBegunIn && { state: String(state), ...(machine && { machine }) }) };
+  return { body, ...(!isBegunIn && { state: asText(state), ...(machine && { machine }) }) };
 }
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */

@@ -5,6 +5,7 @@ import { childNodes, type Node, type NodeOf, parseExpression } from '../../parts
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isWritable } from '../../parts/payload.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, isExchange } from '../exchange/exchange.ts';
 import type { Parts, TrialRow, WantedRow } from '../exchange/row.ts';
@@ -133,12 +134,12 @@ function valueAt(
 function rowNamed(session: Session, resource: string, id: Symbolic | undefined): TrialRow | undefined {
   if (id === undefined) return undefined;
   const { model, run } = session;
-  const wanted = String(resolve(id, run));
+  const wanted = asText(resolve(id, run));
   const field = model.identifierField(resource);
   const step = run.results.findLastIndex((one) => {
     if (!isExchange(one) || !one.endpoint || !isDone(one) || rowPlace(one.endpoint, resource, one.status) === undefined)
       return false;
-    return resourceOfEffect(statedValue(one.endpoint.does)) === resource && String(rowIn(one)?.[field]) === wanted;
+    return resourceOfEffect(statedValue(one.endpoint.does)) === resource && asText(rowIn(one)?.[field]) === wanted;
   });
   const value = run.results[step];
   return isExchange(value) && value.endpoint ? rowFrom(session, resource, value.endpoint, { step, value }) : undefined;

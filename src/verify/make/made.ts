@@ -5,6 +5,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { keyParameters } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
@@ -160,7 +161,7 @@ function keysIn(model: Model, { endpoint, sent }: TrialExchange): Record<string,
 
 /** What a row is told apart from all others by. */
 export function madeKey({ resource, id }: Pick<MadeRow, 'resource' | 'id'>): string {
-  return `${resource}\n${String(id)}`;
+  return `${resource}\n${asText(id)}`;
 }
 
 /** The row that a creation has made: what its answer shows of it, and what was sent to have it. @throws {Untestable} where it cannot be named. */

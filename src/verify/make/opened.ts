@@ -7,6 +7,7 @@ import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Machine, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
@@ -174,7 +175,7 @@ async function change(session: Session, opening: Opening): Promise<void> {
 
 function isTakenNow({ model }: Session, { row, machine }: Opening, endpoint: Endpoint): boolean {
   const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
-  return allowed.length === 0 || allowed.includes(String(row.fields?.[machine.field]));
+  return allowed.length === 0 || allowed.includes(asText(row.fields?.[machine.field]));
 }
 
 function mayWrite(

@@ -5,6 +5,7 @@ import { isMap, isSame } from '../../document/values.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
 import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { asText } from '../exchange/as-text.ts';
 import { type FactName, moot } from '../exchange/claim.ts';
 import { briefly, type Sent, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
@@ -139,7 +140,7 @@ function hasItsOwn({ endpoint, status }: TrialExchange): boolean {
 }
 
 function isFor(stated: string, status: number): boolean {
-  return stated === 'default' || /^[45]XX$/i.test(stated) ? stated[0] === String(status)[0] : stated === String(status);
+  return stated === 'default' || /^[45]XX$/i.test(stated) ? stated[0] === asText(status)[0] : stated === asText(status);
 }
 
 /** RFC 9457 section 3.1, with the extension members of the language. */
@@ -173,7 +174,7 @@ function* observeCode(exchange: TrialExchange, model: Model): Iterable<Observed>
   if (!stated || stated.length === 0 || stated.some(({ status }) => status === undefined)) return;
   const isItsOwn = stated.some(({ status }) => status === exchange.status);
   const statuses = [...new Set(stated.map(({ status }) => status))].join(' or ');
-  const flaw = { promised: `${code} comes with ${statuses}`, seen: String(exchange.status) };
+  const flaw = { promised: `${code} comes with ${statuses}`, seen: asText(exchange.status) };
   const first = stated[0];
   const statusFact = {
     kind: 'status codes',
@@ -239,7 +240,7 @@ export function* observeMadeHeaders(
       if (seen !== undefined) yield { fact, reason, judgement: undefined };
       continue;
     }
-    const value = typeof meant.value === 'object' ? JSON.stringify(meant.value) : String(meant.value);
+    const value = typeof meant.value === 'object' ? JSON.stringify(meant.value) : asText(meant.value);
     const promised = `${name}: ${value}, which is ${expression.source}`;
     const isSaid = headerSays(seen, value);
     const flaw = isSaid ? undefined : { promised, seen: seen ?? `no ${name}` };

@@ -5,6 +5,7 @@ import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { machineIn, machinesOf } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { WantedRow } from '../exchange/row.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
@@ -62,7 +63,7 @@ export function timelyFor(
     times: (draw, wanted = {}) => {
       // What may be left out is, where no time was found that is taken.
       if (draw === eagerDraws + moreDraws - 1) return {};
-      const given = fields.flatMap((field) => Date.parse(String(wanted[field])) || []);
+      const given = fields.flatMap((field) => Date.parse(asText(wanted[field])) || []);
       const aboutMs = given.length > 0 ? Math.min(...given) : now;
       return Object.fromEntries(
         fields.map((field, at) => {
@@ -83,7 +84,7 @@ export function timelyFor(
       };
       const isOver = (end: Expression): boolean => {
         const evaluated = model.expressions.evaluate(end, endpoint.operation, { context });
-        return typeof evaluated === 'object' && Date.parse(String(evaluated.value)) <= now + soonMs;
+        return typeof evaluated === 'object' && Date.parse(asText(evaluated.value)) <= now + soonMs;
       };
       return (
         asked.some((condition) => comesTo(condition, false)) ||

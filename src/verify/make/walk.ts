@@ -3,6 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { transitionOf } from '../../parts/followed.ts';
 import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
@@ -235,7 +236,7 @@ export function statesOf(machine: Machine): readonly string[] {
 export function dueAt(model: Model, { after, atTime }: Transition, row: ShownFields, enteredMs: number): number | undefined {
   if (after) return enteredMs + after.ms;
   const evaluated = atTime && model.expressions.evaluate(atTime, undefined, { context: { resource: row } });
-  const ms = typeof evaluated === 'object' ? Date.parse(String(evaluated.value)) : Number.NaN;
+  const ms = typeof evaluated === 'object' ? Date.parse(asText(evaluated.value)) : Number.NaN;
   return Number.isFinite(ms) ? ms : undefined;
 }
 
@@ -267,7 +268,7 @@ export async function remove(session: Session, row: TrialRow): Promise<Done<Tria
   for (const machine of machinesOf(model.spec.states, row.resource)) {
     const allowed = statesNamed(model.spec.states, machine, endpoint.in ?? []);
     const [state] = allowed;
-    if (state !== undefined && !allowed.includes(String(row.fields?.[machine.field])))
+    if (state !== undefined && !allowed.includes(asText(row.fields?.[machine.field])))
       await walkTo(session, row, state, { machine });
   }
   const [caller] = callersFor(session, endpoint, row);

@@ -7,6 +7,7 @@ import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { isMovedByUpdate, machinesOf, transitionsOn } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 
 /**
  * The same document with nothing said that follows by rule anyway: who writes out the request of a creation, or that reading
@@ -113,7 +114,7 @@ export function movedIn(
     const [sent, was] = [fields?.[field], before?.[field]];
     if (typeof sent !== 'string' || sent === was) return [];
     const moving = transitionsOn(machine, operation).filter(([, { to }]) => to.some((target) => target.state === sent));
-    const leaving = moving.find(([, { from }]) => from === '*' || from.includes(String(was)));
+    const leaving = moving.find(([, { from }]) => from === '*' || from.includes(asText(was)));
     return leaving ? [{ field, transition: leaving[0] }] : [];
   });
 }

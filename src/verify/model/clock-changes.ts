@@ -5,6 +5,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf } from '../../parts/followed.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from './model.ts';
 import { idIn, isMaking, rowWith, type ShownFields } from './row-shown.ts';
@@ -47,7 +48,7 @@ function movedOn(
   const found = new Set<Timed>();
   for (const machine of new Set(timed.map((one) => one.machine))) {
     const state = shown[machine.field];
-    const states = new Set([String(state), ...(isNew ? machine.initial.map((target) => target.state) : [])]);
+    const states = new Set([asText(state), ...(isNew ? machine.initial.map((target) => target.state) : [])]);
     const leaves = ({ from }: Transition) => state === undefined || from === '*' || from.some((one) => states.has(one));
     // States that are added while they are gone through are gone through as well.
     for (const _ of states) {
@@ -126,7 +127,7 @@ function isDue(
   if (typeof evaluated === 'string') return evaluated === 'unknown';
   const { value } = evaluated;
   if (value === null) return false;
-  const ms = Date.parse(String(value));
+  const ms = Date.parse(asText(value));
   return !(ms > toMs + marginMs);
 }
 

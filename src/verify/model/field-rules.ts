@@ -6,6 +6,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { childrenTakerOf, takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/at-path.ts';
 import type { RowFields } from './expectation.ts';
@@ -146,7 +147,7 @@ export function pathFits(model: Model, { endpoint, sent }: Pick<TrialExchange, '
     if (!isStated(parameter.shape)) return true;
     const fits = model.schemas.of(parameter.shape.value, 'sent');
     // In a path everything is text, and a text of digits may mean a number.
-    const text = typeof value === 'object' ? undefined : String(value);
+    const text = typeof value === 'object' ? undefined : asText(value);
     const read = text === undefined ? [value] : [value, text, ...(/^-?\d+$/.test(text) ? [Number(text)] : [])];
     return read.some((one) => fits(one).length === 0);
   });

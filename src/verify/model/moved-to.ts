@@ -4,6 +4,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { actsAfter } from '../../parts/followed.ts';
 import { pathWays } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Follow } from './expectation.ts';
@@ -60,7 +61,7 @@ function followAmong(model: Model, rows: readonly KnownRow[]): Follow {
     const by = typeof key === 'string' ? { [model.identifierField(name)]: key } : key;
     const found = rows.find(
       ({ resource, fields }) =>
-        resource === name && Object.entries(by).every(([field, value]) => String(fields[field]) === String(value)),
+        resource === name && Object.entries(by).every(([field, value]) => asText(fields[field]) === asText(value)),
     );
     if (!found) throw new NotSeen(`no such ${name} was seen`);
     const row: Record<string, Json> = { ...found.fields };

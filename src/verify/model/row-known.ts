@@ -5,6 +5,7 @@ import { followedOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { derivedElsewhere } from './derived.ts';
 import type { Before, Follow, RowFields } from './expectation.ts';
@@ -17,7 +18,7 @@ import { idIn, isMaking, rowsShown, rowWith, type ShownFields, unexpanded } from
 export function hasMade(model: Model, exchange: TrialExchange, resource: string, id: Json): boolean {
   const effect = exchange.endpoint && statedValue(exchange.endpoint.does);
   const makes = isMaking(exchange);
-  return makes && isDone(exchange) && resourceOfEffect(effect) === resource && String(idIn(model, exchange)) === String(id);
+  return makes && isDone(exchange) && resourceOfEffect(effect) === resource && asText(idIn(model, exchange)) === asText(id);
 }
 
 /** A row as conditions read it: as it was shown to its reader and, where a field is hidden, as its creation set it for good. */
@@ -137,11 +138,11 @@ export function followedIn(model: Model, exchanges: readonly TrialExchange[], is
 /** The identifier of the row that was shown last with these fields. @throws {NotSeen} where none was: it may be there all the same. */
 function identifierBy(model: Model, exchanges: readonly TrialExchange[], resource: string, by: FieldValues): string {
   const field = model.identifierField(resource);
-  const isMeant = (row: ShownFields) => Object.entries(by).every(([name, value]) => String(row[name]) === String(value));
+  const isMeant = (row: ShownFields) => Object.entries(by).every(([name, value]) => asText(row[name]) === asText(value));
   for (const exchange of exchanges.toReversed()) {
     const shown = rowsShown(model, exchange);
     const row = shown?.resource === resource ? shown.rows.find((one) => isMeant(unexpanded(model, resource, one))) : undefined;
-    if (row?.[field] !== undefined) return String(row[field]);
+    if (row?.[field] !== undefined) return asText(row[field]);
   }
   throw new NotSeen(`no such ${resource} was shown`);
 }

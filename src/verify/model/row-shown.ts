@@ -6,6 +6,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { placeMadeBy } from '../../parts/reach.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { asText } from '../exchange/as-text.ts';
 import { bodyFields, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/at-path.ts';
 import type { Model } from './model.ts';
@@ -62,7 +63,7 @@ export function showsResource(endpoint: Endpoint, resource: string, status: numb
 export function rowPlace({ response, does }: Endpoint, resource: string, status: number): readonly string[] | undefined {
   if (response.standing === 'open') return response.question === undefined ? [] : undefined;
   if (!isStated(response) || statedValue(does)?.verb === 'list') return undefined;
-  const own = response.value.filter((answer) => answer.status === String(status));
+  const own = response.value.filter((answer) => answer.status === asText(status));
   const places = own.map(({ shape, data }) => {
     const isWhole = data === undefined || isResult(data.source);
     if (isWhole) return statedValue(shape)?.resource === resource ? '' : undefined;
@@ -96,7 +97,7 @@ export function tellsDeleted(model: Model, { endpoint, status, body }: TrialExch
   if (effect?.verb !== 'read' || body === undefined) return false;
   const answers = model.resource(effect.resource)?.kept?.answers ?? [];
   const isTold = answers.some(
-    (answer) => answer.status === String(status) && isStated(answer.shape) && fits(model, answer.shape.value, body),
+    (answer) => answer.status === asText(status) && isStated(answer.shape) && fits(model, answer.shape.value, body),
   );
   return isTold && !fits(model, { resource: effect.resource }, body);
 }
@@ -134,7 +135,7 @@ export function rowWith(model: Model, exchange: TrialExchange, id: Json | undefi
   const shown = rowsShown(model, exchange);
   if (!shown || id === undefined) return undefined;
   const field = model.identifierField(shown.resource);
-  const row = shown.rows.find((one) => String(one[field]) === String(id));
+  const row = shown.rows.find((one) => asText(one[field]) === asText(id));
   return row && unexpanded(model, shown.resource, row);
 }
 

@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineIn } from '../../parts/states.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
 
 /** Rows that are there already, by resource: what a service's own operations cannot make. */
@@ -36,7 +37,7 @@ export class Seeds {
 
   isGiven(resource: string, id: Json): boolean {
     const field = this.#identifierOf(resource);
-    return (this.#rows[resource] ?? []).some((row) => row[field] !== undefined && String(row[field]) === String(id));
+    return (this.#rows[resource] ?? []).some((row) => row[field] !== undefined && asText(row[field]) === asText(id));
   }
 
   /** A given row, where some are and one is in the wanted state. */

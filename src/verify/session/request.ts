@@ -12,6 +12,7 @@ import {
 } from '../../kinds/schemes/signing.ts';
 import { schemePrefix } from '../../parts/authentication.ts';
 import { statedValue } from '../../parts/fact.ts';
+import { asText } from '../exchange/as-text.ts';
 import { type Credential, shownAt } from '../exchange/callers.ts';
 import type { Sent, TrialExchange } from '../exchange/exchange.ts';
 import { type Outgoing, type RequestPlan, valuesSent, writeBody, writeQuery, writeTarget } from '../exchange/plan.ts';
@@ -88,7 +89,7 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
   const query = resolve(plan.query, run) as Readonly<Record<string, Json>>;
   const stated = resolve(plan.headers, run) as Readonly<Record<string, Json>>;
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(stated)) headers[name.toLowerCase()] = String(value);
+  for (const [name, value] of Object.entries(stated)) headers[name.toLowerCase()] = asText(value);
   const json = plan.body && 'value' in plan.body ? saidInForm(resolve(plan.body.value, run), plan) : undefined;
   const body = plan.body && writeBody(plan.body, json);
   if (body?.type !== undefined) headers['content-type'] = body.type;

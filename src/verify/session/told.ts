@@ -1,4 +1,5 @@
 import type { Json, Pointer } from '../../document/document.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { Flaw } from '../exchange/claim.ts';
 import { isExchange, type TrialExchange } from '../exchange/exchange.ts';
@@ -56,7 +57,7 @@ function tellExchange(exchange: TrialExchange, words: ReadonlySet<string>): Exch
     answer: trouble
       ? [{ text: trouble.message, matters: true }]
       : [
-          { text: String(status), ...(words.has(String(status)) && { matters: true }) },
+          { text: asText(status), ...(words.has(asText(status)) && { matters: true }) },
           ...answerHeaders(exchange, words),
           ...bodyLines(exchange.body, exchange.text, words),
         ],

@@ -3,6 +3,7 @@ import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
+import { asText } from '../exchange/as-text.ts';
 import { Fresh, type Symbolic } from '../exchange/symbol.ts';
 import { boundsOf } from './scalars.ts';
 
@@ -30,7 +31,7 @@ type MomentFormat = NonNullable<NonNullable<ReturnType<typeof formatNamed>>['tim
 
 /** A moment as the clocks so many minutes ahead of UTC have it, where its format can say so. */
 function momentAt(time: MomentFormat, ms: number, minutes: number): Json {
-  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map((part) => String(part).padStart(2, '0'));
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60].map((part) => asText(part).padStart(2, '0'));
   const text = new Date(ms + minutes * 60_000).toISOString().replace('Z', `${minutes < 0 ? '-' : '+'}${hours}:${rest}`);
   return minutes !== 0 && time.readMs(text) === ms ? text : time.write(ms);
 }

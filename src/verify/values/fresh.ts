@@ -6,6 +6,7 @@ import type { Draw } from '../../kinds/generators/kind.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { asText } from '../exchange/as-text.ts';
 import { Fresh, freshText } from '../exchange/symbol.ts';
 import { boundsOf, NoValue } from './scalars.ts';
 import { arbitraryValuesOf } from './values.ts';
@@ -102,7 +103,7 @@ function isEmail(format: unknown): boolean {
 function longest(values: Parameters<typeof fc.sample>[0], draw: Draw, count: number): Json {
   // The cast holds: what is drawn of a shape without references is JSON.
   const drawn = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: count }) as Json[];
-  return drawn.reduce((one, other) => (String(other).length > String(one).length ? other : one), drawn[0] ?? null);
+  return drawn.reduce((one, other) => (asText(other).length > asText(one).length ? other : one), drawn[0] ?? null);
 }
 
 const prefixes = ['nf-', 'nf_', 'nf.', 'nf'] as const;

@@ -4,6 +4,7 @@ import { formatNamed, standsFor } from '../../kinds/formats/all.ts';
 import type { Format } from '../../kinds/formats/kind.ts';
 import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
+import { asText } from '../exchange/as-text.ts';
 import type { SampleStyle } from '../exchange/row.ts';
 
 /** Arbitraries are dear to make, hold nothing, and are asked for with every body that is drawn. */
@@ -88,7 +89,7 @@ function ofFormat(format: string): FormatValues | undefined {
 
 /** Texts of a format of this language, by what they stand for; nothing where only its example is known. */
 function ofOwn({ time, type, standsFor: what, covers }: Format): fc.Arbitrary<string> | undefined {
-  if (time && type === 'string') return instants.map((date) => String(time.write(date.getTime())));
+  if (time && type === 'string') return instants.map((date) => asText(time.write(date.getTime())));
   if (what === 'digits') return fc.integer({ min: -99_999, max: 99_999 }).map((cents) => (cents / 100).toFixed(2));
   return made.get(covers ?? '');
 }

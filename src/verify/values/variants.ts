@@ -7,6 +7,7 @@ import type { ErrorCondition } from '../../parts/conditions.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { conjunctionWord, isUnion } from '../../parts/shapes/keywords.ts';
+import { asText } from '../exchange/as-text.ts';
 import { distinctItems, itemsMost } from './items.ts';
 import { boundsOf } from './scalars.ts';
 
@@ -61,7 +62,7 @@ export function* breaksOf(shape: JsonMap): Iterable<Variant> {
   const number = types.find((type) => type === 'integer' || type === 'number');
   if (number !== undefined && !types.includes('string')) {
     const { min, max } = boundsOf(shape, number === 'integer' ? 'integer' : 'number');
-    const text = String(Math.min(Math.max(min, 1), max));
+    const text = asText(Math.min(Math.max(min, 1), max));
     yield { label: `of ${JSON.stringify(text)}`, value: text, kind: 'types' };
   }
   if (types.includes('integer') && !types.includes('number')) yield { label: 'of 1.5', value: 1.5, kind: 'types' };

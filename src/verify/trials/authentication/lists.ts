@@ -5,6 +5,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { isCut } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -167,7 +168,7 @@ export function hiddenJudgement(
   const id = rowIn(creation)?.[identifierField(model, resource)];
   if (!isDone(creation) || id === undefined) return moot('the row was not made');
   const row = isDone(seen) ? rowWith(model, seen, id) : undefined;
-  return row && { promised: `no rule allows ${endpoint.operation} of ${String(id)} to ${known.name}`, seen: 'the list shows it' };
+  return row && { promised: `no rule allows ${endpoint.operation} of ${asText(id)} to ${known.name}`, seen: 'the list shows it' };
 }
 
 /** One row of everybody who can make one, with everything in it. */
@@ -248,7 +249,7 @@ export function listedJudgement(
   if (mayHaveMoved(model, endpoint, resource, made, seen))
     return moot('the clock may have changed what it is found by meanwhile');
   return {
-    promised: `a list shows its reader every row that a rule allows, ${String(id)} among them`,
+    promised: `a list shows its reader every row that a rule allows, ${asText(id)} among them`,
     seen: `it shows ${page.items.length} others`,
   };
 }

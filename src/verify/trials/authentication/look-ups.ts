@@ -5,6 +5,7 @@ import { type Expression, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -121,8 +122,8 @@ function knownWith(session: Session, row: TrialRow, link: Link, who: TrialCaller
     context: {
       ...known.context,
       follow(resource, key, unique) {
-        const isIt = typeof key !== 'string' && resource === link.resource && String(key[link.who]) === who.id;
-        return isIt && String(key[link.what]) === String(value) ? member : follow?.(resource, key, unique);
+        const isIt = typeof key !== 'string' && resource === link.resource && asText(key[link.who]) === who.id;
+        return isIt && asText(key[link.what]) === asText(value) ? member : follow?.(resource, key, unique);
       },
     },
   };

@@ -7,6 +7,7 @@ import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { sortKeyOf } from '../../../parts/parameters.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -133,7 +134,7 @@ function goesByUnseen({ model }: Session, { endpoint, sent, caller }: TrialExcha
   return Object.entries(sent.query).some(([name, value]) => {
     const parameter = entryOf(endpoint.parameters, name);
     if (!parameter) return false;
-    const sorted = parameter.sorts ? String(value).split(',') : [];
+    const sorted = parameter.sorts ? asText(value).split(',') : [];
     return unseen.has(parameter.filters ?? '') || sorted.some((word) => unseen.has(sortKeyOf(parameter, word.trim()).field));
   });
 }

@@ -8,6 +8,7 @@ import type { Choosing, Parameter } from '../../../parts/parameters.ts';
 import { type Reach, reachOf } from '../../../parts/reach.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { machineOn } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow, WantedRow } from '../../exchange/row.ts';
@@ -84,7 +85,7 @@ function along(session: Session, parameter: Parameter, chooses: PathChoosing, re
   // Each row that is made has one of the values around it, so that no row has both that are asked for.
   const asks: Symbolic[] = chooses.split !== undefined || op === 'in' ? [[low, middle], [middle]] : [middle];
   const folds = (chooses.ignoreCase || reach.ignoreCase) && isFreeText(reach.shape);
-  const otherCase = new Fresh((_draw, run) => String(resolve(middle, run)).toUpperCase());
+  const otherCase = new Fresh((_draw, run) => asText(resolve(middle, run)).toUpperCase());
   if (folds) asks.push(asks[0] === middle ? otherCase : [otherCase]);
   return { bodies: [low, middle, high].map((value) => held(value)), asks, reach };
 }
@@ -122,8 +123,8 @@ function searched(session: Session, name: string, fields: readonly string[], own
   });
   const [first, second] = free;
   session.need(first !== undefined, `no text of a ${name} can be sent`);
-  const upper = new Fresh((_draw, run) => String(resolve(own.with(), run)).toUpperCase());
-  const both = new Fresh((_draw, run) => `${String(resolve(own.with('', 'a'), run))} ${String(resolve(own.with(), run))}`);
+  const upper = new Fresh((_draw, run) => asText(resolve(own.with(), run)).toUpperCase());
+  const both = new Fresh((_draw, run) => `${asText(resolve(own.with('', 'a'), run))} ${asText(resolve(own.with(), run))}`);
   const inSecond = second === undefined ? [] : [{ [second]: own.with('', 'b') }];
   return { bodies: [{ [first]: own.with('', 'a') }, ...inSecond, { [first]: new OwnText().with('', 'a') }], asks: [upper, both] };
 }

@@ -5,6 +5,7 @@ import { entryOf } from '../../../parts/fact.ts';
 import type { Choosing, Operator, Parameter } from '../../../parts/parameters.ts';
 import type { Reach } from '../../../parts/reach.ts';
 import type { Field } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -89,8 +90,8 @@ function fitsAsked(claiming: Claiming, fields: ShownFields, sent: Json): boolean
     return kept === 'unknown' ? undefined : kept !== 'failed' && kept.value === true;
   }
   if (chooses?.by === 'search') {
-    const words = String(sent).toLowerCase().split(/\s+/).filter(Boolean);
-    const texts = chooses.fields.map((name) => String(fields[name] ?? '').toLowerCase());
+    const words = asText(sent).toLowerCase().split(/\s+/).filter(Boolean);
+    const texts = chooses.fields.map((name) => asText(fields[name] ?? '').toLowerCase());
     return words.every((word) => texts.some((text) => text.includes(word)));
   }
   if (!chooses || !reach) return undefined;
@@ -112,15 +113,15 @@ function fitsOne(
   field: Field,
 ): boolean | undefined {
   // Where the parameter itself minds no case, pieces of texts are compared without it.
-  const fold = (one: Json): Json => (ignoreCase && (op === 'prefix' || op === 'contains') ? String(one).toLowerCase() : one);
+  const fold = (one: Json): Json => (ignoreCase && (op === 'prefix' || op === 'contains') ? asText(one).toLowerCase() : one);
   if (zone === undefined) return matchesFilter(fold(value), op === 'in' ? '=' : op, fold(asked), field);
-  const ms = Date.parse(String(value));
+  const ms = Date.parse(asText(value));
   if (Number.isNaN(ms)) return undefined;
   // Swedish writes dates as ISO 8601 does.
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(ms);
   if (op === '=' || op === '!=') return (day === asked) === (op === '=');
   if (day === asked) return op === '<=' || op === '>=';
-  return day < String(asked) === op.startsWith('<');
+  return day < asText(asked) === op.startsWith('<');
 }
 
 function fieldFor(model: Model, { resource, names: [first = ''], shape }: Reach, ignoreCase: boolean): Field | undefined {

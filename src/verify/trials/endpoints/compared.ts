@@ -4,6 +4,7 @@ import { formatNamed } from '../../../kinds/formats/all.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operator } from '../../../parts/parameters.ts';
 import type { Field } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 
 const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d/;
 const plain = /^[\x20-\x7e]*$/;
@@ -42,14 +43,14 @@ function isPartOf(
   { ignoreCase }: Field,
   isPart: (text: string, part: string) => boolean,
 ): boolean | undefined {
-  const [text, part] = [String(value), String(asked)];
+  const [text, part] = [asText(value), asText(asked)];
   if (isPart(text, part)) return true;
   return ignoreCase && isPart(text.toLowerCase(), part.toLowerCase()) ? undefined : false;
 }
 
 function alike(value: Json, asked: Json, { ignoreCase, shape }: Field): boolean {
-  const one = String(value);
-  const other = String(asked);
+  const one = asText(value);
+  const other = asText(asked);
   if (one === other) return true;
   if (ignoreCase && one.toLowerCase() === other.toLowerCase()) return true;
   const time = formatNamed(statedValue(shape)?.format)?.time;

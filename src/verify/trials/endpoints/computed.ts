@@ -4,6 +4,7 @@ import type { Answer } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -121,11 +122,11 @@ export function computedHeaderFlaw(
   const body = answer.data === undefined && isStated(answer.shape) ? bodyFields(exchange) : undefined;
   const reads = model.expressions.readsOf(expression, endpoint.operation).filter(({ root }) => root === 'result');
   const unseen = new Set(
-    reads.flatMap(({ path: [first] }) => (first !== undefined && body?.[String(first)] === undefined ? [String(first)] : [])),
+    reads.flatMap(({ path: [first] }) => (first !== undefined && body?.[asText(first)] === undefined ? [asText(first)] : [])),
   );
   const evaluated = evaluate(model, endpoint, expression, exchange, body, unseen);
   if (typeof evaluated === 'string' || evaluated.value === null || isMap(evaluated.value)) return undefined;
-  const promised = Array.isArray(evaluated.value) ? JSON.stringify(evaluated.value) : String(evaluated.value);
+  const promised = Array.isArray(evaluated.value) ? JSON.stringify(evaluated.value) : asText(evaluated.value);
   const isSaid = headerSays(value, promised);
   if (isSaid === 'unknown') return moot('how a header has such a text is not said');
   return isSaid ? undefined : { promised: `${name}: ${promised}, which is \`${expression.source}\``, seen: value ?? 'none' };

@@ -2,6 +2,7 @@ import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -126,7 +127,7 @@ async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> 
     of: [done] as const,
     judge(exchange: TrialExchange) {
       const isFailed = exchange.status === 412 || (failed !== undefined && model.refusals.codeIn(exchange) === failed.code.name);
-      if (isFailed) return { promised: 'the ETag that was just read matches', seen: String(exchange.status) };
+      if (isFailed) return { promised: 'the ETag that was just read matches', seen: asText(exchange.status) };
       return isDone(exchange) ? undefined : moot('something else stood in its way');
     },
   });

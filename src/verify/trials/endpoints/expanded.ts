@@ -5,6 +5,7 @@ import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { isAlwaysShown, pathParameters } from '../../../parts/payload.ts';
 import type { Resource } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -159,7 +160,7 @@ function judgeExpanded(model: Model, { name, target, reason }: Asked, answer: Tr
   if (model.refusals.isHurried(answer) || id === undefined) return moot('it could not be looked at');
   const promised = `${name} is shown as the ${target} that it refers to`;
   if (!isDone(answer))
-    return isRefusedForIt(model, answer, reason) ? { promised, seen: String(answer.status) } : moot('it was not answered');
+    return isRefusedForIt(model, answer, reason) ? { promised, seen: asText(answer.status) } : moot('it was not answered');
   const rows: readonly ShownFields[] = rowsAnswered(model, answer)?.rows ?? [];
   const shown = rows.map((row) => row[name]).find((value) => isOf(model, target, value, id));
   if (shown === undefined) return moot('the row that refers to it is not shown');
@@ -179,5 +180,5 @@ function isRefusedForIt(model: Model, answer: TrialExchange, reason: string): bo
 }
 
 function isOf(model: Model, target: string, value: Json | undefined, id: Json): boolean {
-  return String(isMap(value) ? value[model.identifierField(target)] : value) === String(id);
+  return asText(isMap(value) ? value[model.identifierField(target)] : value) === asText(id);
 }

@@ -7,6 +7,7 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { machineOn } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -128,7 +129,7 @@ function filteringOf(session: Session, endpoint: Endpoint, parameter: Parameter,
     if (!isFreeText(shape)) return drawn;
     const other = new OwnText();
     const [fits, not] = op === 'prefix' ? [own.with('', 'a'), own.with('m', 'a')] : [own.with('m', 'a'), other.with('m', 'a')];
-    const otherCase = new Fresh((_draw, run) => String(resolve(own.with(), run)).toUpperCase());
+    const otherCase = new Fresh((_draw, run) => asText(resolve(own.with(), run)).toUpperCase());
     return { bodies: rows(fits, not, otherCase), asks: [own.with()] };
   }
   const [low, middle, high] = valuesApart(shape, own).filter((value) => isAskable(session, endpoint, parameter, value));
@@ -185,7 +186,7 @@ function asksOf(
   const other = machine ? statesOf(machine).find((state) => state !== value) : foreign;
   // What does not stand at the beginning of a text is not what it begins with.
   if (op === 'prefix' && typeof value === 'string' && withinText(value) !== '')
-    return [captured, new Fresh((_draw, run) => withinText(String(resolve(captured, run))))];
+    return [captured, new Fresh((_draw, run) => withinText(asText(resolve(captured, run))))];
   if (op !== 'in') return op === '=' && other !== undefined ? [captured, other] : [captured];
   return other === undefined
     ? [[captured]]

@@ -5,6 +5,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -76,7 +77,7 @@ async function sendValues(session: Session, endpoint: Endpoint, parameter: Param
     const plain = await session.send(request);
     session.need(isDone(plain.value), `it is answered ${plain.value.status} as it is`);
   }
-  const fits = (variant: Variant) => isWritten(variant) && isCarried(String(variant.value));
+  const fits = (variant: Variant) => isWritten(variant) && isCarried(asText(variant.value));
   for (const edge of edgesOf(shape)) {
     if (!fits(edge)) continue;
     const done = await session.send(withValue(request, name, edge));
@@ -92,7 +93,7 @@ async function sendValues(session: Session, endpoint: Endpoint, parameter: Param
       reason: `${name} refused`,
       what: `${name} ${broken.label}`,
       at,
-      isSo: ({ sent }) => String(sent.headers[name.toLowerCase()]) === String(broken.value),
+      isSo: ({ sent }) => asText(sent.headers[name.toLowerCase()]) === asText(broken.value),
     });
   }
 }
@@ -167,7 +168,7 @@ async function ask(
     reason: 'example',
     of: [done] as const,
     judge(exchange: TrialExchange) {
-      if (!isDone(exchange) || String(exchange.status) !== status) return moot('it is not the answer of the example');
+      if (!isDone(exchange) || asText(exchange.status) !== status) return moot('it is not the answer of the example');
       const flaws = values.map((value) => difference(value, exchange.body ?? null, 'an example that is stated'));
       return flaws.includes(undefined) ? undefined : flaws[0];
     },

@@ -1,6 +1,7 @@
 import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Claim, type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -103,7 +104,7 @@ async function sendTwice(session: Session, endpoint: Endpoint): Promise<void> {
       return isAgain
         ? undefined
         : {
-            promised: `the first answer again: ${one.status} ${String(idIn(model, one) ?? '')}`,
+            promised: `the first answer again: ${one.status} ${asText(idIn(model, one) ?? '')}`,
             seen: `${other.status}${briefly(other)}`,
           };
     },
@@ -236,7 +237,7 @@ async function sendAtOnce(session: Session, endpoint: Endpoint): Promise<void> {
       if (ids.length === 0 || ids.includes(undefined)) return moot('neither was carried out, or no row is shown');
       return ids.every((id) => isSame(id, ids[0]))
         ? undefined
-        : { promised: 'one of two at once with one key is carried out', seen: `both: ${ids.map(String).join(' and ')}` };
+        : { promised: 'one of two at once with one key is carried out', seen: `both: ${ids.map(asText).join(' and ')}` };
     },
   });
 }

@@ -1,6 +1,7 @@
 import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -68,7 +69,7 @@ function claimKept(session: Session, endpoint: Endpoint, of: readonly [Sent, Sen
       if (again.fromMs - one.toMs > (endpoint.idempotency?.keepMs ?? 0) || model.refusals.isHurried(again))
         return moot('the time was over');
       const isAgain = again.status === one.status && isSame(idIn(model, one), idIn(model, again));
-      const promised = `the first answer again: ${one.status} ${String(idIn(model, one) ?? '')}`;
+      const promised = `the first answer again: ${one.status} ${asText(idIn(model, one) ?? '')}`;
       return isAgain ? undefined : { promised, seen: `${again.status}${briefly(again)}` };
     },
   });

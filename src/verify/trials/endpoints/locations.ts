@@ -3,6 +3,7 @@ import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -79,7 +80,7 @@ function following(
 ): Step<TrialExchange> {
   const { query, headers } = model.version();
   const asking = (value: Json) => {
-    const template = addressOf(model, String(value), made.value.sent.target) ?? '/';
+    const template = addressOf(model, asText(value), made.value.sent.target) ?? '/';
     return sending({ method: 'GET', template, path: {}, query, headers, ...(caller && { caller }) });
   };
   return {
@@ -114,7 +115,7 @@ function locationJudgement(model: Model, resource: string, made: TrialExchange, 
   const id = idIn(model, made);
   const found = rowIn(there)?.[model.identifierField(resource)];
   if (id === undefined || found === undefined) return undefined;
-  return isSame(String(id), String(found)) ? undefined : { promised, seen: oneLine(found) };
+  return isSame(asText(id), asText(found)) ? undefined : { promised, seen: oneLine(found) };
 }
 
 /** What is answered as made is there to be read (RFC 9110 section 15.3.2). */

@@ -2,6 +2,7 @@ import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -256,7 +257,7 @@ async function askAgain(session: Session, endpoint: Endpoint): Promise<void> {
       if (!isDone(had) || got.status >= 400) return moot('it was not read');
       return got.status === 304
         ? undefined
-        : { promised: '304, for what the reader already has (RFC 9110 section 13.1.2)', seen: String(got.status) };
+        : { promised: '304, for what the reader already has (RFC 9110 section 13.1.2)', seen: asText(got.status) };
     },
   });
 }

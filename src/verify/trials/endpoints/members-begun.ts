@@ -5,6 +5,7 @@ import { followedOf } from '../../../parts/followed.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { fieldParameters, identifierParameter, isWritable } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { bodyFields, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
@@ -167,7 +168,7 @@ export async function sendBesidePath(
     control: begun.valid,
     isSo: ({ sent }: TrialExchange) => {
       const told = bodyFields({ body: sent.json })?.[name];
-      return told !== undefined && String(told) !== String(sent.path[parameter]);
+      return told !== undefined && asText(told) !== asText(sent.path[parameter]);
     },
   });
 }

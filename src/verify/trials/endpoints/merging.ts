@@ -6,6 +6,7 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { isWritable, writableShape } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { branchesOf, someInside } from '../../../parts/shapes/branches.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -284,7 +285,7 @@ function claimStatuses(session: Session, endpoint: Endpoint, first: Done<TrialEx
     of: [first] as const,
     judge: (put: TrialExchange): Judgement => {
       if (!isDone(put)) return moot('it was refused');
-      return put.status === 201 ? undefined : { promised: '201 for a row that was not there', seen: String(put.status) };
+      return put.status === 201 ? undefined : { promised: '201 for a row that was not there', seen: asText(put.status) };
     },
   });
   session.claim({
@@ -293,7 +294,7 @@ function claimStatuses(session: Session, endpoint: Endpoint, first: Done<TrialEx
     of: [first, second] as const,
     judge: (before: TrialExchange, put: TrialExchange): Judgement => {
       if (!isDone(before) || !isDone(put) || before.sent.target !== put.sent.target) return moot('it was not put twice');
-      return put.status === 200 ? undefined : { promised: '200 for a row that was there', seen: String(put.status) };
+      return put.status === 200 ? undefined : { promised: '200 for a row that was there', seen: asText(put.status) };
     },
   });
 }

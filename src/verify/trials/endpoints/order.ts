@@ -6,6 +6,7 @@ import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { directorOf, isTurning, type Parameter, sortKeyOf } from '../../../parts/parameters.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { isFlaw, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, isExchange, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -39,7 +40,7 @@ function judgeOrder(session: Session, pages: readonly TrialExchange[], order: En
   // Where rows that others make move the pages on, only what stands on one page is in order.
   const runs = stated && !isOwn && !pageStyle(stated.style).isSteady ? shown : [shown.flat()];
   const field = model.identifierField(resourceOfEffect(statedValue(pages[0]?.endpoint?.does)) ?? '');
-  const ids = isOwn ? shown.flat().map((row) => String(row[field])) : [];
+  const ids = isOwn ? shown.flat().map((row) => asText(row[field])) : [];
   const again = ids.find((id, at) => id !== 'undefined' && ids.indexOf(id) < at);
   if (again !== undefined) return { promised: 'each row on one of the pages, in one order', seen: `${again} on two of them` };
   const judged = runs.filter((rows) => rows.length > 1).map((rows) => judgeRun(rows, order));
@@ -68,23 +69,23 @@ function judgeTies(
   creations: readonly TrialExchange[],
 ): Judgement {
   const { model } = session;
-  const made = creations.flatMap((one) => (isDone(one) ? [String(idIn(model, one))] : []));
+  const made = creations.flatMap((one) => (isDone(one) ? [asText(idIn(model, one))] : []));
   const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : [];
   const endpoint = pages[0]?.endpoint;
   const effect = statedValue(endpoint?.does);
   const isNewestFirst = endpoint?.ties === 'newest';
   const field = model.identifierField(resourceOfEffect(effect) ?? '');
-  const own = rows.filter((row) => made.includes(String(row[field])));
+  const own = rows.filter((row) => made.includes(asText(row[field])));
   let isSeen = false;
   for (const [at, row] of own.slice(1).entries()) {
     const before = own[at] ?? {};
     if (!order.every((one) => isSame(before[one.field], row[one.field]))) continue;
     isSeen = true;
-    const isLater = made.indexOf(String(before[field])) > made.indexOf(String(row[field]));
+    const isLater = made.indexOf(asText(before[field])) > made.indexOf(asText(row[field]));
     if (isLater !== isNewestFirst)
       return {
         promised: `of rows with one ${order.map((one) => one.field).join(', ')}, that which was made ${isNewestFirst ? 'last' : 'first'}`,
-        seen: `${String(before[field])}, made ${isLater ? 'later' : 'earlier'}, before ${String(row[field])}`,
+        seen: `${asText(before[field])}, made ${isLater ? 'later' : 'earlier'}, before ${asText(row[field])}`,
       };
   }
   return isSeen ? undefined : moot('no two rows are alike');

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
@@ -146,7 +147,7 @@ async function sendBreak(
 ): Promise<void> {
   const done = await ask({ ...valid, [name]: broken.value });
   const fact = { kind: 'parameters', subject: endpoint.key };
-  const isSo = ({ sent }: TrialExchange) => String(sent.query[name]) === String(broken.value);
+  const isSo = ({ sent }: TrialExchange) => asText(sent.query[name]) === asText(broken.value);
   claimRefused(session, done, {
     by: { when: 'request.parameter' },
     fact,
@@ -238,7 +239,7 @@ async function sendPaths(session: Session, endpoint: Endpoint): Promise<void> {
         control: request,
         of: [await send(broken.value)] as const,
         judge(exchange: TrialExchange) {
-          if (String(exchange.sent.path[name]) !== String(broken.value)) return moot('it is not what has to be refused');
+          if (asText(exchange.sent.path[name]) !== asText(broken.value)) return moot('it is not what has to be refused');
           if (exchange.status >= 500 || exchange.status === 429) return moot('the service failed, or had too much to do');
           // Whether such an address is wrong, or is none, is a matter of taste.
           return exchange.status < 400

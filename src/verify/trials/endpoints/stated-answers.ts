@@ -6,6 +6,7 @@ import { isStated, statedValue } from '../../../parts/fact.ts';
 import { mayBeUntold } from '../../../parts/left-out.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { Flaw } from '../../exchange/claim.ts';
 import { bodyFields, briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { isJsonType } from '../../exchange/parse-body.ts';
@@ -26,8 +27,8 @@ function fits(stated: string, status: number): boolean {
 }
 
 function narrowness(stated: string, status: number): number {
-  if (stated === String(status)) return 2;
-  return /^\dXX$/i.test(stated) && stated[0] === String(status)[0] ? 1 : 0;
+  if (stated === asText(status)) return 2;
+  return /^\dXX$/i.test(stated) && stated[0] === asText(status)[0] ? 1 : 0;
 }
 
 /** The answers that are stated for a status: those of the status itself before those of its range, and these before `default`. */
@@ -109,7 +110,7 @@ function misfitsOf(exchange: TrialExchange, endpoint: Endpoint, shape: Shape, mo
     .filter(({ path, keyword }) => {
       const name = path.findLast((key) => Number.isNaN(Number(key)));
       const isObject = isMap(path.reduce<Json | undefined>((at, key) => memberOf(at, key), body));
-      return !(keyword === 'type' && isObject && (endpoint.expand !== undefined || model.isExpanded(String(name))));
+      return !(keyword === 'type' && isObject && (endpoint.expand !== undefined || model.isExpanded(asText(name))));
     });
 }
 

@@ -7,6 +7,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { sortKeyOf } from '../../../parts/parameters.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -61,7 +62,7 @@ async function countHidden(session: Session, endpoint: Endpoint): Promise<void> 
       const id = isDone(made) ? idIn(model, made) : undefined;
       if (id === undefined) return moot('nobody else made a row');
       const field = model.identifierField(resource);
-      const isShown = pages.some((page) => rowsOf(session, page)?.some((row) => String(row[field]) === String(id)));
+      const isShown = pages.some((page) => rowsOf(session, page)?.some((row) => asText(row[field]) === asText(id)));
       return isShown ? moot('its reader may see it') : judgeTotal(session, pages);
     },
   });
@@ -93,7 +94,7 @@ export function judgeOnce(session: Session, pages: readonly TrialExchange[]): Ju
 /** The rows that were made are among those that all pages show. */
 export function judgeShown(session: Session, pages: readonly TrialExchange[], creations: readonly TrialExchange[]): Judgement {
   const ids = idsOf(session, pages);
-  const made = creations.filter(isDone).map((one) => String(idIn(session.model, one)));
+  const made = creations.filter(isDone).map((one) => asText(idIn(session.model, one)));
   if (!ids || made.length === 0) return moot('not all pages were shown, or no row was made');
   const lost = made.find((id) => !ids.includes(id));
   return lost === undefined ? undefined : { promised: `every row, ${lost} too`, seen: `${ids.length} rows without it` };
@@ -121,8 +122,8 @@ export function judgeLinks({ model }: Session, pages: readonly TrialExchange[]):
       const asked = sent.query[name];
       if (place !== 'query' || typeof asked === 'object' || asked === undefined) continue;
       isSeen = true;
-      if (query.get(name) !== String(asked))
-        return { promised: `a link to the next page of those with ${name}=${String(asked)}`, seen: target };
+      if (query.get(name) !== asText(asked))
+        return { promised: `a link to the next page of those with ${name}=${asText(asked)}`, seen: target };
     }
   }
   return isSeen ? undefined : moot('no page has a link, or nothing was asked for');
@@ -134,7 +135,7 @@ export function judgeTotal(session: Session, pages: readonly TrialExchange[]): J
   if (!ids || new Set(ids).size < ids.length) return moot('not all pages were shown, or rows twice');
   const totals = pages.map((one) => totalOf(session.model, one));
   const wrong = totals.find((total) => total !== undefined && total !== ids.length);
-  if (wrong !== undefined) return { promised: `a total of ${ids.length}, which is what all pages show`, seen: String(wrong) };
+  if (wrong !== undefined) return { promised: `a total of ${ids.length}, which is what all pages show`, seen: asText(wrong) };
   return totals.some((total) => total !== undefined) ? undefined : moot('no page says it');
 }
 
@@ -145,7 +146,7 @@ export function judgeSize({ model }: Session, pages: readonly TrialExchange[]): 
   if (size === undefined || first?.sent.query[size] === undefined) return moot('no size was asked for');
   const large = pages.find((one) => (itemsOf(model, one)?.length ?? 0) > Number(one.sent.query[size]));
   return large
-    ? { promised: `at most ${String(large.sent.query[size])} rows`, seen: String(itemsOf(model, large)?.length) }
+    ? { promised: `at most ${asText(large.sent.query[size])} rows`, seen: asText(itemsOf(model, large)?.length) }
     : undefined;
 }
 
@@ -160,7 +161,7 @@ function shownOn(session: Session, pages: readonly TrialExchange[]): readonly st
   const effect = statedValue(pages.at(-1)?.endpoint?.does);
   const field = session.model.identifierField(resourceOfEffect(effect) ?? '');
   if (pages.some((one) => !isDone(one) || !rowsOf(session, one))) return undefined;
-  return pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));
+  return pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => asText(row[field])));
 }
 
 /** Each page says the path that it was asked for under, where an envelope has a member for that. */

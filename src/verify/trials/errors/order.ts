@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { OrderWord } from '../../../parts/errors.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { crashKind, type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -191,7 +192,7 @@ function isMeantOtherwise(model: Model, condition: ErrorCondition, status: numbe
   const isOfCode = refusals.all().some((one) => one.status === undefined || one.status === status);
   const isOfOther = others(condition).some((one) => refusals.standingOf(one) !== 'never');
   const isStated = model.endpoints.some(({ response }) =>
-    (statedValue(response) ?? []).some((one) => one.status === 'default' || one.status[0] === String(status)[0]),
+    (statedValue(response) ?? []).some((one) => one.status === 'default' || one.status[0] === asText(status)[0]),
   );
   return isOfCode || isOfOther || isStated || spec.errors.others !== undefined;
 }
@@ -210,7 +211,7 @@ export const crashes: Observer = {
     const { endpoint, status, sent } = exchange;
     yield {
       fact: { kind: crashKind, subject: endpoint?.key ?? `${sent.method} of a path that is not stated` },
-      reason: String(status),
+      reason: asText(status),
       judgement: { promised: 'an answer, or a refusal', seen: `${status}${briefly(exchange)}` },
     };
   },
@@ -227,5 +228,5 @@ function isCrash(exchange: TrialExchange, model: Model): boolean {
   const stated = code === undefined ? [] : model.refusals.all().filter((one) => one.code.name === code && one.status === status);
   if (stated.some(({ rule }) => !(statedValue(rule.when) ?? []).includes('internal'))) return false;
   const listed = endpoint && isStated(endpoint.response) ? endpoint.response.value : [];
-  return status === 500 || listed.every((one) => one.status !== String(status));
+  return status === 500 || listed.every((one) => one.status !== asText(status));
 }

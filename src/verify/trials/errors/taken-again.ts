@@ -3,6 +3,7 @@ import { isSame } from '../../../document/values.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Resource, Unique } from '../../../parts/resources.ts';
 import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { callersFor } from '../../make/callers-for.ts';
@@ -172,8 +173,8 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
     if (!old || !taken || old[machine.field] !== from) return false;
     const others = (rowsShown(model, taken)?.rows ?? []).map((one) => unexpanded(model, name, one));
     return others.some((one) => {
-      const isOther = String(one[model.identifierField(name)]) !== String(id);
-      const isUnique = isUniqueIn(model, machine, rule, String(one[machine.field])) === true;
+      const isOther = asText(one[model.identifierField(name)]) !== asText(id);
+      const isUnique = isUniqueIn(model, machine, rule, asText(one[machine.field])) === true;
       return isOther && isUnique && rule.fields.every((field) => isThere(old[field]) && isSame(old[field], one[field]));
     });
   };

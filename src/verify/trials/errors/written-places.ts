@@ -2,6 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { pointerOf } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
@@ -94,7 +95,7 @@ function judgePlace(model: Model, exchange: TrialExchange, { path, shape }: Sent
   // Which of several things that are wrong is told first, nobody says.
   if (places.includes(wanted)) return undefined;
   const others = new Set(pathsIn(exchange.sent.json).map((other) => written(other, model.spec.errors.paths)));
-  if (places.some((place) => others.has(String(place)))) return moot('something else is told to be wrong');
+  if (places.some((place) => others.has(asText(place)))) return moot('something else is told to be wrong');
   return { promised: `the place of what is wrong: ${wanted}`, seen: places.join(', ') };
 }
 
@@ -121,7 +122,7 @@ function isIn(sent: Json | undefined, path: readonly string[], value: Json): boo
 
 function inside(at: Json | undefined, step: string | number): Json | undefined {
   if (Array.isArray(at)) return (at as readonly Json[])[Number(step)];
-  return isMap(at) ? at[String(step)] : undefined;
+  return isMap(at) ? at[asText(step)] : undefined;
 }
 
 /** Places are written here once more, and not by what writes them in a service of ours. */

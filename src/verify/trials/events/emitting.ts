@@ -6,6 +6,7 @@ import { type Expression, entriesOf, statedValue } from '../../../parts/fact.ts'
 import type { Operation } from '../../../parts/operations.ts';
 import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -100,7 +101,7 @@ const drawsMax = 6;
 /** Draws until what payloads take of the request is another value than the row has under the same name. @throws {Untestable} */
 async function tellingOf(session: Session, operation: Operation, draw: () => Promise<Readied>): Promise<Readied> {
   const sources = kindsOn(session.model, operation).flatMap(({ data }) =>
-    data && !('source' in data) ? Object.values(data).map(({ source }) => String(source)) : [],
+    data && !('source' in data) ? Object.values(data).map(({ source }) => asText(source)) : [],
   );
   const names = sources.flatMap((source) => [...source.matchAll(/\brequest\.(\w+)/g)].map(([, name = '']) => name));
   const conditions = kindsOn(session.model, operation).flatMap((kind) => kind.if ?? []);
@@ -270,7 +271,7 @@ async function deleteWith(session: Session, { kind, resource, field, parent }: C
       return events.some((event) => event.kind === kind.name)
         ? undefined
         : {
-            promised: `${resource.name} ${String(id)} goes with its ${parent}, and ${kind.name} is told of it`,
+            promised: `${resource.name} ${asText(id)} goes with its ${parent}, and ${kind.name} is told of it`,
             seen: 'none came',
           };
     },

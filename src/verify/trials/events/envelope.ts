@@ -5,6 +5,7 @@ import { toldAs } from '../../../parts/event-telling.ts';
 import { type Delivery, type EventKind, eventEnvelopeOf } from '../../../parts/events.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Flaw } from '../../exchange/claim.ts';
 import { isNeverShown } from '../../model/fields.ts';
@@ -59,7 +60,7 @@ function actionIn(spec: Spec, { body }: Come): string | undefined {
 /** The action that a payload says, where the kind has it say so. */
 function actionOfPayload({ data }: EventKind, payload: Json | undefined): string | undefined {
   if (!data || 'source' in data || payload === undefined || !isMap(payload)) return undefined;
-  const [name] = Object.entries(data).find(([, { source }]) => String(source).trim() === 'event.action') ?? [];
+  const [name] = Object.entries(data).find(([, { source }]) => asText(source).trim() === 'event.action') ?? [];
   const value = name === undefined ? undefined : payload[name];
   return typeof value === 'string' ? value : undefined;
 }
@@ -132,7 +133,7 @@ export function payloadFlaw(
 
 /** A payload by reference is the identifier of the row. */
 function referenceFlaw(model: Model, resource: Json, payload: Json, { before, after }: ObservedChange): Flaw | undefined {
-  const id = (after ?? before)?.[model.identifierField(String(resource))];
+  const id = (after ?? before)?.[model.identifierField(asText(resource))];
   if (id === undefined || isSame(id, payload)) return undefined;
   return { promised: `the identifier of the row: ${oneLine(id)}`, seen: oneLine(payload) };
 }

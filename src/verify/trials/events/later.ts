@@ -4,6 +4,7 @@ import { clockOperation } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Operation, operationsOf } from '../../../parts/operations.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -123,7 +124,7 @@ function isMetBy(model: Model, { name, resource = '' }: Operation, condition: Ex
 function eventsOf(model: Model, kind: EventKind, resource: string, shown: TrialExchange, { deliveries }: Listening) {
   const id = rowIn(shown)?.[identifierField(model, resource)];
   return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload, delivery }) =>
-    (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(String(id)),
+    (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(asText(id)),
   );
 }
 
@@ -225,7 +226,7 @@ function timesAhead({ model, run }: Session, { of, at }: Clock): Record<string, 
 /** How long it is until the event is due for a row; nothing where that is not seen. */
 function dueOf({ model, run }: Session, { at }: Clock, { fields }: TrialRow): number | undefined {
   const evaluated = fields && model.expressions.evaluate(at, undefined, { context: { resource: fields } });
-  const atMs = typeof evaluated === 'object' ? Date.parse(String(evaluated.value)) : Number.NaN;
+  const atMs = typeof evaluated === 'object' ? Date.parse(asText(evaluated.value)) : Number.NaN;
   return Number.isFinite(atMs) ? atMs - run.clock.toService(Date.now()) : undefined;
 }
 
@@ -234,6 +235,6 @@ function about(model: Model, kind: EventKind, shown: TrialExchange, deliveries: 
   const id = rowIn(shown)?.[model.identifierField(kind.clock?.of ?? '')];
   return eventsIn(model, deliveries).filter(
     ({ kind: name, payload, delivery }) =>
-      name === kind.name && (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(String(id)),
+      name === kind.name && (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(asText(id)),
   );
 }

@@ -3,6 +3,7 @@ import { isMap, isSame } from '../../../document/values.ts';
 import { type EventLog, loggedOf } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
@@ -35,8 +36,8 @@ export function freshRows(
   const [old, now] = [rowsOf(model, before), rowsOf(model, after)];
   if (mayGoOn(before) || mayGoOn(after)) return undefined;
   const key = model.identifierField(log.resource);
-  const known = new Set(old?.map((row) => String(row[key])));
-  return old && now?.filter((row) => !known.has(String(row[key])));
+  const known = new Set(old?.map((row) => asText(row[key])));
+  return old && now?.filter((row) => !known.has(asText(row[key])));
 }
 
 /** The kind that a row is of: its name and action, as far as the log has them; nothing where it is of none that is stated. */
@@ -104,7 +105,7 @@ function reckoned(
   const { context, unseen = {} } = knownOf(model, kind, change);
   const which = change.after ? 'next' : 'resource';
   const id = row[model.identifierField(resource)];
-  const event = { ...(context.event as object), resource, ...(id !== undefined && { row: String(id) }) };
+  const event = { ...(context.event as object), resource, ...(id !== undefined && { row: asText(id) }) };
   const known = {
     context: { ...context, event, ...(context[which] !== undefined && { row: context[which] }) },
     unseen: { ...(unseen[which] && { row: unseen[which] }) },

@@ -4,6 +4,7 @@ import { type EventLog, logOf } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -119,7 +120,7 @@ function claimRows(session: Session, log: EventLog, operation: Operation, kind: 
     const id = (change.after ?? change.before)?.[model.identifierField(operation.resource ?? '')];
     const field = loggedField(log, 'event.row');
     // What the clock or somebody else tells of meanwhile is of other rows.
-    const isOwn = (row: ShownFields) => field === undefined || id === undefined || row[field] === String(id);
+    const isOwn = (row: ShownFields) => field === undefined || id === undefined || row[field] === asText(id);
     return { change, rows: fresh?.filter((row) => loggedKind(model, log, row) === kind && isOwn(row)) };
   };
   const both = { shrinkingRuns: 2, reason: loggedReasons.rows, at: log.at, of };
@@ -163,7 +164,7 @@ function claimKinds(session: Session, log: EventLog, { before, acted, after }: S
       const fresh = isDone(act) && name !== undefined && !model.spec.events.others ? freshRows(model, log, old, now) : undefined;
       if (!fresh || fresh.length === 0) return moot('no row came');
       const called = entriesOf(model.spec.events.kinds).map(([, kind]) => kind.called);
-      const stranger = fresh.find((row) => !called.includes(String(row[name ?? ''])));
+      const stranger = fresh.find((row) => !called.includes(asText(row[name ?? ''])));
       return (
         stranger && { promised: `events are of these kinds: ${called.join(', ')}`, seen: oneLine(stranger[name ?? ''] ?? null) }
       );

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { handshakeOf } from '../../../kinds/handshakes/all.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { Client } from '../../exchange/client.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done, ScriptRun, Step } from '../../exchange/step.ts';
@@ -97,5 +98,5 @@ const refusedMost = 10;
 
 /** The path of an address in a run. */
 export function addressPath(url: Fresh, run: ScriptRun): string {
-  return new URL(String(resolve(url, run))).pathname;
+  return new URL(asText(resolve(url, run))).pathname;
 }

@@ -1,6 +1,7 @@
 import { streamKind } from '../../../kinds/streams/all.ts';
 import type { StreamedEvent, StreamKind } from '../../../kinds/streams/kind.ts';
 import { pullOf } from '../../../parts/events.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -116,7 +117,7 @@ function connecting(
         clearTimeout(unanswered);
       }
     },
-    tell: ({ status }) => String(status),
+    tell: ({ status }) => asText(status),
     shell: (names) => curlOf(plan, names).map((line) => `${line.replace('curl -s', 'curl -s -N --max-time 10')} &`),
   };
 }

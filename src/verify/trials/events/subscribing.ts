@@ -8,6 +8,7 @@ import type { EventKind, Push } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf } from '../../../parts/fact.ts';
 import { along, withPlaced } from '../../../parts/reach.ts';
 import { shapeAlong } from '../../../parts/uses/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
@@ -205,8 +206,8 @@ function headerFlaw(model: Model, { headers }: ReceivedDelivery, told: Told): st
     const evaluated = model.expressions.evaluate(expression, undefined, { context: { event }, unseen: {} });
     if (typeof evaluated === 'string' || evaluated.value === null) continue;
     const given = headers[name.toLowerCase()];
-    if (!headerSays(given, String(evaluated.value)))
-      return `${name}: ${given ?? 'none'}, where \`${expression.source}\` is ${String(evaluated.value)}`;
+    if (!headerSays(given, asText(evaluated.value)))
+      return `${name}: ${given ?? 'none'}, where \`${expression.source}\` is ${asText(evaluated.value)}`;
   }
   return undefined;
 }

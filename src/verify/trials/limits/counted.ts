@@ -3,6 +3,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { isLimitFor, type LimitScope, type Quota, type Rate } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Lane } from '../../exchange/lanes.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -88,7 +89,7 @@ export function isApart(
   if (!first || !second || first === 'unknown' || second === 'unknown') return undefined;
   // Whoever has no value of its own is counted for itself.
   if (first === 'failed' || second === 'failed' || first.value === null || second.value === null) return true;
-  return String(first.value) !== String(second.value);
+  return asText(first.value) !== asText(second.value);
 }
 
 function asking({ name }: Operation, caller: TrialCaller | undefined) {
@@ -212,7 +213,7 @@ export function capacityOf(rate: Stated): number {
 const tolerance = 1e-6;
 
 function told(value: number): string {
-  return String(Math.round(value * 1000) / 1000);
+  return asText(Math.round(value * 1000) / 1000);
 }
 
 /** How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. */

@@ -8,6 +8,7 @@ import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -158,7 +159,7 @@ async function refusals(
       reason,
       of: [done],
       judge: (seen: TrialExchange): Judgement => {
-        const sent = `${name}=${String(asked)}`;
+        const sent = `${name}=${asText(asked)}`;
         if (!isRefused(model, seen))
           return { promised: `${sent} is refused: \`limit.page\``, seen: `it was answered ${seen.status}` };
         const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));

@@ -2,6 +2,7 @@ import { isMap, isSame } from '../../../document/values.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -226,7 +227,7 @@ function judged(model: Model, operation: Operation, seen: TrialExchange, made: T
 /** Whether a 501 may be how something open is answered: it says so itself, or something that is open bears on the operation. */
 function mayBeOpen(model: Model, { resource, name, endpoint }: Operation, { body }: TrialExchange): boolean {
   const verb = endpoint && statedValue(endpoint.does)?.verb;
-  if (isMap(body) && String(body.type).startsWith('urn:ninefold:')) return true;
+  if (isMap(body) && asText(body.type).startsWith('urn:ninefold:')) return true;
   const isAbout = (subject: string) => [resource, name, endpoint?.key].some((one) => one === subject.split('.')[0]);
   return (
     verb === undefined || verb === 'handler' || model.facts.all.some((fact) => fact.standing === 'open' && isAbout(fact.subject))

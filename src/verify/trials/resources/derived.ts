@@ -4,6 +4,7 @@ import { type Derivation, derivationsOf } from '../../../parts/derived/derivatio
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow, WantedRow } from '../../exchange/row.ts';
@@ -224,7 +225,7 @@ function claimDerived(
         if (!isKnown && !isKept(model, watched)) return moot('what its rows refer to is not shown');
         // What is made once more may be found instead: it counts once.
         const key = model.identifierField(watched.from);
-        const each = new Map(referring.flatMap((one) => (one ? [[String(one[key]), one] as const] : [])));
+        const each = new Map(referring.flatMap((one) => (one ? [[asText(one[key]), one] as const] : [])));
         return judgeDerived(model, derivation, row, [...each.values()], isKnown ? watched.by : undefined);
       },
     });
@@ -239,10 +240,10 @@ function judgeDerived(
   by: string | undefined,
 ): Judgement {
   const { field, at, resource } = derivation;
-  const id = String(row[model.identifierField(resource)]);
+  const id = asText(row[model.identifierField(resource)]);
   const reckoned = derivedValue(model.spec, derivation, row, () =>
     // Where it is not shown what they refer to, that is what they were made with.
-    by === undefined ? [...referring] : referring.filter((one) => String(one[by]) === id),
+    by === undefined ? [...referring] : referring.filter((one) => asText(one[by]) === id),
   );
   if (!reckoned) return moot('what it comes to cannot be reckoned');
   const { value } = reckoned;

@@ -1,6 +1,7 @@
 import type { Endpoint, PathRow } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { boundRows, keyParameters, ownRow, parentRows } from '../../../parts/path-keys.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -73,9 +74,9 @@ async function claimFound(session: Session, row: TrialRow, endpoint: Endpoint): 
       if (id === undefined || model.refusals.isHurried(read)) return moot('it is not known which row was made');
       if (read.status === 204) return moot('what was found is not shown');
       const shown = isDone(read) ? rowIn(read)?.[field] : undefined;
-      return String(shown) === String(id)
+      return asText(shown) === asText(id)
         ? undefined
-        : { promised: `${endpoint.key} leads to the row that was made, ${String(id)}`, seen: `${read.status} ${String(shown)}` };
+        : { promised: `${endpoint.key} leads to the row that was made, ${asText(id)}`, seen: `${read.status} ${asText(shown)}` };
     },
   });
 }

@@ -4,6 +4,7 @@ import { followedOf } from '../../../parts/followed.ts';
 import { type Generated, generatedOf } from '../../../parts/inner-values.ts';
 import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Identifier, Resource } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { SampleStyle, TrialRow, WantedRow } from '../../exchange/row.ts';
@@ -58,7 +59,7 @@ async function identify(session: Session, resource: string, identifier: Identifi
       if (!isDone(first) || !isDone(second) || identifier.generate === 'client') return moot('nothing was made');
       const id = idIn(model, second);
       return id !== undefined && id === idIn(model, first)
-        ? { promised: 'each has an identifier of its own', seen: `${String(id)} twice` }
+        ? { promised: 'each has an identifier of its own', seen: `${asText(id)} twice` }
         : undefined;
     },
   });
@@ -106,7 +107,7 @@ async function deleteAndMake(session: Session, resource: string, identifier: Ide
       if (!isDone(first) || !isDone(deletion) || !isDone(second)) return moot('nothing was deleted and made');
       const id = idIn(model, second);
       return id !== undefined && id === idIn(model, first)
-        ? { promised: 'an identifier is never used again', seen: `${String(id)} once more` }
+        ? { promised: 'an identifier is never used again', seen: `${asText(id)} once more` }
         : undefined;
     },
   });

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import type { Resource } from '../../../parts/resources.ts';
 import { machineOn, machineWith, stateOfDeleted } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -146,7 +147,7 @@ async function broughtBack(session: Session, resource: Resource, endpoint: Endpo
       const promised = `${endpoint.operation} brings it back, ${targets.join(' or ')}`;
       if (!isDone(change)) return { promised, seen: `${change.status}${briefly(change)}` };
       const state = seenState(model, seen, machine.field);
-      return state !== undefined && targets.includes(String(state))
+      return state !== undefined && targets.includes(asText(state))
         ? undefined
         : { promised, seen: `${seen.status}${briefly(seen)}` };
     },

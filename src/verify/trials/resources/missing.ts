@@ -2,6 +2,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import { transitionNamed } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -194,7 +195,7 @@ async function sendOtherLetters(session: Session, endpoint: Endpoint, { resource
   const own = generate.includes('{') ? generate.replaceAll(/\{[^{}]*\}/g, '') : '';
   const last = identifierParameter(endpoint);
   if (!made || last === undefined || !field || field.ignoreCase || (generate !== 'client' && !/[a-z]/i.test(own))) return [];
-  const other = new Fresh((_draw, run) => otherCase(String(resolve(id, run))));
+  const other = new Fresh((_draw, run) => otherCase(asText(resolve(id, run))));
   const done = await session.send({ ...plan, path: { ...plan.path, [last]: other } });
   session.claim({
     fact: { kind: 'identifiers', subject: resource },
@@ -202,7 +203,7 @@ async function sendOtherLetters(session: Session, endpoint: Endpoint, { resource
     of: [done, made],
     judge: (seen: TrialExchange, creation: TrialExchange) => {
       const is = idIn(model, creation);
-      if (model.refusals.isHurried(seen) || is === undefined || otherCase(String(is)) === String(is))
+      if (model.refusals.isHurried(seen) || is === undefined || otherCase(asText(is)) === asText(is))
         return moot('it has no other letters, or it could not be done now');
       if (!isDone(seen)) return undefined;
       return {

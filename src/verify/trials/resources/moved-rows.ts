@@ -4,6 +4,7 @@ import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { pathWays } from '../../../parts/path-keys.ts';
 import { identifierParameter, isWritable } from '../../../parts/payload.ts';
 import type { Resource } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -129,7 +130,7 @@ async function lead(session: Session, endpoint: Endpoint, resource: Resource, re
       if (!isTold && (exchange.status < 300 || exchange.status > 399)) return moot('it is no redirect');
       return exchange.status === refusal.status
         ? undefined
-        : { promised: `${refusal.status} ${refusal.code.name}`, seen: String(exchange.status) };
+        : { promised: `${refusal.status} ${refusal.code.name}`, seen: asText(exchange.status) };
     },
   });
   if (model.refusals.tells(refusal.code.name))
@@ -159,14 +160,14 @@ function judgeLed(model: Model, led: Led, asked: TrialExchange, change: TrialExc
   const before = rowWith(model, was, id);
   const value = isMapOf(change.sent.json)?.[renaming.field];
   if (!before || id === undefined || value === undefined) return moot('the row was not renamed');
-  if (String(asked.sent.path[renaming.parameter]) === String(value)) return moot('it is asked for by its own name');
+  if (asText(asked.sent.path[renaming.parameter]) === asText(value)) return moot('it is asked for by its own name');
   if (model.refusals.isHurried(asked)) return moot('the service had too much to do');
   const rows = { next: { ...before, [renaming.field]: value }, resource: before };
   const meant = meantNow(model, { endpoint, update: renaming.update }, asked, change, rows);
-  if (meant === undefined || String(meant) !== String(before[model.identifierField(resourceOf(endpoint))]))
+  if (meant === undefined || asText(meant) !== asText(before[model.identifierField(resourceOf(endpoint))]))
     return moot('whether the row is meant cannot be told');
   // What was asked besides, and a credential that is not said again, say nothing of the row.
-  const there = pathAt(asked, renaming.parameter, String(value));
+  const there = pathAt(asked, renaming.parameter, asText(value));
   const { location } = asked.headers;
   const told = location === undefined ? undefined : addressOf(model, location, asked.sent.target)?.replace(/\?.*$/, '');
   const isRedirect = asked.status >= 300 && asked.status < 400;
@@ -188,7 +189,7 @@ function isMapOf(value: Json | undefined): ShownFields | undefined {
 function pathAt({ sent, endpoint }: TrialExchange, parameter: string, value: string): string {
   const filled = (own: Json | undefined) =>
     (endpoint?.path ?? '').replace(/\{([^{}]+)\}/g, (_, name) =>
-      encodeURIComponent(String(name === parameter ? own : sent.path[name])),
+      encodeURIComponent(asText(name === parameter ? own : sent.path[name])),
     );
   return sent.target.replace(/\?.*$/, '').replace(filled(sent.path[parameter]), () => filled(value));
 }

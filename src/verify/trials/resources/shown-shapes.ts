@@ -5,6 +5,7 @@ import { leftOutOf, neverShownTo } from '../../../parts/left-out.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { machinesOf } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { FactName } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
@@ -203,7 +204,7 @@ function askedWhole({ endpoint, sent }: TrialExchange, name: string): 'this one'
   const inQuery = parameter === undefined ? undefined : sent.query[parameter];
   const inBody = member !== undefined && isMap(sent.json) ? sent.json[member] : undefined;
   if (inQuery === undefined && inBody === undefined) return 'none';
-  const paths = [inQuery, inBody].flat().map((path) => String(path ?? '').split(/[^\w-]/));
+  const paths = [inQuery, inBody].flat().map((path) => asText(path ?? '').split(/[^\w-]/));
   return paths.some((path) => path.includes(name)) ? 'this one' : 'others';
 }
 
@@ -224,14 +225,14 @@ function isExpandedBelow(model: Model, { children }: Field, row: ShownFields, { 
   const child = children && model.resource(children.resource);
   if (!children || !child) return false;
   const at = (children.envelope ? 1 : 0) + 2;
-  const isReference = entryOf(child.fields, String(path[at] ?? ''))?.ref !== undefined;
+  const isReference = entryOf(child.fields, asText(path[at] ?? ''))?.ref !== undefined;
   const value = path.slice(0, at + 1).reduce<Json | undefined>((inner, step) => memberOf(inner, step), row);
   return isReference && isMap(value);
 }
 
 function memberOf(value: Json | undefined, step: string | number): Json | undefined {
   if (Array.isArray(value)) return (value as readonly Json[])[Number(step)];
-  return isMap(value) ? value[String(step)] : undefined;
+  return isMap(value) ? value[asText(step)] : undefined;
 }
 
 function* observeValue(facts: readonly FactName[], field: string, value: Json, misfits: readonly Misfit[]): Iterable<Observed> {

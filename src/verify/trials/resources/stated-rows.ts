@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf } from '../../../parts/fact.ts';
 import { identifierParameter, isAlwaysShown, isWritable } from '../../../parts/payload.ts';
 import type { Resource, StatedRow } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -32,7 +33,7 @@ export const statedRows: Trial = {
       const reading = readingOf(model, resource);
       if (!reading || field === undefined) continue;
       for (const row of (resource.rows ?? []).slice(0, rowsMost)) {
-        const id = String(row.fields[field]);
+        const id = asText(row.fields[field]);
         const facts = [{ kind: 'identifiers', subject: name }];
         yield { name: `${name} ${id}`, facts, run: (session) => lookAtStated(session, { resource, row, id, ...reading }) };
       }
@@ -75,7 +76,7 @@ async function lookAtStated(session: Session, { resource, row, id, endpoint, par
     of: [done] as const,
     judge(exchange: TrialExchange) {
       const promised = `the ${resource.name} ${id}, which is there from the start`;
-      if (exchange.status === 404 || exchange.status === 410) return { promised, seen: String(exchange.status) };
+      if (exchange.status === 404 || exchange.status === 410) return { promised, seen: asText(exchange.status) };
       const shown = isDone(exchange) ? rowIn(exchange) : undefined;
       if (!shown) return moot('it was not shown');
       const wrong = Object.entries(row.fields).find(

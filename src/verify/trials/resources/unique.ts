@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Resource, Unique } from '../../../parts/resources.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow, WantedRow } from '../../exchange/row.ts';
@@ -114,11 +115,11 @@ function claimFound(
       if (!isDone(first) || !isMaking(first) || !isValid(model, second)) return moot('there was nothing to find');
       if (!isSecond(model, resource, rule, { before: first, exchange: second })) return moot('it is another one');
       const wanted = idIn(model, first);
-      const promised = `200 with the ${resource.name} that is there, ${String(wanted)}`;
+      const promised = `200 with the ${resource.name} that is there, ${asText(wanted)}`;
       // Who may not read it is told that the value is taken.
       if (!isDone(second)) {
         const isTaken = exists !== undefined && model.refusals.codeIn(second) === exists;
-        return isTaken ? { promised, seen: String(second.status) } : moot('something else stood in its way');
+        return isTaken ? { promised, seen: asText(second.status) } : moot('something else stood in its way');
       }
       const found = idIn(model, second);
       const [old = {}, now = {}] = [rowIn(first), rowIn(second)];
@@ -127,7 +128,7 @@ function claimFound(
         return { promised: `${other} as it was: ${JSON.stringify(old[other])}`, seen: JSON.stringify(now[other]) };
       return second.status === 200 && isSame(found, wanted)
         ? undefined
-        : { promised, seen: `${second.status}, ${String(found)}` };
+        : { promised, seen: `${second.status}, ${asText(found)}` };
     },
   });
 }
@@ -188,7 +189,7 @@ export async function freshValues(
 /** A text in other letters: capitals where there are small ones, and the other way round. */
 function inOtherCase(value: Symbolic): Fresh {
   return new Fresh((_draw, values) => {
-    const text = String(resolve(value, values));
+    const text = asText(resolve(value, values));
     return text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase();
   });
 }
@@ -210,7 +211,7 @@ export function areAlike(
 }
 
 function lower(value: Json): string {
-  return String(value).toLowerCase();
+  return asText(value).toLowerCase();
 }
 
 /** Whether a rule is about a row as it would be stored. */

@@ -2,6 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { allMachines, type Machine, type Target } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -81,7 +82,7 @@ function judgeAnswered(model: Model, machine: Machine, exchange: TrialExchange, 
   if (answer === undefined) return moot('it begins where nothing is answered, or nobody can say where');
   if (model.refusals.isHurried(exchange) || model.refusals.isOpen(exchange)) return moot('it could not be done now');
   const promised = `what begins so is answered with ${answer}`;
-  if (isDone(exchange)) return { promised, seen: String(exchange.status) };
+  if (isDone(exchange)) return { promised, seen: asText(exchange.status) };
   const code = model.refusals.codeIn(exchange);
   if (code === answer) return undefined;
   const isOfOther = machine.initial.some((one) => one.answer !== undefined && one.answer === code);
@@ -140,10 +141,10 @@ async function claimThere(
     judge(exchange: TrialExchange, shown: TrialExchange, ...seen: readonly TrialExchange[]) {
       if (!isMeant(exchange, seen)) return moot('it was answered otherwise');
       const promised = `a ${machine.resource} that is ${target.state}`;
-      if (shown.status === 404 || shown.status === 410) return { promised, seen: String(shown.status) };
+      if (shown.status === 404 || shown.status === 410) return { promised, seen: asText(shown.status) };
       const state = isDone(shown) ? rowIn(shown)?.[machine.field] : undefined;
       if (state === undefined) return moot('it was not shown');
-      return state === target.state ? undefined : { promised, seen: String(state) };
+      return state === target.state ? undefined : { promised, seen: asText(state) };
     },
   });
 }
@@ -204,9 +205,9 @@ async function begin(session: Session, model: Model, machine: Machine, style: 'p
       const shown = isDone(exchange) ? rowWith(model, seen, idIn(model, exchange)) : undefined;
       const state = shown?.[machine.field];
       if (state === undefined) return moot('the state is not shown');
-      if (states.includes(String(state))) return undefined;
+      if (states.includes(asText(state))) return undefined;
       if (movedByClock(model, machine, exchange, seen)) return moot('the clock may have moved it meanwhile');
-      return { promised: `a ${resource} begins as ${states.join(' or ')}`, seen: String(state) };
+      return { promised: `a ${resource} begins as ${states.join(' or ')}`, seen: asText(state) };
     },
   });
 }

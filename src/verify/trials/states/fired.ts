@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { refusingActs } from '../../../parts/possible-errors.ts';
 import type { Machine, Target, Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -115,7 +116,7 @@ function claimTaken(
       const answer = answerOf(model, firing, { exchange, was: seen });
       if (answer !== undefined && isRefusedAs(model, exchange, answer)) return undefined;
       if (answer !== undefined && isDone(exchange))
-        return { promised: `${transition.name} is answered with ${answer}`, seen: String(exchange.status) };
+        return { promised: `${transition.name} is answered with ${answer}`, seen: asText(exchange.status) };
       const of = answer === undefined ? answeredOtherwise(model, firing, { exchange, was: seen }) : undefined;
       if (of !== undefined) return { promised: `${transition.name} is taken as it is`, seen: `${exchange.status} ${of}` };
       if (isDone(exchange)) return undefined;
@@ -191,7 +192,7 @@ async function claimKept(
       if (state !== wanted && movedByClock(model, machine, exchange, was, seen)) return moot(clocksDoing);
       return state === wanted
         ? undefined
-        : { promised: `${transition.name} is kept: it leads to ${wanted}`, seen: String(state) };
+        : { promised: `${transition.name} is kept: it leads to ${wanted}`, seen: asText(state) };
     },
   });
 }
@@ -233,7 +234,7 @@ function claimMoved(
       const wanted = outcome !== undefined && targets.includes(outcome) ? [outcome] : targets;
       const isThere = typeof state === 'string' && wanted.includes(state);
       if (!isThere && movedByClock(model, machine, exchange, was, seen)) return moot(clocksDoing);
-      return isThere ? undefined : { promised: `${transition.name} leads to ${wanted.join(' or ')}`, seen: String(state) };
+      return isThere ? undefined : { promised: `${transition.name} leads to ${wanted.join(' or ')}`, seen: asText(state) };
     },
   });
 }

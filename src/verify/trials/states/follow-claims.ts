@@ -5,6 +5,7 @@ import { type Expression, entriesOf } from '../../../parts/fact.ts';
 import { comingOf, type Followed, followingName, transitionOf } from '../../../parts/followed.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import { machineWith, type Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -120,7 +121,7 @@ export function claimMoved(
       let count = 0;
       for (const row of old) {
         const holds = act.if ? evaluate(named, act.if, changed, earlier[0], row) : true;
-        const isLeft = !transition || !machine || transition.from === '*' || transition.from.includes(String(row[machine.field]));
+        const isLeft = !transition || !machine || transition.from === '*' || transition.from.includes(asText(row[machine.field]));
         if (holds === 'unknown' || holds === 'failed' || !isLeft) return moot('whether it is done cannot be told');
         if (typeof holds === 'object' && holds.value !== true) continue;
         const leads = transition ? leadsFrom(named, transition, { changed, then, row }) : '';
@@ -220,5 +221,5 @@ function referring(
   field: string,
   id: Json | undefined,
 ): readonly ShownFields[] | undefined {
-  return rowsOf(model, exchange, resource)?.filter((row) => row[field] === undefined || String(row[field]) === String(id));
+  return rowsOf(model, exchange, resource)?.filter((row) => row[field] === undefined || asText(row[field]) === asText(id));
 }

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { type Expression, entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Followed, followedOf, followingName, referringRows, transitionOf } from '../../../parts/followed.ts';
 import { type Machine, machineWith, type Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -183,8 +184,8 @@ async function claimTarget(
       const state = row?.[machine.field];
       if (row === undefined || state === undefined) return moot(`the ${does.resource} is not shown`);
       if (transition.if && !allows(model, transition.if, row)) return moot(`${followingName(does)} has a condition of its own`);
-      if (targets.includes(String(state))) return undefined;
-      return { promised: `${followingName(does)} after ${endpoint.operation}: ${targets.join(' or ')}`, seen: String(state) };
+      if (targets.includes(asText(state))) return undefined;
+      return { promised: `${followingName(does)} after ${endpoint.operation}: ${targets.join(' or ')}`, seen: asText(state) };
     },
   });
 }
@@ -247,7 +248,7 @@ async function nothingMade(session: Session, chain: Chain): Promise<void> {
   const { from } = change.transition;
   const wrong = statesOf(machine).filter((state) => from !== '*' && !from.includes(state));
   const row = await session.make(resource);
-  if (from === '*' || from.includes(String(row.fields?.[machine.field]))) await walkToAny(session, row, machine, wrong);
+  if (from === '*' || from.includes(asText(row.fields?.[machine.field]))) await walkToAny(session, row, machine, wrong);
   const before = await listReferring(session, does.resource, field, row);
   const done = await session.send(await asking(session, row, chain));
   const after = await listReferring(session, does.resource, field, row);
@@ -261,9 +262,9 @@ async function nothingMade(session: Session, chain: Chain): Promise<void> {
     judge(tried: TrialExchange, then: TrialExchange, now: TrialExchange) {
       if (isDone(tried) || tried.status >= 500) return moot('it was not refused');
       // What others make meanwhile is of other rows.
-      const id = String(idIn(model, tried));
+      const id = asText(idIn(model, tried));
       const [old, fresh] = [then, now].map(
-        (shown) => rowsShown(model, shown)?.rows.filter((one) => one[field] === undefined || String(one[field]) === id).length,
+        (shown) => rowsShown(model, shown)?.rows.filter((one) => one[field] === undefined || asText(one[field]) === id).length,
       );
       if (old === undefined || fresh === undefined) return moot('the rows are not shown');
       return fresh === old ? undefined : { promised: `${old} ${does.resource} as before what was refused`, seen: `${fresh}` };

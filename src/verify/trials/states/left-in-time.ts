@@ -1,5 +1,6 @@
 import { entriesOf } from '../../../parts/fact.ts';
 import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -60,7 +61,7 @@ export async function leaveInTime(session: Session, machine: Machine, { timed, s
       if (then !== by.to[0]?.state || now === undefined) return moot('the row is not shown');
       return now === then
         ? undefined
-        : { promised: `${String(then)}, since ${timed.name} is from ${state} alone`, seen: String(now) };
+        : { promised: `${asText(then)}, since ${timed.name} is from ${state} alone`, seen: asText(now) };
     },
   });
 }
@@ -92,7 +93,7 @@ export async function stayBehind(session: Session, machine: Machine, { timed, st
       if (typeof evaluated !== 'object' || evaluated.value !== false) return moot('whether its condition holds is not known');
       return now[machine.field] === state
         ? undefined
-        : { promised: `${state} for as long as ${condition.source} does not hold`, seen: String(now[machine.field]) };
+        : { promised: `${state} for as long as ${condition.source} does not hold`, seen: asText(now[machine.field]) };
     },
   });
 }

@@ -1,5 +1,6 @@
 /** What has to come of a transition that was sent, by what was shown of its row before. */
 import type { Machine, Target, Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { targetTaken } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
@@ -34,7 +35,7 @@ export function targetFor(
   { exchange, was, beside = [] }: SeenBefore,
 ): Target | 'blocked' | 'unknown' | undefined {
   const fields = rowWith(model, was, idIn(model, exchange));
-  if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return undefined;
+  if (!fields || (transition.from !== '*' && !transition.from.includes(asText(fields[machine.field])))) return undefined;
   const firing = {
     operation: exchange.endpoint?.operation ?? '',
     row: fields,

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import { allMachines, type Machine, statesNamed, type Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -226,7 +227,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       const now = stateIn(creation, seen);
       // How long it took to get there is not known to the second.
       if (!(seen.toMs < dueFor(creation, was, was.fromMs))) return moot('it took too long');
-      return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: String(now) };
+      return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: asText(now) };
     },
   });
   session.claim({
@@ -239,7 +240,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       if (!(seen.fromMs >= dueFor(creation, was, was.toMs))) return moot('not so much time has gone by');
       const now = stateIn(creation, seen);
       const isThere = typeof now === 'string' && targets.includes(now);
-      return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: String(now) };
+      return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: asText(now) };
     },
   });
   claimSetByClock(session, machine, transition, { made, before, early, late, after });
