@@ -205,7 +205,10 @@ test('a row that an open effect made up is there afterwards', async () => {
     const { id, owner } = issued.json as Row;
     assert.deepEqual((await send('GET', `/cards/${id}`)).json, issued.json);
     assert.equal((await send('GET', `/customers/${owner}`)).status, 200);
-    assert.deepEqual((await send('POST', '/cards/issue')).json, issued.json);
+    // What is issued again is another card.
+    const again = (await send('POST', '/cards/issue')).json as Row;
+    assert.notEqual(again.id, id);
+    assert.deepEqual((await send('GET', `/cards/${again.id}`)).json, again);
   });
 });
 
