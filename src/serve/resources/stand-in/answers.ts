@@ -93,7 +93,8 @@ function compileWhole(
     tellStatus?.(whole);
     tellSampled(exchange, told.map(nameOf));
     if (!isOpen) return whole;
-    nameAgain(whole, exchange, openly ?? {});
+    // A row of a resource has a name of its own already, by which it is found.
+    if (sent !== undefined || !isFields(value)) nameAgain(whole, exchange, openly ?? {});
     if (!page && asksFurther(exchange)) endPages(whole, 0);
     for (const token of tokensIn(whole)) lend(token);
     return whole;
