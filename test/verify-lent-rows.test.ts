@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import { callersOf } from '../src/verify/exchange/callers.ts';
 import { isEntangled, isTimely } from '../src/verify/make/entangled.ts';
+import { SharedRow, SharedRows, sharedOr } from '../src/verify/make/lent-rows.ts';
 import { Model } from '../src/verify/model/model.ts';
 import { rowWith } from '../src/verify/model/row-shown.ts';
+import type { Session } from '../src/verify/session/session.ts';
 import { answered } from './verify/recorded.ts';
 import { openStand } from './verify/stand.ts';
 
@@ -165,4 +167,54 @@ test('an identifier that is a map with a text of its own is compared, and nothin
   assert.equal(rowWith(model, shown, 'shf_1'), undefined);
   assert.deepEqual(rowWith(model, shown, odd)?.id, odd);
   assert.equal(rowWith(model, shown, Object.assign(Object.create(null), { a: 1 })), undefined);
+});
+
+test('who takes a row whose maker is over lists nothing below it: what that has left would be there', async () => {
+  const { spec } = check(parseDocument(shelves, 'shelves.yaml'));
+  const model = new Model(spec, callersOf(spec, [{ user: 'writer', id: 'ada', credential: 'ada' }]), '');
+  const rows = new SharedRows(model);
+  const value = answered(model, 'POST /volumes', { status: 201, body: { id: 'vol_1', shelf: 'shf_1', title: 'a' } });
+  const row = {
+    resource: 'volume',
+    id: 'vol_1',
+    known: {},
+    caller: undefined,
+    fields: {},
+    made: { step: 0, value },
+    shown: undefined,
+  };
+  // The casts hold: nothing else of a session is asked.
+  const session = () =>
+    ({
+      run: { owner: {}, results: [], fresh: new Map(), clock: { toService: (ms: number) => ms } },
+      script: [],
+      sentSince: () => [{ step: 0, value, fresh: [], origin: value }],
+      takeOver: async () => new Map([[0, 0]]),
+    }) as unknown as Session;
+  const [maker, taker] = [session(), session()];
+  const make = async () => row;
+  const ask = (key: string, { run }: Session) => {
+    const endpoint = model.endpoints.find((one) => one.key === key);
+    assert.ok(endpoint);
+    rows.reserve(model.request(endpoint, {}), { volume: 'vol_1', id: 'vol_1' }, run.owner);
+  };
+  rows.open(maker.run.owner);
+  await sharedOr(maker, 'volume', {}, make);
+  rows.close(maker.run.owner);
+  rows.open(taker.run.owner);
+  const taken = await sharedOr(taker, 'volume', {}, () => assert.fail('one is there'));
+  assert.equal(taken.id, 'vol_1');
+  ask('POST /volumes/{volume}/notes', taker);
+  ask('GET /volumes/{id}', taker);
+  assert.throws(() => ask('GET /volumes/{volume}/notes', taker), SharedRow);
+  // Nobody else holds it any more, so that it may be deleted; and then nobody takes it.
+  ask('DELETE /volumes/{id}', taker);
+  const next = session();
+  rows.open(next.run.owner);
+  let isMade = false;
+  await sharedOr(next, 'volume', {}, async () => {
+    isMade = true;
+    return row;
+  });
+  assert.ok(isMade);
 });

@@ -5,21 +5,30 @@ import { fieldCountedApart } from '../../parts/row-limits.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machinesOf } from '../../parts/states.ts';
 
-const bySpec = new WeakMap<Spec, Map<string, boolean>>();
+type Ask = (spec: Spec, resource: string) => boolean;
+
+/** What is asked of a resource of a document, found once. */
+function askedOnce(ask: Ask): Ask {
+  const bySpec = new WeakMap<Spec, Map<string, boolean>>();
+  return (spec, resource) => {
+    const known = bySpec.get(spec) ?? new Map<string, boolean>();
+    bySpec.set(spec, known);
+    const found = known.get(resource) ?? ask(spec, resource);
+    known.set(resource, found);
+    return found;
+  };
+}
 
 /**
  * Whether rows that refer to one of a resource bear on each other, or on it, beyond being there: they are unique or numbered within it, there
  * may be only so many, what comes of one changes it, or a condition reads what is reckoned of them.
  */
-export function isEntangled(spec: Spec, resource: string): boolean {
-  const known = bySpec.get(spec) ?? new Map<string, boolean>();
-  bySpec.set(spec, known);
-  const found = known.get(resource) ?? read(spec, resource);
-  known.set(resource, found);
-  return found;
-}
+export const isEntangled = askedOnce(readEntangled);
 
-function read(spec: Spec, resource: string): boolean {
+/** Whether a row of a resource may be otherwise for the time alone: it moves by the clock, or a condition holds it against the time. */
+export const isTimely = askedOnce(readTimely);
+
+function readEntangled(spec: Spec, resource: string): boolean {
   for (const [name, stated] of entriesOf(spec.resources.all)) {
     const references = new Set(entriesOf(stated.fields).flatMap(([field, { ref }]) => (ref === resource ? [field] : [])));
     if (stated.unique.some(({ fields }) => fields.some((field) => references.has(field)))) return true;
@@ -35,17 +44,6 @@ function read(spec: Spec, resource: string): boolean {
     .of(resource)
     .filter(({ aggregates }) => aggregates.length > 0);
   return counted.some(({ field: { name } }) => conditionsOf(spec).some((source) => new RegExp(`\\.${name}\\b`).test(source)));
-}
-
-const timely = new WeakMap<Spec, Map<string, boolean>>();
-
-/** Whether a row of a resource may be otherwise for the time alone: it moves by the clock, or a condition holds it against the time. */
-export function isTimely(spec: Spec, resource: string): boolean {
-  const known = timely.get(spec) ?? new Map<string, boolean>();
-  timely.set(spec, known);
-  const found = known.get(resource) ?? readTimely(spec, resource);
-  known.set(resource, found);
-  return found;
 }
 
 function readTimely(spec: Spec, resource: string): boolean {

@@ -88,7 +88,7 @@ export class SharedRows {
   readonly #lent = new Map<string, Lent[]>();
   /** By the key of a row: how many cases under way hold it. */
   readonly #holders = new Map<string, number>();
-  /** Whatever more than one case has held. */
+  /** Whatever a case has taken of another. */
   readonly #common = new Set<string>();
   readonly #retired = new Set<string>();
 
@@ -129,7 +129,11 @@ export class SharedRows {
     one.taken += 1;
     one.takenFor.add(who);
     held.mayBeOtherwise ||= one.isEntangled;
-    for (const key of one.keys) if (!held.keys.has(key)) this.#hold(held, key);
+    for (const key of one.keys) {
+      if (!held.keys.has(key)) this.#hold(held, key);
+      // Whoever made it, and may be over by now, may have left something below it.
+      this.#common.add(key);
+    }
     const numbers = await session.takeOver(one.steps);
     return renumberedRow(one.row, numbers);
   }
@@ -179,7 +183,6 @@ export class SharedRows {
     const holders = (this.#holders.get(key) ?? 0) + 1;
     this.#holders.set(key, holders);
     held.keys.add(key);
-    if (holders > 1) this.#common.add(key);
   }
 
   #isThere({ most, taken, isTimely: lapses, madeMs, offsetMs, keys }: Lent, { clock }: ScriptRun): boolean {

@@ -31,19 +31,21 @@ const reading =
   /^(?:get|list|search|query|find|filter|count|check|validate|verify|preview|calculate|estimate|lookup|match|test|parse|render|convert|translate|exists?|contains|info|read|fetch|stats|status|login|logout|refresh|exchange)$/;
 
 /** Counts the requests that were sent to a path so, and says which one this is; one that comes again under its idempotency key is the same. */
-export function timesSent(rows: Pick<Transaction, 'record' | 'keep'>, { call }: Exchange): number {
+export function timesSent(rows: Pick<Transaction, 'record' | 'keep'>, { call, nowMs }: Exchange): number {
   const key = `sent again\n${call.path}`;
   const told = call.headers['idempotency-key'];
   const own = typeof told === 'string' ? `${key}\n${told.slice(0, keyMost)}` : undefined;
-  const known = own === undefined ? undefined : rows.record(own, 0)?.body;
+  const known = own === undefined ? undefined : rows.record(own, nowMs)?.body;
   if (known !== undefined) return Number(known);
   const body = String(Number(rows.record(key, 0)?.body ?? 0) + 1);
-  for (const one of own === undefined ? [key] : [key, own])
-    rows.keep(one, { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER });
+  rows.keep(key, { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER });
+  if (own !== undefined) rows.keep(own, { fingerprint: '', body, expiresMs: nowMs + keptMs });
   return Number(body);
 }
 
 const keyMost = 200;
+/** An idempotency key is known for a day. */
+const keptMs = 86_400_000;
 
 /** Gives what an answer tells of the new thing another name than an earlier one had, in place. */
 type NameAgain = (whole: Value, exchange: Exchange, sent: Fields) => void;
