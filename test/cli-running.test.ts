@@ -71,7 +71,7 @@ function start(words: readonly string[]): Running {
     },
     child,
     async until(pattern) {
-      for (let tries = 0; tries < 1_000; tries++) {
+      for (let tries = 0; tries < 6_000; tries++) {
         const found = out.slice(read).match(pattern);
         if (found) {
           read += (found.index ?? 0) + found[0].length;

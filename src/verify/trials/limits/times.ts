@@ -113,11 +113,11 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
         let text = '';
         let endedMs: number | undefined;
         const done = (ms: number | undefined) => {
-          clearTimeout(timer);
+          stop();
           socket.destroy();
           resolve({ ms, answer: answerIn(text) });
         };
-        const timer = setTimeout(() => done(undefined), mostMs);
+        const stop = afterOwnTime(mostMs, () => done(undefined));
         socket.on('data', (piece: Buffer) => {
           text = (text + piece.toString('latin1')).slice(0, lengthMax);
           // To be told to go on is no answer.
@@ -199,11 +199,11 @@ function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
         let text = '';
         let answeredMs: number | undefined;
         const done = (ms: number | undefined) => {
-          clearTimeout(timer);
+          stop();
           socket.destroy();
           resolve({ isKept: answeredMs !== undefined && !/\r\nconnection: *close/i.test(text), ms });
         };
-        const timer = setTimeout(() => done(undefined), mostMs);
+        const stop = afterOwnTime(mostMs, () => done(undefined));
         socket.on('data', (piece: Buffer) => {
           text = (text + piece.toString('latin1')).slice(0, lengthMax);
           answeredMs = Date.now();
@@ -218,6 +218,24 @@ function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
     tell: ({ isKept, ms }) => (!isKept ? 'it was not kept' : ms === undefined ? 'it still stands' : `ended after ${ms} ms`),
     shell: (names) => rawOf(plan, names, { body: '', ms: mostMs }),
   };
+}
+
+const tickMs = 100;
+
+/**
+ * Acts after so many milliseconds in which this process itself came to run: where others hold the machine up they hold up a service on it too,
+ * and that is no time of its. Gives what calls it off.
+ */
+export function afterOwnTime(ms: number, act: () => void): () => void {
+  let left = Math.ceil(ms / tickMs);
+  // What came late comes once, however late.
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) return;
+    clearInterval(timer);
+    act();
+  }, tickMs);
+  return () => clearInterval(timer);
 }
 
 /** A connection to a service that one writes on oneself, and what `Host` is on it. */
