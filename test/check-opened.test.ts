@@ -4,6 +4,7 @@ import { check } from '../src/check/check.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { isMap } from '../src/document/values.ts';
 import { base, named } from './check/harness.ts';
+import { isLong } from './long.ts';
 
 /** A document's tree with the member at a path put into other words. */
 function put(tree: JsonMap, [key = '', ...rest]: readonly string[], value: Json): JsonMap {
@@ -44,6 +45,8 @@ const toldYet: Readonly<Record<string, readonly string[]>> = {
 };
 
 test('what is open contradicts nothing, whatever of a sound document it is', () => {
-  const found = members(base.tree).map((path) => [path.join(' / '), errorsOf(path)] as const);
+  // Each member takes a check of the whole document.
+  const paths = members(base.tree).filter((path, at) => isLong || at % 12 === 0 || toldYet[path.join(' / ')] !== undefined);
+  const found = paths.map((path) => [path.join(' / '), errorsOf(path)] as const);
   assert.deepEqual(Object.fromEntries(found.filter(([, errors]) => errors.length > 0)), { ...toldYet });
 });

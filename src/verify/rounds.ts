@@ -13,8 +13,8 @@ import type { Leftover, VerifyReport } from './report.ts';
 import { Room } from './room.ts';
 import { type CameTo, type CarriedOut, gathering, type RoundsGiven, serviceBegunAnew } from './rounds-given.ts';
 import { type Ledgering, Session } from './session/session.ts';
-import type { Trial } from './session/trial.ts';
-import { CaseCosts, CaseSlots, phases, type Slot, shareLeast } from './slots.ts';
+import { isBeside, type Trial } from './session/trial.ts';
+import { CaseCosts, CaseSlots, noises, phases, type Slot, shareLeast } from './slots.ts';
 import { SpokenFor } from './spoken-for.ts';
 import { Suspects } from './suspects.ts';
 import { Draws } from './values/fresh.ts';
@@ -38,7 +38,7 @@ export class Rounds {
   readonly #shared: SharedRows;
   /** The trials that change, or list below, what they would have of others. */
   readonly #ownRows = new Set<Trial>();
-  readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [] };
+  readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [], last: [] };
   /** What came to nothing for a quota, or for want of room, and how often: it is carried out again. */
   readonly #again = new Map<PlannedCase, number>();
   readonly #notes: string[] = [];
@@ -75,7 +75,8 @@ export class Rounds {
       if (this.#queues[noise].length === 0) continue;
       // Those that want to be alone go through what is there, which is less once what was made is removed.
       this.#shared.forget();
-      if (noise === 'alone') await cleanUp(made, () => this.bareSession());
+      if (noise === 'alone' || noise === 'last') await cleanUp(made, () => this.bareSession());
+      if (noise === 'last') await this.#prove();
       const isLast = phases.slice(at + 1).every(([later]) => this.#queues[later].length === 0);
       await this.#phase(noise, isLast ? 1 : share);
     }
@@ -123,7 +124,7 @@ export class Rounds {
     const { quotasOf, ...run } = this.#given.startRun();
     const goneBy: ScriptRun['goneBy'] = (ms, { client, errand = 'trial' }) => this.#refill.goneBy(ms, client.leftMs(errand));
     // What measures time itself lets none go by for the rows that it makes.
-    const mayGoBy = trial !== undefined && trial.noise !== 'loud' && run.clock.advance !== undefined;
+    const mayGoBy = trial !== undefined && isBeside(trial) && run.clock.advance !== undefined;
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
     const hasRoom: ScriptRun['hasRoom'] = (resource, caller) => this.#room.hasRoom(resource, caller);
     const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom };
@@ -140,10 +141,10 @@ export class Rounds {
     for (const { fact, why } of skips.facts) tally.doubted(fact, why);
     this.#of = planned.length;
     const noiseOf = ({ noise, movesClock }: Trial): Noise => (movesClock && clock.advance === undefined ? 'quiet' : noise);
-    for (const noise of ['quiet', 'alone', 'loud'] as const) {
+    for (const noise of noises) {
       const cases = planned.filter(({ trial }) => noiseOf(trial) === noise);
-      // What floods leaves less for those after it, so that loud ones keep the order that they have.
-      this.#queues[noise] = noise === 'loud' ? cases : inOrderOfWorth(cases);
+      // What floods leaves less for those after it, and the clock never goes back: such cases keep the order that they have.
+      this.#queues[noise] = isBeside({ noise }) ? inOrderOfWorth(cases) : cases;
     }
   }
 
@@ -216,7 +217,7 @@ export class Rounds {
   async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CarriedOut> {
     const { client, tally, model } = this.#given;
     const { trial, testCase } = planned;
-    const isSharing = trial.noise !== 'loud' && trial.part !== 'limits' && !this.#ownRows.has(trial);
+    const isSharing = isBeside(trial) && trial.part !== 'limits' && !this.#ownRows.has(trial);
     const course = tally.courseOf(trial.name, testCase.facts);
     const { ledgering, found } = gathering(course);
     let isHeldBack = false;
@@ -278,8 +279,8 @@ export class Rounds {
   }
 
   get #left(): Readonly<Record<Noise, number>> {
-    const { quiet, alone, loud } = this.#queues;
-    return { quiet: quiet.length, alone: alone.length, loud: loud.length };
+    const { quiet, alone, loud, last } = this.#queues;
+    return { quiet: quiet.length, alone: alone.length, loud: loud.length, last: last.length };
   }
 
   /** Shows each breach once more where nothing else goes on. */

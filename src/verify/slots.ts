@@ -104,7 +104,7 @@ export interface WouldSuffice {
 
 /** What cases of each noise have cost so far, and what those that are left would cost by that. */
 export class CaseCosts {
-  readonly #spent: Readonly<Record<Noise, Cost>> = { quiet: none(), alone: none(), loud: none() };
+  readonly #spent: Readonly<Record<Noise, Cost>> = { quiet: none(), alone: none(), loud: none(), last: none() };
   readonly #beside: number;
 
   constructor(beside: number) {
@@ -124,7 +124,7 @@ export class CaseCosts {
     const done = total(all, 'cases');
     if (done === 0) return undefined;
     let [ms, requests] = [total(all, 'ms'), total(all, 'requests')];
-    for (const noise of ['quiet', 'alone', 'loud'] as const) {
+    for (const noise of noises) {
       const spent = this.#spent[noise];
       // Of a noise that nothing was carried out of it is reckoned that its cases cost what others did, one after the other.
       const of = spent.cases > 0 ? spent : { cases: done, ms: total(all, 'ms') * this.#beside, requests: total(all, 'requests') };
@@ -171,7 +171,11 @@ export const phases: readonly (readonly [noise: Trial['noise'], share: number])[
   ['quiet', 1],
   ['alone', 1],
   ['loud', 1],
+  ['last', 1],
 ];
+
+/** All noises, in the order in which they are come to first. */
+export const noises: readonly Trial['noise'][] = ['quiet', 'alone', 'loud', 'last'];
 
 /** How much of what trials have is for each phase at least. */
 export const shareLeast = 0.15;

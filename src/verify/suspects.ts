@@ -56,6 +56,8 @@ export class Suspects {
   readonly #witnesses = new Map<string, number>();
   /** What looked broken when there was no time left to look again. */
   readonly #unsettled = new Set<string>();
+  /** What was run again where nothing else went on: the service may be another one after it. */
+  readonly #proved = new Set<string>();
 
   constructor(given: SuspectsGiven) {
     this.#given = given;
@@ -110,6 +112,8 @@ export class Suspects {
   async prove(restart: (() => Promise<void>) | undefined): Promise<string | undefined> {
     const from: Reproduced['from'] = restart ? 'restarted' : 'alone';
     for (const [key, found] of this.#found) {
+      if (this.#proved.has(key)) continue;
+      this.#proved.add(key);
       try {
         const breach = await proved(found, found.confirming, from, restart ?? (async () => {}));
         this.#found.set(key, { ...found, breach });

@@ -79,6 +79,7 @@ import { afterTime, inStates, races } from './trials/states/in-states.ts';
 import { movedByUpdate, transitions } from './trials/states/moved.ts';
 import { sequences, timedSequences } from './trials/states/sequences.ts';
 import { timed } from './trials/states/timed.ts';
+import { ending } from './trials/versioning/ending.ts';
 import { eventVersions } from './trials/versioning/events.ts';
 import { selecting } from './trials/versioning/selecting.ts';
 import { shapes } from './trials/versioning/shapes.ts';
@@ -175,6 +176,7 @@ export const trials: readonly Trial[] = [
   belowParents,
   besideOthers,
   selecting,
+  ending,
   shapes,
   olderUses,
   endingAll(eventVersions),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { basename, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -171,9 +171,8 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   const failed = new Set<string>();
   const broken: (readonly string[])[] = [];
   const fromRoot = (file: string) => relative('', file).replaceAll(sep, '/');
-  const took: { readonly file: string; readonly seconds: number }[] = [];
-  stream.on('test:summary', ({ file, counts: found, success, duration_ms: ms }) => {
-    if (file !== undefined) took.push({ file: basename(file), seconds: ms / 1000 });
+  const took = new Map<string, number>();
+  stream.on('test:summary', ({ file, counts: found, success }) => {
     if (file === undefined) {
       ok &&= success;
       counts = found;
@@ -187,19 +186,23 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   stream.on('test:pass', ({ name }) => {
     named ||= filesOf(name) === undefined;
   });
+  stream.on('test:complete', ({ file, nesting, details }) => {
+    if (nesting === 0 && file !== undefined && filesOf(file) === undefined)
+      took.set(fromRoot(file), (took.get(fromRoot(file)) ?? 0) + details.duration_ms / 1000);
+  });
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
   close();
-  if (took.length > 1) write(`\nlongest: ${longest(took)}\n`);
+  if (took.size > 1) write(`\nlongest: ${longest(took)}\n`);
   if (ok && !named) write(`No test and no test file is named like ${names.join(' or ')}.\n`);
   // A test that is written down in a file which several test files share says nothing of the one that it is of: any of its process may be.
   const known = stage.files.filter((file) => failed.has(file)).map((file) => [file]);
   return { ok: ok && named, counts, failed: [...known, ...broken.filter((files) => !files.some((file) => failed.has(file)))] };
 }
 
-/** The processes that a stage waits for, and how long each took. */
-function longest(took: readonly { readonly file: string; readonly seconds: number }[]): string {
-  const most = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5);
-  return most.map(({ file, seconds }) => `${file} ${seconds.toFixed(1)} s`).join(', ');
+/** The test files that a stage waits for, and how long the tests of each took, beside the others. */
+function longest(took: ReadonlyMap<string, number>): string {
+  const most = [...took].toSorted(([, a], [, b]) => b - a).slice(0, Number(process.env.NINEFOLD_TEST_LONGEST ?? 5));
+  return most.map(([file, seconds]) => `${file} ${seconds.toFixed(1)} s`).join(', ');
 }
 
 async function* withoutCounts(events: AsyncIterable<{ type: string; data: { message?: string; nesting?: number } }>) {

@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineOn } from '../../parts/states.ts';
 import { type Deprecation, endOf, type Version } from '../../parts/versioning.ts';
@@ -8,10 +9,12 @@ import { Carries } from '../../parts/versions/carries.ts';
 import { type History, historyOf, type ResourceCarry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
+import type { TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { keepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import type { Session } from '../session/session.ts';
 import { boundsOf } from '../values/scalars.ts';
 import type { Door } from './knocking.ts';
@@ -43,6 +46,15 @@ export function inVersion(model: Model, plan: RequestPlan, version: string | und
   const { [carrier]: _query, ...query } = plan.query;
   const named = version === undefined ? {} : { [carrier]: version };
   return by === 'header' ? { ...plan, headers: { ...headers, ...named } } : { ...plan, query: { ...query, ...named } };
+}
+
+/** What there is of a version that cannot be asked for. */
+export type VersionRefusal = 'version.unknown' | 'version.sunset';
+
+/** Whether an answer is the refusal that is stated of such a version. */
+export function isAnsweredAs(model: Model, operation: Operation, when: VersionRefusal, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, when, operation);
+  return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
 }
 
 /** Whether the last day of a version has come; nothing within a day of it. */
@@ -261,7 +273,7 @@ export function linksIn(field: string): Link[] {
 }
 
 /** A date as a document states it, in milliseconds since 1970. */
-function dateMs(text: string | undefined): number | undefined {
+export function dateMs(text: string | undefined): number | undefined {
   const ms = Date.parse(text ?? '');
   return Number.isNaN(ms) ? undefined : ms;
 }

@@ -203,7 +203,7 @@ export const wholes: readonly ClassRow[] = [
       because: 'OpenAPI has no limits but those of its schemas; pages were inferred',
     },
   ),
-  ...rowsOf('versioning/events, versioning/selected, versioning/shapes, versioning/uses', {
+  ...rowsOf('versioning/ended, versioning/events, versioning/selected, versioning/shapes, versioning/uses', {
     readOff: 'convention',
     because: 'versions were inferred',
   }),

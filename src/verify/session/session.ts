@@ -159,6 +159,12 @@ export class Session {
     return this.do(waiting(ms, (run) => run.clock.wait(ms)));
   }
 
+  /** Lets time go by until a moment of the service's clock; nothing where that is over. */
+  waitUntil(serviceMs: number): Promise<Done<null>> {
+    const left = (run: ScriptRun) => Math.max(0, serviceMs - run.clock.toService(Date.now()));
+    return this.do(waiting(left(this.run), (run) => run.clock.wait(left(run))));
+  }
+
   /** Lets a long time go by, where the clock can be moved together with all others that wait for one. */
   waitTogether(ms: number): Promise<Done<null>> {
     return this.do(waiting(ms, (run) => (run.goneBy ? run.goneBy(ms, run) : run.clock.wait(ms))));

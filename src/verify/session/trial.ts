@@ -25,8 +25,8 @@ export interface Trial {
   readonly part: PartName;
   /** One sentence for people. */
   readonly about: string;
-  /** `quiet`: beside others; `alone`: it disturbs them or is disturbed, such as by rows that others make; `loud`: alone and last. */
-  readonly noise: 'quiet' | 'alone' | 'loud';
+  /** `quiet`: beside others; `alone`: it disturbs them or is disturbed, such as by rows that others make; `loud`: alone, after them; `last`: alone, when all else is over and proved, as the service is not what it was afterwards. */
+  readonly noise: 'quiet' | 'alone' | 'loud' | 'last';
   /** Whether all that is loud about it is that it moves the clock: where nobody can, it waits beside others. */
   readonly movesClock?: boolean;
   /** Whether its cases wait for the machine itself, for many seconds, so that long windows of the service's clock go by meanwhile. */
@@ -34,6 +34,11 @@ export interface Trial {
   /** Whether it has cases that only read, and so runs under `--read-only` too; what could change something is not sent then. */
   readonly isReading?: boolean;
   cases(model: Model): Iterable<Case>;
+}
+
+/** Whether it shares rows, and the time that goes by, with others. */
+export function isBeside({ noise }: Pick<Trial, 'noise'>): boolean {
+  return noise === 'quiet' || noise === 'alone';
 }
 
 /** One start from nothing, with everything that it needs. */

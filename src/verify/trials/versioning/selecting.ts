@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import type { Operation } from '../../../parts/operations.ts';
 import type { Deprecation, Version } from '../../../parts/versioning.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -10,9 +9,11 @@ import {
   deprecationFlaw,
   doorOf,
   inVersion,
+  isAnsweredAs,
   isOver,
   type RequestVersions,
   saysDeprecated,
+  type VersionRefusal,
   versionsOf,
 } from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
@@ -45,13 +46,6 @@ export const selecting: Trial = {
   },
 };
 
-type VersionRefusal = 'version.unknown' | 'version.sunset';
-
-function isAnswered(model: Model, operation: Operation, when: VersionRefusal, seen: TrialExchange): boolean {
-  const refusal = refusalFor(model, when, operation);
-  return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
-}
-
 function versionCase(model: Model, versions: RequestVersions, version: Version): Case {
   const rules: FactName = { kind: 'deprecation rules', subject: version.name };
   return {
@@ -65,7 +59,7 @@ function versionCase(model: Model, versions: RequestVersions, version: Version):
       const { endpoint: _endpoint, ...plan } = inVersion(model, control, version.name);
       // What every answer of an endpoint is held to is the newest shape.
       const done = await session.send(version.name === versions.history.current ? { ...plan, endpoint } : plan);
-      const is = (seen: TrialExchange, when: VersionRefusal) => isAnswered(model, operation, when, seen);
+      const is = (seen: TrialExchange, when: VersionRefusal) => isAnsweredAs(model, operation, when, seen);
       const asked = `${operation.name} in ${version.name}`;
       session.claim({
         fact: rules,

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openStand, type StandOptions } from './verify/stand.ts';
+
+/** Cups in three versions: one ends some day, of one the end is announced alone. */
+const cups = `
+title: Cups
+resources:
+  cup:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, size: { type: integer, minimum: 1, maximum: 9 } }
+    required: [id, size]
+states: none
+endpoints:
+  POST /cups: { does: create cup }
+  GET /cups: { does: list cup }
+authentication: none
+errors:
+  payload: problem
+  codes:
+    invalid: { status: 422, when: request.invalid }
+    missing: { status: 404, when: [route.unknown, version.unknown] }
+    gone: { status: 410, when: version.sunset }
+versioning:
+  versions:
+    v1: { deprecated: 2020-01-01, sunset: 2097-06-01 }
+    v2: { deprecated: 2020-01-01, sunset: { on: 2096-06-01, then: serves } }
+    v3: { current: true }
+  select: { header: Cups-Version, default: current }
+  guarantee: additive
+  changes: { v1: none, v2: none, v3: none }
+`;
+
+async function told(options: StandOptions): Promise<string[]> {
+  const stand = await openStand(cups, options);
+  try {
+    const { breaches } = await stand.verify({ only: ['versioning/ended'] });
+    return breaches.map(({ kind, subject, reason }) => `${kind}, ${subject}, ${reason}`);
+  } finally {
+    await stand.close();
+  }
+}
+
+test('a version whose last day is still to come is asked for after it', async () => {
+  assert.deepEqual(await told({}), []);
+  const later = cups.replace('sunset: 2097-06-01', 'sunset: 2099-06-01');
+  assert.deepEqual(await told({ served: later }), ['deprecation rules, v1, ended']);
+  const over = cups.replace('{ on: 2096-06-01, then: serves }', '2096-06-01');
+  assert.deepEqual(await told({ served: over }), ['deprecation rules, v2, ended']);
+});
+
+test('what was broken before is proved before the clock goes past the last day', async () => {
+  const served = cups.replace('v1: { deprecated: 2020-01-01', 'v1: { deprecated: 2021-01-01');
+  const stand = await openStand(cups, { served });
+  try {
+    const { breaches, notes } = await stand.verify({ only: ['versioning'] });
+    assert.deepEqual(
+      breaches.map(({ subject, reason, reproduced: { from, shown, runs } }) => [subject, reason, from, shown === runs]),
+      [['v1', 'told', 'alone', true]],
+    );
+    assert.deepEqual(notes, []);
+  } finally {
+    await stand.close();
+  }
+});
