@@ -70,6 +70,21 @@ for (const [fault, spoil] of careless)
     }
   });
 
+test('response payload shapes:GET /orders is said to be broken where rows of a list are shown without the identifier', async () => {
+  const stand = await openStand(chosenFields, {
+    spoil: ({ method, target, status, text }: Passing) =>
+      method === 'GET' && status === 200 && /^\/orders\?.*fields=title\b/.test(target)
+        ? { text: text.replaceAll(/"id":"[^"]+",/g, '') }
+        : {},
+  });
+  try {
+    const { breaches } = await stand.verify({ only: ['endpoints/selected'] });
+    assert.ok(breaches.some(({ subject, reason }) => subject === 'GET /orders' && reason === 'chosen'));
+  } finally {
+    await stand.close();
+  }
+});
+
 test('a service whose callers choose fields is found without a fault', async () => {
   const stand = await openStand(chosenFields, { inPairs: true });
   try {

@@ -112,11 +112,12 @@ function judgeChosen(
   if (!shown || typeof sent !== 'string') return moot('no row is shown');
   const own = model.identifierField(shown.resource);
   const wholes = [first, last].map((exchange) => rowsAnswered(model, exchange)?.rows ?? []);
+  // A row that does not say which it is stands where it stood, in a list of as many.
+  const isAligned = wholes.every((rows) => rows.length === shown.rows.length);
   let isCompared = false;
-  for (const row of shown.rows) {
-    const named = wholes.map((rows) => rows.find((one) => isSame(one[own], row[own])));
-    const [whole, again] =
-      wholes.some((rows) => rows.length === 1) && shown.rows.length === 1 ? wholes.map((rows) => rows[0]) : named;
+  for (const [at, row] of shown.rows.entries()) {
+    const isUnnamed = isAligned && (row[own] === undefined || shown.rows.length === 1);
+    const [whole, again] = wholes.map((rows) => (isUnnamed ? rows[at] : rows.find((one) => isSame(one[own], row[own]))));
     // What is changed meanwhile by others says nothing.
     if (!whole || !again || !isSame(whole, again)) continue;
     isCompared = true;
