@@ -6,7 +6,7 @@ import { startTarget } from './attack/target.ts';
 import { type Kinds, kinds, quickKinds } from './bounds/kinds.ts';
 import { standInKinds } from './bounds/of-stand-ins.ts';
 import { runBounds } from './bounds/run.ts';
-import { isLong, times } from './long.ts';
+import { isLong, share, times } from './long.ts';
 
 const target = await startTarget();
 after(() => target.stop());
@@ -28,7 +28,7 @@ test('each of the ten risks is attacked', () => {
 
 test('whatever asks for too much is refused by a process of 256 MiB, and others are answered after it', async () => {
   assert.ok(Object.keys(kinds).length >= 100);
-  const all = await runBounds(target, isLong ? kinds : everyThird(quickKinds));
+  const all = await runBounds(target, isLong ? part(kinds) : part(quickKinds));
   assert.deepEqual(
     all.filter(({ wrong }) => wrong !== undefined),
     [],
@@ -38,7 +38,7 @@ test('whatever asks for too much is refused by a process of 256 MiB, and others 
 test('whatever asks for too much of a stand-in is bounded, and others are answered after it', async () => {
   const standIn = await startTarget('shelf');
   try {
-    const all = await runBounds(standIn, isLong ? standInKinds : everyThird(standInKinds));
+    const all = await runBounds(standIn, part(standInKinds));
     assert.deepEqual(
       all.filter(({ wrong }) => wrong !== undefined),
       [],
@@ -49,7 +49,7 @@ test('whatever asks for too much of a stand-in is bounded, and others are answer
   }
 });
 
-const everyThird = (all: Kinds): Kinds => Object.fromEntries(Object.entries(all).filter((_kind, at) => at % 3 === 0));
+const part = (all: Kinds): Kinds => Object.fromEntries(share(Object.entries(all), 3));
 
 test('requests that are nearly right bring about no failure, and take no memory for good', async () => {
   const [before, ...later] = await runRaw(target, times(400, 800), 7);

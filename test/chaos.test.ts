@@ -6,9 +6,10 @@ import { after, test } from 'node:test';
 import { chaos } from './chaos/chaos.ts';
 import { startSurroundings } from './chaos/surroundings.ts';
 import { bundleCommand } from './crash/bundle.ts';
+import { times } from './long.ts';
 
 /** What `npm run chaos` does, with fewer kills. `NINEFOLD_SEED=…` chooses the same requests and faults again. */
-const kills = Number(process.env.NINEFOLD_KILLS ?? 50);
+const kills = Number(process.env.NINEFOLD_KILLS ?? times(5, 12, 50));
 const seed = Number(process.env.NINEFOLD_SEED ?? randomInt(2 ** 31));
 const folder = mkdtempSync(join(tmpdir(), 'ninefold-chaos-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -14,7 +14,7 @@ import { times } from './long.ts';
  * What `npm run crash` does, with fewer kills. `NINEFOLD_KILLS=500` kills more often, `NINEFOLD_SEED=…` chooses the same requests and
  * moments again.
  */
-const kills = Number(process.env.NINEFOLD_KILLS ?? times(5, 25));
+const kills = Number(process.env.NINEFOLD_KILLS ?? times(5, 8, 25));
 const seed = Number(process.env.NINEFOLD_SEED ?? randomInt(2 ** 31));
 const folder = mkdtempSync(join(tmpdir(), 'ninefold-crash-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ test(`what was acknowledged is there after each of ${kills} kills`, async (t) =>
 });
 
 test('seats that orders race for are sold once each, and all that were told to be are, through kills', async (t) => {
-  const [orders, seats] = [times(150, 400), times(24, 60)];
+  const [orders, seats] = [times(150, 150, 400), times(24, 24, 60)];
   const sold = await sellOut({ orders, seats, kills: 2, seed, command, folder: mkdtempSync(join(folder, 'seats-')) });
   t.diagnostic(JSON.stringify(sold));
   assert.deepEqual([sold.sold, sold.taken, sold.kills], [seats, orders - seats, 2]);

@@ -12,6 +12,7 @@ import { entriesOf } from '../src/parts/fact.ts';
 import { isKey } from '../src/parts/form.ts';
 import type { Spec } from '../src/parts/spec.ts';
 import { serveSpec } from '../src/serve/service/serve-spec.ts';
+import { share } from './long.ts';
 import { editions, exported } from './openapi/harness.ts';
 
 /**
@@ -27,7 +28,7 @@ test('there are documents to try', () => {
   assert.ok(files.length > 20, corpus);
 });
 
-for (const file of files) {
+for (const file of share(files, 2)) {
   test(`${file} is checked, taken over, given back and served`, async () => {
     const document = await readDocument(join(corpus, file), { isKey, foreign: fromForeign });
     const { spec, findings } = check(document);

@@ -13,7 +13,7 @@ import { foreignBounds, parseDocument } from '../src/document/read/parse.ts';
 import { readDocument } from '../src/document/read/read.ts';
 import { isKey } from '../src/parts/form.ts';
 import { unsaid } from './import/walk.ts';
-import { isLong } from './long.ts';
+import { isWhole } from './long.ts';
 
 /** The excerpts, or the vendors' whole documents where the variable names their folder. */
 const corpus = process.env.NINEFOLD_CORPUS ?? join(import.meta.dirname, 'fixtures/corpus');
@@ -43,11 +43,11 @@ for (const file of files) {
   });
 }
 
-/** Whether a file is a whole document of a format that is known, and not one that such a document refers to; the long ones in the long run. */
+/** Whether a file is a whole document of a format that is known, and not one that such a document refers to; the long ones where all is tried. */
 function isTried(file: string): boolean {
   const bytes = readFileSync(join(corpus, file));
   const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
-  return (isLong || text.length < 400_000) && /^\s*["']?(?:openapi|swagger|asyncapi|\$schema)["']?\s*:/m.test(text);
+  return (isWhole || text.length < 400_000) && /^\s*["']?(?:openapi|swagger|asyncapi|\$schema)["']?\s*:/m.test(text);
 }
 
 async function take(path: string): Promise<{ readonly imported: Imported; readonly source: JsonMap } | undefined> {

@@ -11,9 +11,9 @@ const root = join(import.meta.dirname, '..');
 function asked(NINEFOLD_TEST_LONG: string | undefined): unknown {
   const { NINEFOLD_TEST_LONG: _own, ...env } = process.env;
   const script = `
-    import { isLong, oneOfEach, times } from ${JSON.stringify(pathToFileURL(join(root, 'test/long.ts')).href)};
+    import { isLong, isWhole, oneOfEach, share, times } from ${JSON.stringify(pathToFileURL(join(root, 'test/long.ts')).href)};
     const cases = [['a', 1], ['a', 2], ['b', 3]];
-    console.log(JSON.stringify([isLong, times(2, 20), oneOfEach(cases, ([subject]) => subject).map(([, which]) => which)]));`;
+    console.log(JSON.stringify([isLong, isWhole, times(2, 20, 200), times(2, 20), oneOfEach(cases, ([subject]) => subject).map(([, which]) => which), share(cases, 2).map(([, which]) => which)]));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     env: NINEFOLD_TEST_LONG === undefined ? env : { ...env, NINEFOLD_TEST_LONG },
     encoding: 'utf8',
@@ -22,8 +22,9 @@ function asked(NINEFOLD_TEST_LONG: string | undefined): unknown {
 }
 
 test('each subject keeps its first case, and the long run has them all', () => {
-  assert.deepEqual(asked(undefined), [false, 2, [1, 3]]);
-  assert.deepEqual(asked('1'), [true, 20, [1, 2, 3]]);
+  assert.deepEqual(asked(undefined), [false, false, 2, 2, [1, 3], [1, 3]]);
+  assert.deepEqual(asked('1'), [true, false, 20, 20, [1, 2, 3], [1, 3]]);
+  assert.deepEqual(asked('whole'), [true, true, 200, 20, [1, 2, 3], [1, 2, 3]]);
 });
 
 test('the server of checks installs from the lock file and runs both runs', () => {

@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from 'pg';
 import { openPostgres } from '../src/store/postgres/open.ts';
+import { isWhole } from './long.ts';
 import { noRows, row, table } from './store-engines.ts';
 import { makeDatabase, type TestDatabase } from './stores/database.ts';
 import { noPooler, startOwnPooler } from './stores/own-pooler.ts';
 
 /** The ways to a database on which less can be asked of it than of PostgreSQL itself. */
 const root = join(import.meta.dirname, '..');
-const contract = 'test/store{,-changes,-counters,-credentials,-outbox,-queries,-tables}.test.ts';
+const contract = isWhole
+  ? 'test/store{,-changes,-counters,-credentials,-outbox,-queries,-tables}.test.ts'
+  : 'test/store{,-changes}.test.ts';
 let database: TestDatabase;
 let pooler: Awaited<ReturnType<typeof startOwnPooler>>;
 /** Where there is no pooler, that is told in place of a result. */

@@ -8,7 +8,7 @@ import { makeDatabase } from './stores/database.ts';
 /**
  * `npm test`: what whoever changes something waits for: first what is quick and says most, then all tests; it stops after what fails.
  * `npm run test:long`: the files that take longer (`leftToLong`), the laws of the others at length (`test/long.ts`), and all on a
- * store that waits. Continuous integration runs both.
+ * store that waits. Continuous integration runs both. `npm run test:whole`: the same with every kill, fault and document that there is.
  * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice; `postgres` and `pglite` likewise,
  * with the words of what can be run there, as `-- store timers following`.
  * With `-- word …` both run only the stages and test files whose names contain a word, or else the tests whose names do.
@@ -17,9 +17,12 @@ const root = join(import.meta.dirname, '..');
 process.chdir(root);
 // Every process of a run loads much the same modules: they are compiled once. This is the folder that Node itself would take.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
-const [isLong, words] = process.argv[2] === '--long' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
+const isWhole = process.argv[2] === '--whole';
+const isLong = isWhole || process.argv[2] === '--long';
+const words = process.argv.slice(isLong ? 3 : 2);
 chooseStore(process.env);
-if (isLong) process.env.NINEFOLD_TEST_LONG = '1';
+// What is named is tried as often as there are cases.
+if (isLong) process.env.NINEFOLD_TEST_LONG = isWhole || words.length > 0 ? 'whole' : '1';
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
 const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })

@@ -430,7 +430,7 @@ test('a migration that is killed at any moment is whole or not there at all, and
     await new Promise((resolve) => setTimeout(resolve, ms));
     child.kill('SIGKILL');
     await closed;
-    ms = ms === 0 ? 80 : ms * times(3, 1.2);
+    ms = ms === 0 ? 80 : ms * times(3, 2, 1.2);
     const database = new DatabaseSync(store);
     const keys = database
       .prepare(`SELECT DISTINCT json_each.key AS key FROM "rows:parcel", json_each(doc) WHERE json_each.key <> 'id'`)

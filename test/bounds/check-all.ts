@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { check, parseDocument } from '../../src/index.ts';
+import { share } from '../long.ts';
 import { documents } from './documents.ts';
 
 /**
@@ -7,7 +8,7 @@ import { documents } from './documents.ts';
  * it has. A process that ends before its time is begun anew after the document that ended it.
  */
 const [, , from] = process.argv;
-const kinds = Object.keys(documents);
+const kinds = share(Object.keys(documents), 4);
 if (from === undefined) {
   for (let at = 0; at < kinds.length; ) {
     const words = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=256', import.meta.filename, String(at)];

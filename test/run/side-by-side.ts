@@ -186,10 +186,11 @@ async function runFiles(stage: TestStage, { names, processes }: RunOptions, writ
   stream.on('test:pass', ({ name }) => {
     named ||= filesOf(name) === undefined;
   });
-  stream.on('test:complete', ({ file, nesting, details }) => {
-    if (nesting === 0 && file !== undefined && filesOf(file) === undefined)
-      took.set(fromRoot(file), (took.get(fromRoot(file)) ?? 0) + details.duration_ms / 1000);
-  });
+  for (const outcome of ['test:pass', 'test:fail'] as const)
+    stream.on(outcome, ({ file, nesting, details }) => {
+      if (nesting === 0 && file !== undefined && filesOf(file) === undefined)
+        took.set(fromRoot(file), (took.get(fromRoot(file)) ?? 0) + details.duration_ms / 1000);
+    });
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
   close();
   if (took.size > 1) write(`\nlongest: ${longest(took)}\n`);
