@@ -198,10 +198,10 @@ test('who takes a row whose maker is over lists nothing below it: what that has 
     assert.ok(endpoint);
     rows.reserve(model.request(endpoint, {}), { volume: 'vol_1', id: 'vol_1' }, run.owner);
   };
-  rows.open(maker.run.owner);
+  rows.open(maker.run.owner, new Set());
   await sharedOr(maker, 'volume', {}, make);
   rows.close(maker.run.owner);
-  rows.open(taker.run.owner);
+  rows.open(taker.run.owner, new Set());
   const taken = await sharedOr(taker, 'volume', {}, () => assert.fail('one is there'));
   assert.equal(taken.id, 'vol_1');
   ask('POST /volumes/{volume}/notes', taker);
@@ -210,7 +210,7 @@ test('who takes a row whose maker is over lists nothing below it: what that has 
   // Nobody else holds it any more, so that it may be deleted; and then nobody takes it.
   ask('DELETE /volumes/{id}', taker);
   const next = session();
-  rows.open(next.run.owner);
+  rows.open(next.run.owner, new Set());
   let isMade = false;
   await sharedOr(next, 'volume', {}, async () => {
     isMade = true;

@@ -36,8 +36,8 @@ export class Rounds {
   readonly #costs: CaseCosts;
   readonly #room: Room;
   readonly #shared: SharedRows;
-  /** The trials that change, or list below, what they would have of others. */
-  readonly #ownRows = new Set<Trial>();
+  /** Of which resources a trial has changed, or listed below, what it had of others: it makes its own. */
+  readonly #ownRows = new Map<Trial, Set<string>>();
   readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [], last: [] };
   /** What came to nothing for a quota, or for want of room, and how often: it is carried out again. */
   readonly #again = new Map<PlannedCase, number>();
@@ -217,14 +217,14 @@ export class Rounds {
   async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CarriedOut> {
     const { client, tally, model } = this.#given;
     const { trial, testCase } = planned;
-    const isSharing = isBeside(trial) && trial.part !== 'limits' && !this.#ownRows.has(trial);
+    const isSharing = isBeside(trial) && trial.part !== 'limits';
     const course = tally.courseOf(trial.name, testCase.facts);
     const { ledgering, found } = gathering(course);
     let isHeldBack = false;
     const session = this.#session(planned, ledgering, slot, () => (isHeldBack = true));
     let cameTo: CameTo = 'its end';
     const wasHurried = () => this.#refill.isDue && (isHeldBack || session.exchanges.some((one) => model.refusals.isHurried(one)));
-    if (isSharing) this.#shared.open(session.run.owner);
+    if (isSharing) this.#shared.open(session.run.owner, this.#ownRows.get(trial) ?? new Set());
     try {
       // Whatever a case waits for, it ends with the time.
       await client.within(testCase.run(session));
@@ -232,7 +232,7 @@ export class Rounds {
       else course.end(await sendControls(session, course));
     } catch (error) {
       if (error instanceof SharedRow) {
-        this.#ownRows.add(trial);
+        this.#ownRows.set(trial, new Set([...(this.#ownRows.get(trial) ?? []), error.resource]));
         return { cameTo: 'a shared row', session, found: [] };
       }
       if (!isLast && error instanceof Untestable)

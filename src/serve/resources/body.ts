@@ -1,5 +1,6 @@
 import { below } from '../../document/pointer.ts';
 import { takenOf } from '../../parts/answers.ts';
+import { compileDefaults } from '../../parts/defaults.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
@@ -15,7 +16,7 @@ import type { Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { boundValue } from './path-rows.ts';
 import { compileReferences, type FoundReference } from './references.ts';
-import { compileDefaults, compileReadOnlySent, droppedAlone, shapeAlone, takenAlong, withoutStated } from './sent-members.ts';
+import { compileReadOnlySent, droppedAlone, shapeAlone, takenAlong, withoutStated } from './sent-members.ts';
 import { isMadeUpWhereUnsent } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 

@@ -1,6 +1,7 @@
 import { pathOf, pointerOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import type { Children, ChildrenTaker } from '../../parts/children.ts';
+import { compileDefaults } from '../../parts/defaults.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { childrenTakerOf, isStateSent, isWritable, requestShape, takesChildren } from '../../parts/payload.ts';
@@ -12,7 +13,7 @@ import type { Exchange, Fields, OlderRequest, Value } from '../exchange/exchange
 import { describeValue, type Violation } from '../http/violation.ts';
 import { changedField, unknownField } from './body.ts';
 import type { RowModel } from './model.ts';
-import { compileDefaults, compileKeptNulls, type KeepingNull, readOnlyIn } from './sent-members.ts';
+import { compileKeptNulls, type KeepingNull, readOnlyIn } from './sent-members.ts';
 
 /** A body as its version has it, held to its version's shape, and what the newest makes of it. */
 interface RaisedBody {

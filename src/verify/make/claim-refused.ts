@@ -99,8 +99,12 @@ function unlessOvertaken(
 export function claimRefusedAs(session: Session, done: Done<TrialExchange>, refusing: Omit<Refusing, 'fact' | 'reason'>): void {
   const { beside = [], isSo } = refusing;
   const stated = statedRefusals(session.model, refusing, done.value.endpoint);
-  const meant = (exchange: TrialExchange, seen: readonly TrialExchange[]): Judgement =>
-    isSo?.(exchange, ...seen) === false ? moot('it is not what has to be refused') : undefined;
+  const { refusals } = session.model;
+  const isOfLimits = 'when' in refusing.by && refusing.by.when.startsWith('limit.');
+  const meant = (exchange: TrialExchange, seen: readonly TrialExchange[]): Judgement => {
+    if (!isOfLimits && (refusals.isHurried(exchange) || refusals.isOpen(exchange))) return moot('it could not be done now');
+    return isSo?.(exchange, ...seen) === false ? moot('it is not what has to be refused') : undefined;
+  };
   claimCode(session, [done, ...beside], stated, refusing, meant);
 }
 

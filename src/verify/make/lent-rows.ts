@@ -15,7 +15,7 @@ import { isEntangled, isTimely } from './entangled.ts';
 import { type MadeRow, madeKey } from './made.ts';
 
 /** So many cases at most refer to one row, and to one that what refers to it bears on. */
-const takersMost = { plain: 100, entangled: 3 };
+const takersMost = { plain: 100, entangled: 12 };
 /** So many rows are kept that are wanted alike: those that begin at once each make their own. */
 const alikeMost = 6;
 /** A row is lent for no longer than this: what is made may lapse. */
@@ -24,6 +24,12 @@ const lentMsMost = 60_000;
 /** A row that other cases refer to wants to be changed, or listed below: the case is carried out again with rows of its own. */
 export class SharedRow extends Error {
   override readonly name = 'SharedRow';
+  readonly resource: string;
+
+  constructor(resource: string, id: string) {
+    super(`${resource} ${id} is referred to by others`);
+    this.resource = resource;
+  }
 }
 
 /** A row that is there for others to refer to, and what it took to make it. */
@@ -48,8 +54,12 @@ interface Holding {
   readonly keys: Set<string>;
   /** Whether something that it took may be otherwise for what others did. */
   mayBeOtherwise: boolean;
-  /** What it makes from here on is its own, and it takes nothing. */
+  /** Of these resources it takes nothing, and what it makes is its own. */
+  readonly own: ReadonlySet<string>;
+  /** What it makes now is its own, and it takes nothing. */
   isAlone: boolean;
+  /** Of these resources no row could be made with rows of its own either. */
+  readonly inVain: Set<string>;
 }
 
 const holdings = new WeakMap<object, { readonly rows: SharedRows; readonly holding: Holding }>();
@@ -62,7 +72,7 @@ export async function sharedOr(
   make: () => Promise<TrialRow>,
 ): Promise<TrialRow> {
   const { rows, holding } = holdings.get(session.run.owner) ?? {};
-  const wish = rows && !holding?.isAlone ? wishOf(session, resource, wanted) : undefined;
+  const wish = rows && holding && !holding.isAlone && !holding.own.has(resource) ? wishOf(session, resource, wanted) : undefined;
   if (!rows || wish === undefined) return make();
   const taken = await rows.take(session, wish, wanted.for?.name ?? '');
   if (taken) return taken;
@@ -72,10 +82,31 @@ export async function sharedOr(
   return row;
 }
 
-/** Whoever was refused for what others may have done to a row has its own from here on. */
-export function leaveShared({ run }: Session): void {
-  const known = holdings.get(run.owner);
-  if (known?.holding.mayBeOtherwise) known.holding.isAlone = true;
+/** The tries to make a row: whoever is refused for what others may have done to a row has its own for the next. */
+export interface OwnTries {
+  refused(): void;
+  end(): void;
+}
+
+/** Where rows of its own did not help either, it was not for the others: the case has theirs whenever it makes such a row again. */
+export function ownTries({ run }: Session, resource: string): OwnTries {
+  const holding = holdings.get(run.owner)?.holding;
+  let isOwn = false;
+  const leave = (isAlone: boolean) => {
+    isOwn = isAlone;
+    if (holding) holding.isAlone = isAlone;
+  };
+  return {
+    refused() {
+      if (isOwn) {
+        holding?.inVain.add(resource);
+        leave(false);
+      } else if (holding?.mayBeOtherwise && !holding.isAlone && !holding.inVain.has(resource)) leave(true);
+    },
+    end() {
+      if (isOwn) leave(false);
+    },
+  };
 }
 
 /**
@@ -96,8 +127,12 @@ export class SharedRows {
     this.#model = model;
   }
 
-  open(owner: object): void {
-    holdings.set(owner, { rows: this, holding: { keys: new Set(), mayBeOtherwise: false, isAlone: false } });
+  /** A case that takes rows of others but of the resources that it has rows of its own of. */
+  open(owner: object, own: ReadonlySet<string>): void {
+    holdings.set(owner, {
+      rows: this,
+      holding: { keys: new Set(), mayBeOtherwise: false, own, isAlone: false, inVain: new Set() },
+    });
   }
 
   close(owner: object): void {
@@ -121,7 +156,7 @@ export class SharedRows {
     const held = holdings.get(session.run.owner)?.holding;
     if (!held) return undefined;
     const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run));
-    const isNew = (lent: Lent) => !(lent.isEntangled && lent.takenFor.has(who)) && held.keys.isDisjointFrom(lent.keys);
+    const isNew = (lent: Lent) => held.keys.isDisjointFrom(lent.keys);
     // What wants several has two at least, and then one of these again.
     const again = alike.filter(({ isEntangled: bears, keys }) => !bears && keys.isSubsetOf(held.keys));
     const one = alike.find(isNew) ?? (again.length > 1 ? again.reduce((a, b) => (b.taken < a.taken ? b : a)) : undefined);
@@ -174,7 +209,8 @@ export class SharedRows {
       if (holders === undefined) continue;
       // Nobody else may take what is a case's own; below it stands what others made, even once they are over.
       const isOthers = isList ? this.#common.has(key) : holders > (held?.keys.has(key) ? 1 : 0);
-      if (held && isOthers) throw new SharedRow(`${key.replace('\n', ' ')} is referred to by others`);
+      const [resource = '', id = ''] = key.split('\n');
+      if (held && isOthers) throw new SharedRow(resource, id);
       this.#retired.add(key);
     }
   };

@@ -20,7 +20,8 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
 import { unlessFruitless } from './fruitless.ts';
-import { leaveShared, sharedOr } from './lent-rows.ts';
+import { leadsTo } from './legs.ts';
+import { ownTries, sharedOr } from './lent-rows.ts';
 import { preconditions } from './look.ts';
 import { provideLookedUp } from './looked-up.ts';
 import { rowMade } from './made.ts';
@@ -29,7 +30,7 @@ import { ownRowSteps } from './own-rows.ts';
 import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { referredFor, tiedThrough } from './referred.ts';
-import { leadsTo, remove, walkTo } from './walk.ts';
+import { remove, walkTo } from './walk.ts';
 import { needsTag, waysToCreate, withRoom } from './ways.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
@@ -54,11 +55,12 @@ export class Maker implements RowMaker {
     this.#address = address;
   }
 
-  async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
+  /** `isOwn`: no other case refers to it, as what is made along with it is to be this one's. */
+  async make(resource: string, wanted: WantedRow, depth = 0, isOwn = false): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
     const make = () => unlessFruitless(this.#session, resource, wanted, () => this.#inState(resource, wanted, depth));
-    return depth > 0 ? sharedOr(this.#session, resource, wanted, make) : make();
+    return depth > 0 && !isOwn ? sharedOr(this.#session, resource, wanted, make) : make();
   }
 
   async #inState(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
@@ -150,7 +152,7 @@ export class Maker implements RowMaker {
     const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
     const ways = withRoom(this.#session, resource, own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller));
     if (ways.length === 0) {
-      const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1));
+      const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1, true));
       return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
     }
     let refused = '';
@@ -158,20 +160,25 @@ export class Maker implements RowMaker {
     const tries = ways.slice(0, 4).flatMap((way) => styles.map((style, at) => ({ ...way, style: style ?? wanted.style, at })));
     const isPlain = (wanted.style ?? 'plain') === 'plain' && !this.#isSubscriber(resource);
     const hopeless = new Set<string>();
-    for (const { endpoint, caller, style, at } of tries) {
-      const isLast = at === styles.length - 1;
-      // What is refused for anything that other values do not change may be taken with little, and else never.
-      if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
-      // A service may refuse to send anything to this machine.
-      const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
-      const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
-      const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
-      const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
-      const done = await this.#session.send(request);
-      if (isDone(done.value)) return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
-      leaveShared(this.#session);
-      if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
-      refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
+    const sharing = ownTries(this.#session, resource);
+    try {
+      for (const { endpoint, caller, style, at } of tries) {
+        const isLast = at === styles.length - 1;
+        // What is refused for anything that other values do not change may be taken with little, and else never.
+        if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
+        // A service may refuse to send anything to this machine.
+        const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
+        const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
+        const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
+        const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
+        const done = await this.#session.send(request);
+        if (isDone(done.value)) return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
+        sharing.refused();
+        if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
+        refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
+      }
+    } finally {
+      sharing.end();
     }
     return this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
   }

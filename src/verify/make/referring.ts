@@ -78,7 +78,7 @@ function imagined(
 }
 
 /** What this session has made of what refers to a row. */
-function referringTo(session: Session, row: TrialRow, { from, by }: Kin): readonly TrialRow[] {
+export function referringTo(session: Session, row: TrialRow, { from, by }: Kin): readonly TrialRow[] {
   const id = row.fields?.[session.model.identifierField(row.resource)];
   return rowsMade(session).filter(
     ({ resource, fields, known }) => resource === from && (known[by] === row.id || (id !== undefined && fields?.[by] === id)),

@@ -6,9 +6,10 @@ import { ifTestable } from '../exchange/untestable.ts';
 import { targetTaken } from '../model/access.ts';
 import type { Follow } from '../model/expectation.ts';
 import type { Session } from '../session/session.ts';
+import { leadsTo } from './legs.ts';
 import { lookAt } from './look.ts';
 import { followShown } from './seen.ts';
-import { leadsTo, stateOf, statesOf, walkTo } from './walk.ts';
+import { stateOf, statesOf, walkTo } from './walk.ts';
 
 /** So many rows that refer to it are made for a condition that is to fail by what is derived of them. */
 const providedMost = 4;

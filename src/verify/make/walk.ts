@@ -15,8 +15,10 @@ import type { Model } from '../model/model.ts';
 import { rowIn, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
+import { bringOn } from './brought.ts';
 import { callersFor } from './callers-for.ts';
 import { staysWithin } from './ends.ts';
+import { leadsTo, legKey, wayFor } from './legs.ts';
 import { lookAt } from './look.ts';
 import { leadsFrom, openTo, readOf } from './opened.ts';
 import { requestAbout } from './request-about.ts';
@@ -46,12 +48,13 @@ export async function walkTo(
     const [next] = wayFor(session, machine, now, state, { tried, byClock });
     if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
     if (!next.endpoint) {
-      await letClockMove(session, row, next.transition);
-      if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
+      if (next.brings) await bringOn(session, row, next.brings, { leadsTo, walkTo, fireOnRow });
+      else await letClockMove(session, row, next.transition);
+      if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
       continue;
     }
     const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
-    if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
+    if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
     if (!isDone(done.value) && tried.size > attemptsMax) {
       throw new Untestable(
         `${next.transition.name} of a ${row.resource} in ${now} was answered ${done.value.status}${briefly(done.value)}`,
@@ -161,63 +164,6 @@ async function moveOthers(session: Session, row: TrialRow, transition: Transitio
     known.add(own);
     await ifTestable(walkTo(session, row, state, { machine: other })).finally(() => known.delete(own));
   }
-}
-
-interface Leg {
-  readonly transition: Transition;
-  /** Absent where the clock fires it. */
-  readonly endpoint: Endpoint | undefined;
-  readonly to: string;
-}
-
-/** The shortest way between two states over transitions that callers can fire. */
-function wayTo(
-  session: Session,
-  machine: Machine,
-  from: string,
-  to: string,
-  { tried, byClock }: { readonly tried: ReadonlySet<string>; readonly byClock: boolean },
-): readonly Leg[] {
-  const ways = new Map<string, readonly Leg[]>([[from, []]]);
-  // Entries that are added while the map is gone through are gone through as well: breadth first.
-  for (const [state, way] of ways) {
-    if (state === to) return way;
-    for (const leg of legsFrom(session, machine, state, byClock)) {
-      if (!tried.has(`${state} ${leg.transition.name} ${leg.to}`) && !ways.has(leg.to)) ways.set(leg.to, [...way, leg]);
-    }
-  }
-  return [];
-}
-
-/** As `wayTo`: over what callers can fire, and where there is no such way, with the clock too, if long times can go by. */
-function wayFor(
-  session: Session,
-  machine: Machine,
-  from: string,
-  to: string,
-  walking: Parameters<typeof wayTo>[4],
-): readonly Leg[] {
-  const way = wayTo(session, machine, from, to, walking);
-  if (way.length > 0 || walking.byClock || !session.run.goneBy) return way;
-  return wayTo(session, machine, from, to, { ...walking, byClock: true });
-}
-
-/** Whether callers, or the clock where it may help, may bring a row from one state to another. */
-export function leadsTo(session: Session, machine: Machine, from: string, to: string, byClock = false): boolean {
-  return from === to || wayFor(session, machine, from, to, { tried: new Set(), byClock }).length > 0;
-}
-
-function legsFrom(session: Session, machine: Machine, state: string, byClock: boolean): Leg[] {
-  return entriesOf(machine.transitions).flatMap(([name, transition]): Leg[] => {
-    if (transition.from !== '*' && !transition.from.includes(state)) return [];
-    const endpoint =
-      session.model.endpointOfTransition(machine.resource, name) ?? session.model.updatesOf(machine.resource, transition)[0];
-    const [target] = transition.to;
-    if (byClock && (transition.after ?? transition.atTime) && !transition.if && target && !target.if && session.run.clock.advance)
-      return [{ transition, endpoint: undefined, to: target.state }];
-    if (!endpoint || callersFor(session, endpoint).length === 0) return [];
-    return transition.to.map(({ state: to }) => ({ transition, endpoint, to }));
-  });
 }
 
 /** The body of an update that is a transition: the state that it leads to, where the body has the row. */

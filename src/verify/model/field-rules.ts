@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { takenOf } from '../../parts/answers.ts';
 import type { ChildrenTaker } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -11,6 +12,7 @@ import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/at-path.ts';
 import type { RowFields } from './expectation.ts';
 import type { Model } from './model.ts';
+import { isJsonMap } from './own-body.ts';
 
 /** What a new row says of the rules of its resource: which are broken, as far as that can be told of what was sent. */
 export type KeepsRules = 'yes' | 'no' | 'unknown';
@@ -34,7 +36,14 @@ export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, jso
   const along = effect && isMap(json) ? childrenKeepRules(model, resource, json, childrenTakerOf(effect)) : 'yes';
   if (along === 'no' || !hasRules(resource)) return along;
   const isWhole = effect?.verb === 'create' || effect?.verb === 'upsert';
-  if (!isWhole || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
+  if (!isWhole || !endpoint || !isMap(json)) return 'unknown';
+  if (isStated(endpoint.request)) {
+    // Where it is stated which member is the row, what that has can break a rule, and keep none for sure.
+    const taken = endpoint.takes ? takenOf(endpoint, json) : undefined;
+    return isJsonMap(taken) && keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...taken })) === 'no'
+      ? 'no'
+      : 'unknown';
+  }
   const own = keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...json }));
   return own === 'yes' ? along : own;
 }

@@ -1,5 +1,7 @@
+import type { Json } from '../../document/document.ts';
+import { compileDefaults, type FillDefaults } from '../../parts/defaults.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, type Fact, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
 import { callableOperations, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
@@ -8,6 +10,8 @@ import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Transition } from '../../parts/states.ts';
 import { currentVersion } from '../../parts/versioning.ts';
+import { historyOf } from '../../parts/versions/carry.ts';
+import { isServed } from '../../parts/versions/spec-in-version.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { Facts } from '../exchange/claim.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
@@ -64,8 +68,11 @@ export class Model {
   /** What is asked for with every request is gathered once. */
   #endpoints: readonly Endpoint[] | undefined;
   #endpointsBy: ReadonlyMap<string, readonly Endpoint[]> | undefined;
+  /** Endpoints that only older versions have. */
+  readonly #gone: ReadonlySet<string>;
   readonly #operationOf = new WeakMap<Endpoint, Operation>();
   readonly #needed = new WeakMap<Endpoint, NeededParameters>();
+  readonly #fills = new Map<Shape, FillDefaults | undefined>();
   readonly #requestShapes = new WeakMap<Endpoint, Fact<Shape>>();
   readonly #rowShapes = new WeakMap<Endpoint, Fact<Shape>>();
 
@@ -79,7 +86,10 @@ export class Model {
     this.facts = new Facts(this.ledger, spec, conventions);
     this.callers = callers.filter(({ bad }) => bad === undefined);
     this.strangers = callers.filter(({ bad }) => bad !== undefined);
-    this.operations = callableOperations(spec);
+    const history = historyOf(spec);
+    const isGone = (key: string) => history !== undefined && !isServed(history, history.current, key);
+    this.#gone = new Set(entriesOf(spec.endpoints.all).flatMap(([key]) => (isGone(key) ? [key] : [])));
+    this.operations = callableOperations(spec).filter(({ endpoint }) => !this.#gone.has(endpoint?.key ?? ''));
     this.schemas = new Schemas(spec);
     this.expressions = new Expressions(spec);
     this.access = new ExpectedAccess(spec, this.expressions);
@@ -89,7 +99,7 @@ export class Model {
   }
 
   get endpoints(): readonly Endpoint[] {
-    this.#endpoints ??= entriesOf(this.spec.endpoints.all).map(([, endpoint]) => endpoint);
+    this.#endpoints ??= entriesOf(this.spec.endpoints.all).flatMap(([key, endpoint]) => (this.#gone.has(key) ? [] : [endpoint]));
     return this.#endpoints;
   }
 
@@ -106,6 +116,18 @@ export class Model {
       withoutNamedChildren(this.spec, endpoint, withoutState(this.spec, endpoint, requestShape(this.spec, endpoint)));
     this.#requestShapes.set(endpoint, known);
     return known;
+  }
+
+  /** A body as the service reads it: with the defaults of what it leaves out, where the endpoint states what it takes. */
+  filledBody(endpoint: Endpoint | undefined, json: Json): Json {
+    const shape = endpoint && isStated(endpoint.request) ? statedValue(endpoint.request) : undefined;
+    if (!shape) return json;
+    const fill = this.#fills.has(shape) ? this.#fills.get(shape) : compileDefaults(this.spec, shape);
+    this.#fills.set(shape, fill);
+    if (!fill) return json;
+    const filled = structuredClone(json);
+    fill(filled);
+    return filled;
   }
 
   /** What an endpoint would take if it stated no request: what the row that it makes or changes is made of. */

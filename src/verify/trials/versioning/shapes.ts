@@ -268,7 +268,7 @@ function absentCase(model: Model, versions: RequestVersions, version: string, ke
     facts: [absenceFact],
     async run(session: Session) {
       needServed(session, versions, version);
-      const endpoint = model.endpoints.find((one) => one.key === key);
+      const endpoint = entryOf(model.spec.endpoints.all, key);
       session.need(endpoint !== undefined, 'it is no endpoint');
       const operation = model.operationOf(endpoint);
       const [caller] = callersFor(session, endpoint);
