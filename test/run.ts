@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
+import { partOfCheckout } from './run/parts.ts';
 import { runSideBySide, type Stage } from './run/side-by-side.ts';
 import { chooseStore } from './stores/chosen.ts';
 import { makeDatabase } from './stores/database.ts';
@@ -8,9 +9,10 @@ import { makeDatabase } from './stores/database.ts';
 /**
  * `npm test`: what whoever changes something waits for: first what is quick and says most, then all tests; it stops after what fails.
  * `npm run test:long`: the files that take longer (`leftToLong`), the laws of the others at length (`test/long.ts`), and all on a
- * store that waits. Continuous integration runs both. `npm run test:whole`: the same with every kill, fault and document that there is.
+ * store that waits. `npm run test:whole`: the same with every kill, fault and document that there is.
  * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice; `postgres` and `pglite` likewise,
  * with the words of what can be run there, as `-- store timers following`.
+ * `npm run test:long -- --part`: of the long run the part that the commit draws, as `run/parts.ts` says; continuous integration waits for that.
  * With `-- word …` both run only the stages and test files whose names contain a word, or else the tests whose names do.
  */
 const root = join(import.meta.dirname, '..');
@@ -19,14 +21,17 @@ process.chdir(root);
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 const isWhole = process.argv[2] === '--whole';
 const isLong = isWhole || process.argv[2] === '--long';
-const words = process.argv.slice(isLong ? 3 : 2);
+const isPart = process.argv[3] === '--part';
+const words = process.argv.slice(isPart ? 4 : isLong ? 3 : 2);
 chooseStore(process.env);
 // What is named is tried as often as there are cases.
 if (isLong) process.env.NINEFOLD_TEST_LONG = isWhole || words.length > 0 ? 'whole' : '1';
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
+const isOfPart = isPart ? partOfCheckout() : () => true;
 const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })
   .map((file) => file.replaceAll(sep, '/'))
+  .filter(isOfPart)
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
@@ -148,6 +153,10 @@ for (const round of chosen) {
 
 await database?.drop();
 report();
+if (isPart)
+  console.log(
+    `Of the tests at length ${everyFile.length} files were asked, the part that this commit draws. npm run test:long asks all.`,
+  );
 if (!isLong && words.length === 0)
   console.log(
     'Left out: what takes long, and PostgreSQL itself, of which PGlite spoke the dialect. npm run test:long has both, on the server of NINEFOLD_TEST_POSTGRES, of port 5432, or one that it starts.',

@@ -87,7 +87,7 @@ export async function startStranger(
   });
   for (const one of hasClock ? [port, clockPort] : [port]) {
     for (let tries = 0; !(await answers(one)); tries++) {
-      if (child.exitCode !== null || tries > 300) throw new Error(`${name} did not start: ${said}`);
+      if (child.exitCode !== null || tries > 1200) throw new Error(`${name} did not start: ${said}`);
       await delay(50);
     }
   }

@@ -39,6 +39,8 @@ export class Rounds {
   /** Of which resources a trial has changed, or listed below, what it had of others: it makes its own. */
   readonly #ownRows = new Map<Trial, Set<string>>();
   readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [], last: [] };
+  /** How often what a case had of others was to be its own. */
+  readonly #sharedTimes = new Map<PlannedCase, number>();
   /** What came to nothing for a quota, or for want of room, and how often: it is carried out again. */
   readonly #again = new Map<PlannedCase, number>();
   readonly #notes: string[] = [];
@@ -53,8 +55,8 @@ export class Rounds {
     this.#refill = new Refill(client, clock, (ms) => ms <= refillMsMax && staysWithin(model, this.bareSession(), ms + 60_000));
     this.#kept = new GivenKept(model, given.options.mayChange ?? [], () => this.bareSession());
     this.#costs = new CaseCosts(given.beside);
-    const bareSession = () => this.bareSession();
     this.#shared = new SharedRows(model);
+    const bareSession = () => this.bareSession();
     this.#room = new Room(model, given.made, bareSession, (row) => this.#shared.keeps(row));
     const whyOf = (error: unknown, trial: string) => this.#whyOf(error, trial);
     this.#suspects = new Suspects({
@@ -203,21 +205,16 @@ export class Rounds {
   #tellProgress(now: string): void {
     const { options, budget } = this.#given;
     const sufficing = this.#costs.sufficing(this.#left);
-    options.onProgress?.({
-      done: this.#done,
-      of: this.#of,
-      requests: budget.requests,
-      broken: this.#suspects.broken,
-      now,
-      ...(sufficing && { sufficing }),
-    });
+    const told = { done: this.#done, of: this.#of, requests: budget.requests, broken: this.#suspects.broken, now };
+    options.onProgress?.({ ...told, ...(sufficing && { sufficing }) });
   }
 
   /** What it came to: what was stopped by a quota that is used up is carried out once more when it begins anew, and what found no room when others are over. */
   async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<CarriedOut> {
     const { client, tally, model } = this.#given;
     const { trial, testCase } = planned;
-    const isSharing = isBeside(trial) && trial.part !== 'limits';
+    const sharedTimes = this.#sharedTimes.get(planned) ?? 0;
+    const isSharing = isBeside(trial) && trial.part !== 'limits' && sharedTimes < againMost;
     const course = tally.courseOf(trial.name, testCase.facts);
     const { ledgering, found } = gathering(course);
     let isHeldBack = false;
@@ -232,6 +229,7 @@ export class Rounds {
       else course.end(await sendControls(session, course));
     } catch (error) {
       if (error instanceof SharedRow) {
+        this.#sharedTimes.set(planned, sharedTimes + 1);
         this.#ownRows.set(trial, new Set([...(this.#ownRows.get(trial) ?? []), error.resource]));
         return { cameTo: 'a shared row', session, found: [] };
       }

@@ -45,6 +45,8 @@ export interface WantedRow {
   readonly changes?: TrialRow;
   /** `full`: everything that the shape admits is drawn. */
   readonly style?: SampleStyle;
+  /** Whether it may be one that other cases refer to as well: nothing is done to it but reading. */
+  readonly mayBeLent?: boolean;
   /** Whether a subscriber is told at any address, and not at one of ours. */
   readonly isElsewhere?: boolean;
 }

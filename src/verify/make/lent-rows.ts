@@ -26,8 +26,8 @@ export class SharedRow extends Error {
   override readonly name = 'SharedRow';
   readonly resource: string;
 
-  constructor(resource: string, id: string) {
-    super(`${resource} ${id} is referred to by others`);
+  constructor(resource: string) {
+    super(`a ${resource} is referred to by others`);
     this.resource = resource;
   }
 }
@@ -155,7 +155,9 @@ export class SharedRows {
   async take(session: Session, wish: string, who: string): Promise<TrialRow | undefined> {
     const held = holdings.get(session.run.owner)?.holding;
     if (!held) return undefined;
-    const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run));
+    // What stands below one that is to be the case's own would bring another's along.
+    const isFree = ({ keys }: Lent) => !keys.values().some((key) => held.own.has(resourceIn(key)));
+    const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run) && isFree(lent));
     const isNew = (lent: Lent) => held.keys.isDisjointFrom(lent.keys);
     // What wants several has two at least, and then one of these again.
     const again = alike.filter(({ isEntangled: bears, keys }) => !bears && keys.isSubsetOf(held.keys));
@@ -192,7 +194,7 @@ export class SharedRows {
       most: entangled ? takersMost.entangled : takersMost.plain,
       takenFor: new Set(),
       isEntangled: entangled,
-      isTimely: [...keys].some((key) => isTimely(this.#model.spec, key.split('\n')[0] ?? '')),
+      isTimely: [...keys].some((key) => isTimely(this.#model.spec, resourceIn(key))),
       madeMs: nowMs,
       offsetMs: session.run.clock.toService(nowMs) - nowMs,
       taken: 0,
@@ -209,8 +211,7 @@ export class SharedRows {
       if (holders === undefined) continue;
       // Nobody else may take what is a case's own; below it stands what others made, even once they are over.
       const isOthers = isList ? this.#common.has(key) : holders > (held?.keys.has(key) ? 1 : 0);
-      const [resource = '', id = ''] = key.split('\n');
-      if (held && isOthers) throw new SharedRow(resource, id);
+      if (held && isOthers) throw new SharedRow(resourceIn(key));
       this.#retired.add(key);
     }
   };
@@ -255,6 +256,11 @@ function wishOf(session: Session, resource: string, wanted: WantedRow): string |
 function neededFor({ id, known: values, made, shown }: TrialRow): number[] {
   const named = capturesIn({ ...values, id }).map(({ step }) => step);
   return [...named, ...[made, shown].flatMap((done) => (done ? [done.step] : []))];
+}
+
+/** The resource of a row, of which `madeKey` made the key. */
+function resourceIn(key: string): string {
+  return key.split('\n', 1)[0] ?? '';
 }
 
 /** The rows that an exchange made. */

@@ -60,7 +60,7 @@ export class Maker implements RowMaker {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
     const make = () => unlessFruitless(this.#session, resource, wanted, () => this.#inState(resource, wanted, depth));
-    return depth > 0 && !isOwn ? sharedOr(this.#session, resource, wanted, make) : make();
+    return (depth > 0 || wanted.mayBeLent) && !isOwn ? sharedOr(this.#session, resource, wanted, make) : make();
   }
 
   async #inState(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {

@@ -175,7 +175,7 @@ export function hiddenJudgement(
 async function rowsOfAll(session: Session, resource: string): Promise<TrialRow[]> {
   const rows: TrialRow[] = [];
   for (const caller of session.model.callers.slice(0, makersMost)) {
-    const row = await ifTestable(session.make(resource, { caller, style: 'whole' }));
+    const row = await ifTestable(session.make(resource, { caller, style: 'whole', mayBeLent: true }));
     if (row) rows.push(row);
   }
   return rows;

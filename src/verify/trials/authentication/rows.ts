@@ -77,12 +77,19 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
       const tried = new Set<string>();
       for (const maker of makersFor(session.model, caller)) {
         let row: TrialRow | undefined;
+        /** One of this maker's, whatever became of it: what the rules say of it they say of the next. */
+        let last: TrialRow | undefined;
         for (const door of doors) {
+          const keyOf = (allowed: Allowed) => `${door.operation.name} ${allowed === 'no' ? maker.user : ''}`;
           // In a state in which it may be done: else it would be refused for that.
-          if (!row || !isReady(session.model, row, door)) row = await made(session, resource, maker, door);
+          if (!row || !isReady(session.model, row, door)) {
+            if (last && tried.has(keyOf(await allowedOn(session, door, caller, last)))) continue;
+            row = await made(session, resource, maker, door);
+            last = row ?? last;
+          }
           if (!row) continue;
           const allowed = await allowedOn(session, door, caller, row);
-          const key = `${door.operation.name} ${allowed === 'no' ? maker.user : ''}`;
+          const key = keyOf(allowed);
           if (allowed === 'unknown' || tried.has(key)) continue;
           const done = await ifTestable(tryRow(session, door, caller, row, allowed));
           if (done) tried.add(key);
