@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serve } from '../src/index.ts';
 import { describedAlways } from '../src/parts/samples/described-words.ts';
+import { firstState } from '../src/parts/samples/leaves.ts';
 import { take } from './import/source.ts';
 import { answers, integer, json, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
 
@@ -15,6 +16,19 @@ const boats = (boat: Words, more: Words = {}): Words => ({
   },
   '/boats/{boatId}': { ...within('boatId'), get: answers(ref('Boat')) },
   ...more,
+});
+
+test('a thing begins in the first state that is told, and in none that ends it', () => {
+  const words = 'One of `requires_method`, `processing`, `canceled`, or `succeeded`.';
+  const sorted = ['canceled', 'processing', 'requires_method', 'succeeded'];
+  assert.equal(firstState(sorted, 'status', words), 'requires_method');
+  assert.equal(firstState(sorted, 'status', 'How it is.'), 'processing');
+  assert.equal(
+    firstState(['requires_method', 'canceled'], 'status', 'One of `canceled` and `requires_method`.'),
+    'requires_method',
+  );
+  assert.equal(firstState(['queued', 'completed', 'failed'], 'status', undefined), 'queued');
+  assert.equal(firstState(['failed', 'deleted'], 'status', undefined), 'failed');
 });
 
 test('a text that is always one word by its description is that word, in new things, lists and made-up answers', async () => {
@@ -43,6 +57,15 @@ test('what is always so in some case alone, or like something else, is no word',
   ];
   for (const text of none) assert.equal(describedAlways('type', text), undefined, text);
   assert.equal(describedAlways('type', 'Always location.'), 'location');
+  assert.equal(describedAlways('type', 'The type of this resource: `accounts`'), 'accounts');
+  assert.equal(describedAlways('type', 'The object type: "track".\n'), 'track');
+  const others = [
+    'The unique identifier of the relationship type. Example: `INSTANCE`',
+    'Type of condition for a component. Valid value: "Healthy"',
+    'The type of this resource: `accounts` or `users`',
+  ];
+  for (const text of others) assert.equal(describedAlways('type', text), undefined, text);
+  assert.equal(describedAlways('format', 'The type of this resource: `accounts`'), undefined);
   assert.equal(describedAlways('note', 'Always location.'), undefined);
   assert.equal(describedAlways('token_type', 'This value is always _bearer_.'), 'bearer');
 });

@@ -15,7 +15,8 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
     const listed: readonly Json[] = shape.enum.filter((value: Json) => fits(value));
     if (listed.includes(null)) return () => null;
     // The states that a thing goes through are listed from its first one on.
-    if (/^(?:status|state)$/i.test(name) && listed.length > 0) return () => listed[0];
+    const first = /^(?:status|state)$/i.test(name) ? firstState(listed, name, shape.description) : undefined;
+    if (first !== undefined) return () => first;
     const over = overIn(listed, name);
     if (over !== undefined) return () => over;
     return (chance) => (listed.length === 0 ? nothing : listed[chance.below(listed.length)]);
@@ -31,6 +32,21 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
   // Nothing is said of it, or that it is null.
   return () => null;
 }
+
+/**
+ * The state that a thing begins in: the first that is listed, or that the description names where the list is in the order of the alphabet;
+ * nothing begins as cancelled, deleted or failed where there is another.
+ */
+export function firstState<T extends Json>(listed: readonly T[], name: string, description: unknown): T | undefined {
+  const words = describedWords(name, description);
+  const told = words.filter((word) => listed.some((one) => one === word));
+  const isSorted = listed.every((one, at) => at === 0 || String(listed[at - 1]) <= String(one));
+  const inOrder =
+    isSorted && told.length * 2 >= listed.length ? told.flatMap((word) => listed.filter((one) => one === word)) : listed;
+  return inOrder.find((one) => !endedBadly.test(String(one))) ?? inOrder[0];
+}
+
+const endedBadly = /^(?:cancel|delet|fail|expir|archiv|clos|reject|declin|abort|err|terminat|void|revok|refus)/i;
 
 /** How far something has come, `provisioningState`, is moved on by nothing: it is told as over and well, where that is among its words. */
 export function overIn<T extends Json>(listed: readonly T[], name: string): T | undefined {
