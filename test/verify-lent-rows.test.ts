@@ -174,6 +174,7 @@ test('who takes a row whose maker is over lists nothing below it: what that has 
   const model = new Model(spec, callersOf(spec, [{ user: 'writer', id: 'ada', credential: 'ada' }]), '');
   const rows = new SharedRows(model);
   const value = answered(model, 'POST /volumes', { status: 201, body: { id: 'vol_1', shelf: 'shf_1', title: 'a' } });
+  const below = answered(model, 'POST /shelves', { status: 201, body: { id: 'shf_1', name: 'a' } });
   const row = {
     resource: 'volume',
     id: 'vol_1',
@@ -188,7 +189,7 @@ test('who takes a row whose maker is over lists nothing below it: what that has 
     ({
       run: { owner: {}, results: [], fresh: new Map(), clock: { toService: (ms: number) => ms } },
       script: [],
-      sentSince: () => [{ step: 0, value, fresh: [], origin: value }],
+      sentSince: () => [below, value].map((one) => ({ step: 0, value: one, fresh: [], origin: one })),
       takeOver: async () => new Map([[0, 0]]),
     }) as unknown as Session;
   const [maker, taker] = [session(), session()];
@@ -204,6 +205,19 @@ test('who takes a row whose maker is over lists nothing below it: what that has 
   rows.open(taker.run.owner, new Set());
   const taken = await sharedOr(taker, 'volume', {}, () => assert.fail('one is there'));
   assert.equal(taken.id, 'vol_1');
+  // Whoever is to have rows of its own of the one that it stands below takes none, and leaves none.
+  for (const own of ['volume', 'shelf', 'note']) {
+    const apart = session();
+    let times = 0;
+    rows.open(apart.run.owner, new Set([own]));
+    for (const _again of [1, 2])
+      await sharedOr(apart, 'volume', {}, async () => {
+        times += 1;
+        return { ...row, id: 'vol_2' };
+      });
+    rows.close(apart.run.owner);
+    assert.equal(times, own === 'note' ? 1 : 2, own);
+  }
   ask('POST /volumes/{volume}/notes', taker);
   ask('GET /volumes/{id}', taker);
   assert.throws(() => ask('GET /volumes/{volume}/notes', taker), SharedRow);

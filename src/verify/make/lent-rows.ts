@@ -39,8 +39,6 @@ interface Lent {
   /** The row and those that were made for it. */
   readonly keys: ReadonlySet<string>;
   readonly most: number;
-  /** For whom it was taken: of what is entangled one caller has one. */
-  readonly takenFor: Set<string>;
   readonly isEntangled: boolean;
   /** Whether the time alone makes it otherwise. */
   readonly isTimely: boolean;
@@ -74,7 +72,7 @@ export async function sharedOr(
   const { rows, holding } = holdings.get(session.run.owner) ?? {};
   const wish = rows && holding && !holding.isAlone && !holding.own.has(resource) ? wishOf(session, resource, wanted) : undefined;
   if (!rows || wish === undefined) return make();
-  const taken = await rows.take(session, wish, wanted.for?.name ?? '');
+  const taken = await rows.take(session, wish);
   if (taken) return taken;
   const from = session.script.length;
   const row = await make();
@@ -152,19 +150,17 @@ export class SharedRows {
   }
 
   /** A row that another case has made, as if this one had. */
-  async take(session: Session, wish: string, who: string): Promise<TrialRow | undefined> {
+  async take(session: Session, wish: string): Promise<TrialRow | undefined> {
     const held = holdings.get(session.run.owner)?.holding;
     if (!held) return undefined;
     // What stands below one that is to be the case's own would bring another's along.
-    const isFree = ({ keys }: Lent) => !keys.values().some((key) => held.own.has(resourceIn(key)));
-    const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run) && isFree(lent));
+    const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run) && !hasOwn(held, lent.keys));
     const isNew = (lent: Lent) => held.keys.isDisjointFrom(lent.keys);
     // What wants several has two at least, and then one of these again.
     const again = alike.filter(({ isEntangled: bears, keys }) => !bears && keys.isSubsetOf(held.keys));
     const one = alike.find(isNew) ?? (again.length > 1 ? again.reduce((a, b) => (b.taken < a.taken ? b : a)) : undefined);
     if (!one) return undefined;
     one.taken += 1;
-    one.takenFor.add(who);
     held.mayBeOtherwise ||= one.isEntangled;
     for (const key of one.keys) {
       if (!held.keys.has(key)) this.#hold(held, key);
@@ -184,6 +180,7 @@ export class SharedRows {
     if (!steps) return;
     const keys = new Set(steps.flatMap(({ value }) => keysMade(this.#model, value)));
     keys.add(madeKey({ resource, id: resolve(row.id, session.run) }));
+    if (hasOwn(held, keys)) return;
     for (const key of keys) if (!held.keys.has(key)) this.#hold(held, key);
     const nowMs = Date.now();
     const entangled = isEntangled(this.#model.spec, resource);
@@ -192,7 +189,6 @@ export class SharedRows {
       steps,
       keys,
       most: entangled ? takersMost.entangled : takersMost.plain,
-      takenFor: new Set(),
       isEntangled: entangled,
       isTimely: [...keys].some((key) => isTimely(this.#model.spec, resourceIn(key))),
       madeMs: nowMs,
@@ -256,6 +252,11 @@ function wishOf(session: Session, resource: string, wanted: WantedRow): string |
 function neededFor({ id, known: values, made, shown }: TrialRow): number[] {
   const named = capturesIn({ ...values, id }).map(({ step }) => step);
   return [...named, ...[made, shown].flatMap((done) => (done ? [done.step] : []))];
+}
+
+/** Whether a case has rows of its own of a resource of one of these. */
+function hasOwn({ own }: Holding, keys: ReadonlySet<string>): boolean {
+  return keys.values().some((key) => own.has(resourceIn(key)));
 }
 
 /** The resource of a row, of which `madeKey` made the key. */
