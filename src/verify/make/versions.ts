@@ -57,6 +57,12 @@ export function isAnsweredAs(model: Model, operation: Operation, when: VersionRe
   return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
 }
 
+/** Whether an answer says that a version is over; where it is not stated how that is said, any refusal does. */
+export function isToldOver(model: Model, operation: Operation, seen: TrialExchange): boolean {
+  const isStatedSo = refusalFor(model, 'version.sunset', operation) !== undefined;
+  return isStatedSo ? isAnsweredAs(model, operation, 'version.sunset', seen) : seen.status >= 400 && seen.status < 500;
+}
+
 /** Whether the last day of a version has come; nothing within a day of it. */
 export function isOver({ deprecation }: Version, nowMs: number): boolean | undefined {
   const stated = statedValue(deprecation);

@@ -62,7 +62,7 @@ export interface Slack {
 }
 
 /** Whether a value came through. What was sent may have been filled with defaults inside; members that are null may be gone. */
-export function isPromisedThere(promised: Json, seen: Json | undefined, slack: Slack): boolean {
+function isPromisedThere(promised: Json, seen: Json | undefined, slack: Slack): boolean {
   if (isSame(promised, seen)) return true;
   if (promised === null || seen === undefined)
     return (promised === null && seen === undefined) || (promised === null && seen === null);
@@ -88,13 +88,18 @@ function isSameInstant(one: string, other: string): boolean {
   return dateTime.test(one) && dateTime.test(other) && Date.parse(one) === Date.parse(other);
 }
 
-/** Whether all children that were sent are shown, in whatever order and with those that follow from the creation; more than are shown may be there. */
-export function areChildrenThere(
-  { envelope, page }: Children,
+/** Whether what was sent of a field is shown of it: children in whatever order they are told in. */
+export function isFieldThere(
+  { children }: Pick<Field, 'children'>,
   wanted: Json | undefined,
   seen: Json | undefined,
   slack: Slack,
 ): boolean {
+  return children ? areChildrenThere(children, wanted, seen, slack) : isPromisedThere(wanted ?? null, seen, slack);
+}
+
+/** Whether all children that were sent are shown, in whatever order and with those that follow from the creation; more than are shown may be there. */
+function areChildrenThere({ envelope, page }: Children, wanted: Json | undefined, seen: Json | undefined, slack: Slack): boolean {
   // What is looked at has members where it is a map.
   const there = envelope && isMap(seen ?? null) ? (seen as JsonMap)[envelope.items] : seen;
   if (!Array.isArray(wanted) || !Array.isArray(there)) return isPromisedThere(wanted ?? null, there, slack);

@@ -4,7 +4,7 @@ import type { FactName, Judgement } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { endsWithin } from '../../make/ends.ts';
-import { dateMs, doorOf, inVersion, isAnsweredAs, type RequestVersions, versionsOf } from '../../make/versions.ts';
+import { dateMs, doorOf, inVersion, isToldOver, type RequestVersions, versionsOf } from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
@@ -68,7 +68,7 @@ function endingCase(model: Model, { history }: RequestVersions, version: Version
         control: current,
         judge: (seen: TrialExchange, other: TrialExchange, _waited: null): Judgement => {
           if (!isDone(other)) return { promised: `${history.current} is served`, seen: `it was answered ${other.status}` };
-          const isGone = isAnsweredAs(model, operation, 'version.sunset', seen);
+          const isGone = isToldOver(model, operation, seen);
           const says = `${operation.name} in ${version.name}`;
           if (isServed && !isDone(seen))
             return { promised: `${says} is served, though its end is announced`, seen: `it was answered ${seen.status}` };

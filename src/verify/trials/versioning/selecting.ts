@@ -11,6 +11,7 @@ import {
   inVersion,
   isAnsweredAs,
   isOver,
+  isToldOver,
   type RequestVersions,
   saysDeprecated,
   type VersionRefusal,
@@ -70,11 +71,10 @@ function versionCase(model: Model, versions: RequestVersions, version: Version):
           const over = isOver(version, seen.toMs);
           const { sunset, isAnnouncedOnly } = statedValue(version.deprecation) ?? {};
           if (over === undefined) return moot('its last day is about now');
-          const promised = over
-            ? `${asked} is gone since ${sunset}: \`version.sunset\``
-            : `${asked} is served${isAnnouncedOnly ? ', though its end is announced' : sunset === undefined ? '' : ` until ${sunset}`}`;
+          const promised = `${asked} is ${standingOf(version, over)}`;
           if (isAnnouncedOnly && !isDone(seen)) return { promised, seen: `it was answered ${seen.status}` };
-          if (over !== is(seen, 'version.sunset')) return { promised, seen: `it was answered ${seen.status}` };
+          const isSaid = over ? isToldOver(model, operation, seen) : is(seen, 'version.sunset');
+          if (over !== isSaid) return { promised, seen: `it was answered ${seen.status}` };
           return over || sunset !== undefined ? undefined : moot('it has no last day');
         },
       });
@@ -105,6 +105,13 @@ function versionCase(model: Model, versions: RequestVersions, version: Version):
       });
     },
   };
+}
+
+/** How a version stands, in words. */
+function standingOf({ deprecation }: Version, isOver: boolean): string {
+  const { sunset, isAnnouncedOnly } = statedValue(deprecation) ?? {};
+  if (isOver) return `gone since ${sunset}: \`version.sunset\``;
+  return `served${isAnnouncedOnly ? ', though its end is announced' : sunset === undefined ? '' : ` until ${sunset}`}`;
 }
 
 function unknownCase(model: Model): Case {

@@ -25,7 +25,7 @@ import {
   type RequestVersions,
   versionsOf,
 } from '../../make/versions.ts';
-import { areChildrenThere, isPromisedThere } from '../../model/judge-field.ts';
+import { isFieldThere } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import { rowPlace, unexpanded } from '../../model/row-shown.ts';
@@ -199,10 +199,7 @@ async function written(session: Session, model: Model, { version, resource, body
         if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;
         // Inside of it, defaults may have been filled in.
         const slack = { mayHaveMore: true, mayLack: model.hiddenInside(other.caller) };
-        const isThere = field?.children
-          ? areChildrenThere(field.children, wanted[name], seen[name], slack)
-          : isPromisedThere(wanted[name] ?? null, seen[name], slack);
-        if (isThere) continue;
+        if (isFieldThere(field ?? {}, wanted[name], seen[name], slack)) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
       }
       return undefined;

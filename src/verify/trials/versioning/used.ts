@@ -12,7 +12,7 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { lookAt } from '../../make/look.ts';
 import { ready } from '../../make/readied.ts';
 import { bodiesFor, carried, carriesTo, needServed, olderBody, versionsOf } from '../../make/versions.ts';
-import { isPromisedThere } from '../../model/judge-field.ts';
+import { isFieldThere } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
@@ -150,7 +150,7 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
         const isOwn = field && !field.derive && Object.keys(field.set).length === 0 && !field.readOnly;
         if (!isOwn || model.unseenBy(resource, is.caller).has(name)) continue;
         const value = carry.unseen.includes(name) ? old[name] : wanted[name];
-        if (isPromisedThere(value ?? null, now[name], { mayHaveMore: true, mayLack: model.hiddenInside(is.caller) })) continue;
+        if (isFieldThere(field, value, now[name], { mayHaveMore: true, mayLack: model.hiddenInside(is.caller) })) continue;
         return { promised: `${name} once it is ${how} in ${version}: ${told(value)}`, seen: told(now[name]) };
       }
       return undefined;
