@@ -46,7 +46,7 @@ test('a version whose last day is still to come is asked for after it', async ()
   const later = cups.replace('sunset: 2097-06-01', 'sunset: 2099-06-01');
   assert.deepEqual(await told({ served: later }), ['deprecation rules, v1, ended']);
   // How it is told that it is gone is open: any refusal will do.
-  const untold = cups.replace("    gone: { status: 410, when: version.sunset }\n", '');
+  const untold = cups.replace('    gone: { status: 410, when: version.sunset }\n', '');
   const stand = await openStand(untold);
   assert.deepEqual((await stand.verify({ only: ['versioning/ended'] })).breaches, []);
   await stand.close();
