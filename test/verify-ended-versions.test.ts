@@ -54,6 +54,23 @@ test('a version whose last day is still to come is asked for after it', async ()
   assert.deepEqual(await told({ served: over }), ['deprecation rules, v2, ended']);
 });
 
+test('a refusal for too many requests says nothing of the end of a version', async () => {
+  // One request goes on at a time by then.
+  let version: unknown;
+  const found = await told({
+    bend: ({ headers }) => {
+      version = headers['cups-version'];
+      return {};
+    },
+    spoil: ({ status }) => (version === 'v1' && status === 410 ? { status: 429, text: '' } : {}),
+  });
+  // The answer has no payload, which is told of errors.
+  assert.deepEqual(
+    found.filter((one) => one.startsWith('deprecation rules')),
+    [],
+  );
+});
+
 test('what was broken before is proved before the clock goes past the last day', async () => {
   const served = cups.replace('v1: { deprecated: 2020-01-01', 'v1: { deprecated: 2021-01-01');
   const stand = await openStand(cups, { served });

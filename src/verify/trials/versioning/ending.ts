@@ -1,6 +1,6 @@
 import { statedValue } from '../../../parts/fact.ts';
 import { endOf, type Version } from '../../../parts/versioning.ts';
-import type { FactName, Judgement } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { endsWithin } from '../../make/ends.ts';
@@ -16,8 +16,7 @@ const settledMs = 25 * 3_600_000;
 export const ending: Trial = {
   name: 'versioning/ended',
   part: 'versioning',
-  about:
-    'A version whose last day is still to come is gone after it, or served where that is stated, and the current one is served on.',
+  about: 'A version whose last day is still to come is gone after it, or served where that is stated.',
   noise: 'last',
   *cases(model) {
     const versions = versionsOf(model);
@@ -67,7 +66,7 @@ function endingCase(model: Model, { history }: RequestVersions, version: Version
         of: [asked, control, waited],
         control: current,
         judge: (seen: TrialExchange, other: TrialExchange, _waited: null): Judgement => {
-          if (!isDone(other)) return { promised: `${history.current} is served`, seen: `it was answered ${other.status}` };
+          if (!isDone(other) || model.refusals.isHurried(seen) || seen.status >= 500) return moot('it could not be asked now');
           const isGone = isToldOver(model, operation, seen);
           const says = `${operation.name} in ${version.name}`;
           if (isServed && !isDone(seen))
