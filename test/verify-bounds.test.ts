@@ -129,6 +129,17 @@ test('what is owed for cleaning up is kept back from trials and from looking aga
   assert.equal(budget.requests, 100);
 });
 
+test('more time is kept for looking again with each breach, and no more than its share', () => {
+  const budget = startBudget(100, 60_000);
+  const keptMs = () => Math.round((budget.leftMs('again') - budget.leftMs('trial')) / 100) * 100;
+  assert.equal(keptMs(), 3_300);
+  let breaches = 1;
+  budget.looksAgainAt(() => breaches);
+  assert.equal(keptMs(), 5_000);
+  breaches = 20;
+  assert.equal(keptMs(), 10_000);
+});
+
 test('a rate that has refused lets no more be sent than it allows, and holds nothing up that it does not count', () => {
   const lanes = new Lanes();
   const [list, all] = [

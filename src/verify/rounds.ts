@@ -68,6 +68,7 @@ export class Rounds {
       bareSession,
       whyOf,
     });
+    given.budget.looksAgainAt(() => this.#suspects.unproved);
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {

@@ -67,6 +67,11 @@ export class Suspects {
     return this.#found.size;
   }
 
+  /** How many breaches are still to be run again where nothing else goes on. */
+  get unproved(): number {
+    return this.#found.size - this.#proved.size;
+  }
+
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. Whether that is what was looked for. */
   async settle({ trial, testCase }: PlannedCase, session: Session, suspicion: Suspicion): Promise<boolean> {
     const { tally, seed, startRun, around, model, origin, options, skips } = this.#given;

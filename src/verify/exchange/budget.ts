@@ -9,6 +9,8 @@ export interface Budget {
   leftMs(errand: Errand): number;
   /** What is owed to the service: as many requests are kept back for taking away what was made. */
   owes(count: () => number): void;
+  /** How many breaches are to be run once more: for each, more of the time is kept back than for what may still look broken. */
+  looksAgainAt(count: () => number): void;
   /** Everything that was sent. */
   readonly requests: number;
   /** How much of what trials have is used: 0 at the beginning, 1 in the end. */
@@ -24,6 +26,8 @@ export class Spent extends Error {
 
 /** What is kept of the time for looking again and for cleaning up: these shares of it, and no more than this. */
 const againShare = { of: 1 / 6, mostMs: 10_000 };
+/** Where nothing looks broken so much of that is kept, and for each breach so much more. */
+const againKept = { atFirst: 1 / 3, forEach: 1 / 6 };
 const lastShare = { of: 1 / 12, mostMs: 5_000 };
 /** What is kept of the requests for looking again, and for cleaning up beside what is owed. */
 const againRequests = { of: 1 / 8, most: 1_000 };
@@ -34,7 +38,9 @@ export function startBudget(requestsMax: number, timeMs: number): Budget {
   const endMs = startMs + timeMs;
   const lastMs = Math.min(timeMs * lastShare.of, lastShare.mostMs);
   const againMs = Math.min(timeMs * againShare.of, againShare.mostMs);
-  const ends: Readonly<Record<Errand, number>> = { trial: endMs - lastMs - againMs, again: endMs - lastMs, last: endMs };
+  let breaches = () => 0;
+  const trialEndMs = () => endMs - lastMs - againMs * Math.min(1, againKept.atFirst + againKept.forEach * breaches());
+  const endOf = (errand: Errand): number => (errand === 'trial' ? trialEndMs() : errand === 'again' ? endMs - lastMs : endMs);
   const keptForAgain = Math.min(Math.floor(requestsMax * againRequests.of), againRequests.most);
   const keptForLast = Math.min(Math.floor(requestsMax * lastRequests.of), lastRequests.most);
   let requests = 0;
@@ -46,7 +52,7 @@ export function startBudget(requestsMax: number, timeMs: number): Budget {
     return requestsMax - kept - (errand === 'again' ? 0 : keptForAgain);
   };
   const spent = (errand: Errand) => {
-    if (Date.now() >= ends[errand]) return 'the time is used up';
+    if (Date.now() >= endOf(errand)) return 'the time is used up';
     // Who has little asks at least once: one request is never kept back alone.
     return requests >= Math.max(Math.min(1, requestsMax), most(errand)) ? `the ${requestsMax} requests are used up` : undefined;
   };
@@ -56,15 +62,19 @@ export function startBudget(requestsMax: number, timeMs: number): Budget {
       if (why !== undefined) throw new Spent(why);
       requests += 1;
     },
-    leftMs: (errand) => ends[errand] - Date.now(),
+    leftMs: (errand) => endOf(errand) - Date.now(),
     owes(count) {
       owed = count;
+    },
+    looksAgainAt(count) {
+      breaches = count;
     },
     get requests() {
       return requests;
     },
     get used() {
-      const time = 1 - (ends.trial - Date.now()) / Math.max(1, ends.trial - startMs);
+      const untilMs = trialEndMs();
+      const time = 1 - (untilMs - Date.now()) / Math.max(1, untilMs - startMs);
       return Math.min(1, Math.max(0, time, requests / Math.max(1, most('trial'))));
     },
     get spent() {
