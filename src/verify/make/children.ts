@@ -16,6 +16,7 @@ import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { draftedValue } from './body.ts';
 import { answeringAll, type Demand } from './demands.ts';
+import { movedAlong, movedDemands } from './moved-along.ts';
 
 /** The endpoint that makes a row with its children in a body that follows by rule. */
 export function takingEndpoint(model: Model, { name }: Resource, field: Field): Endpoint | undefined {
@@ -109,11 +110,21 @@ export function childrenTaken({ model }: Session, endpoint: Endpoint): readonly 
 export function makerForChildren(session: Session, children: readonly string[], make: MakeForChildren): MakeForChildren {
   const firsts = new Map<string, TrialRow>();
   return async (target, wanted) => {
-    const demands = children.flatMap((child) => demandsOf(session, child, target));
+    const moved = children.flatMap((child) =>
+      referencesTo(session, child, target).flatMap((field) => movedAlong(session, child, field)),
+    );
+    const own = children.flatMap((child) =>
+      referencesTo(session, child, target).flatMap((field) => demandsOn(session, child, field)),
+    );
+    const demands = [...own, ...movedDemands(session, moved)];
     if (demands.length === 0) return make(target, wanted);
     const first = firsts.get(target);
-    const asks = first ? { body: asItHas(first, demands) } : answeringAll(session, target, wanted.caller ?? wanted.for, demands);
-    const row = await make(target, { ...wanted, ...asks, body: { ...asks?.body, ...wanted.body } });
+    // Where a first of its kind tells how it has to be, what is moved along has to be brought to where it may be moved all the same.
+    const asks = first
+      ? { ...answeringAll(session, target, wanted.caller ?? wanted.for, movedDemands(session, moved)), body: asItHas(first, own) }
+      : answeringAll(session, target, wanted.caller ?? wanted.for, demands);
+    const isMoved = moved.length > 0 && { isMovedAlong: true };
+    const row = await make(target, { ...wanted, ...asks, ...isMoved, body: { ...asks?.body, ...wanted.body } });
     if (!first) firsts.set(target, row);
     return row;
   };
@@ -127,9 +138,8 @@ function asItHas({ known, fields }: TrialRow, demands: readonly Demand[]): Reado
   );
 }
 
-function demandsOf(session: Session, child: string, target: string): Demand[] {
-  const references = entriesOf(session.model.resource(child)?.fields).filter(([, { ref }]) => ref === target);
-  return references.flatMap(([field]) => demandsOn(session, child, field));
+function referencesTo({ model }: Session, child: string, target: string): string[] {
+  return entriesOf(model.resource(child)?.fields).flatMap(([field, { ref }]) => (ref === target ? [field] : []));
 }
 
 /** The errors of the service's own that a child may be refused with whatever it is sent with, for what a field of it refers to. */

@@ -16,6 +16,7 @@ import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
+import { movedAlong, movedDemands } from './moved-along.ts';
 
 /** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
 export interface Demand {
@@ -33,6 +34,7 @@ interface Answering {
   readonly body: Readonly<Record<string, Json>>;
   /** Who is to make it, where it may not be whoever refers to it. */
   readonly caller?: TrialCaller;
+  readonly isMovedAlong?: boolean;
 }
 
 /** So many rows are imagined for one reference. */
@@ -49,12 +51,15 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   const target = model.resource(resource) && entryOf(model.resource(resource)?.fields, field)?.ref;
   if (target === undefined) return undefined;
   const asking = wanted.caller ?? wanted.for;
+  const moved = movedAlong(session, resource, field);
   const demands = [
     ...ownDemands(session, endpoint, field, asking),
     ...readingDemands(session, target, asking),
     ...firingDemands(session, resource, field, wanted),
+    ...movedDemands(session, moved),
   ];
-  return answeringAll(session, target, asking, demands);
+  const asked = answeringAll(session, target, asking, demands);
+  return moved.length > 0 ? { body: {}, ...asked, isMovedAlong: true } : asked;
 }
 
 /** The least that a row has to have for all that is asked of it, or for what has to be. */

@@ -56,7 +56,7 @@ interface Holding {
   readonly own: ReadonlySet<string>;
   /** What it makes now is its own, and it takes nothing. */
   isAlone: boolean;
-  /** Of these resources no row could be made with rows of its own either. */
+  /** For these no row could be made with rows of its own either. */
   readonly inVain: Set<string>;
 }
 
@@ -80,14 +80,14 @@ export async function sharedOr(
   return row;
 }
 
-/** The tries to make a row: whoever is refused for what others may have done to a row has its own for the next. */
+/** The tries to make a row, or to bring it to a state: whoever is refused for what others may have done to a row has its own for the next. */
 export interface OwnTries {
   refused(): void;
   end(): void;
 }
 
 /** Where rows of its own did not help either, it was not for the others: the case has theirs whenever it makes such a row again. */
-export function ownTries({ run }: Session, resource: string): OwnTries {
+export function ownTries({ run }: Session, wanted: string): OwnTries {
   const holding = holdings.get(run.owner)?.holding;
   let isOwn = false;
   const leave = (isAlone: boolean) => {
@@ -97,9 +97,9 @@ export function ownTries({ run }: Session, resource: string): OwnTries {
   return {
     refused() {
       if (isOwn) {
-        holding?.inVain.add(resource);
+        holding?.inVain.add(wanted);
         leave(false);
-      } else if (holding?.mayBeOtherwise && !holding.isAlone && !holding.inVain.has(resource)) leave(true);
+      } else if (holding?.mayBeOtherwise && !holding.isAlone && !holding.inVain.has(wanted)) leave(true);
     },
     end() {
       if (isOwn) leave(false);
@@ -231,8 +231,9 @@ export class SharedRows {
 
 /** What is wanted, in words that are the same for all who want it alike; nothing where that is for one case alone. */
 function wishOf(session: Session, resource: string, wanted: WantedRow): string | undefined {
-  const { state, machine, mayBeDeleted, blocking, byClock, caller, body, parents, changes, style, isElsewhere } = wanted;
-  if (byClock || changes || isElsewhere || mayBeDeleted || freshIn(body ?? {}).length > 0) return undefined;
+  const { state, machine, mayBeDeleted, blocking, byClock, caller, body, parents, changes, style, isElsewhere, isMovedAlong } =
+    wanted;
+  if (isMovedAlong || byClock || changes || isElsewhere || mayBeDeleted || freshIn(body ?? {}).length > 0) return undefined;
   const of = Object.entries(parents ?? {}).map(([name, { id }]) => [name, resolve(id, session.run)]);
   const given = resolve(body ?? {}, session.run);
   return JSON.stringify([

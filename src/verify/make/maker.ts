@@ -67,17 +67,23 @@ export class Maker implements RowMaker {
     const { state, byClock, machine } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);
-    // The conditions of transitions may want a row to be otherwise: other draws may meet them.
+    // The conditions of transitions may want a row to be otherwise, or what it refers to: other draws may meet them, and rows of its own.
     let why: unknown;
-    for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
-      const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
-      try {
-        await walkTo(this.#session, row, state, { byClock, machine });
-        return row;
-      } catch (error) {
-        if (!(error instanceof Untestable)) throw error;
-        why ??= error;
+    const sharing = ownTries(this.#session, `${resource} ${state}`);
+    try {
+      for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
+        const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
+        try {
+          await walkTo(this.#session, row, state, { byClock, machine });
+          return row;
+        } catch (error) {
+          if (!(error instanceof Untestable)) throw error;
+          why ??= error;
+          sharing.refused();
+        }
       }
+    } finally {
+      sharing.end();
     }
     throw why;
   }

@@ -52,11 +52,9 @@ export async function referredFor(
         const value = one?.field === field && other ? given[other.field]?.known[other.member] : undefined;
         if (value !== undefined && one) body[one.member] = value;
       }
-      const { state, caller } = asked.get(field) ?? {};
       given[field] = await make(targetOf(session, endpoint, field), {
+        ...asked.get(field),
         body,
-        ...(state !== undefined && { state }),
-        ...(caller && { caller }),
         for: wanted.caller ?? wanted.for,
       });
     }
