@@ -1,16 +1,19 @@
 import type { Json } from '../document/document.ts';
-import { entryOf, statedValue } from '../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../parts/operations.ts';
-import { fieldCountedApart, type RowLimit } from '../parts/row-limits.ts';
-import { machinesOf } from '../parts/states.ts';
+import { fieldCountedApart } from '../parts/row-limits.ts';
+import { type Machine, machinesOf } from '../parts/states.ts';
 import { cleanUp } from './clean-up.ts';
+import { asText } from './exchange/as-text.ts';
 import { Spent } from './exchange/budget.ts';
 import type { TrialCaller } from './exchange/callers.ts';
 import type { TrialExchange } from './exchange/exchange.ts';
 import type { TrialRow } from './exchange/row.ts';
 import { Missing } from './exchange/symbol.ts';
 import { Untestable } from './exchange/untestable.ts';
+import { wayFor } from './make/legs.ts';
 import type { Made, MadeRow } from './make/made.ts';
+import { isOfMaker, makerMember } from './make/of-maker.ts';
 import { statesOf, walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Session } from './session/session.ts';
@@ -20,13 +23,46 @@ import { NoValue } from './values/scalars.ts';
 const shareMost = 0.5;
 const littleMost = 10;
 
+/** How many rows of a resource there may be that have these fields in common, of those for which the condition holds. */
+interface Bound {
+  readonly of: string;
+  readonly fields: readonly string[];
+  readonly while?: Expression;
+  readonly limit: number;
+  /** The condition that one too many is refused under. */
+  readonly refused: 'limit.quota' | 'resource.exists';
+}
+
+/** The stated limits of rows; and that there is one row alone of whoever makes it, where rows are unique by nothing but that. */
+function boundsOf({ spec }: Model): readonly Bound[] {
+  const limited = (statedValue(spec.limits.rows) ?? []).map((limit): Bound => {
+    const stated = entryOf(spec.resources.all, limit.of);
+    const field = stated && fieldCountedApart(limit, stated);
+    return { ...limit, fields: field === undefined ? [] : [field], refused: 'limit.quota' };
+  });
+  const single = entriesOf(spec.resources.all).flatMap(([of, { fields, unique }]) =>
+    unique
+      .filter((one) => isOfMaker({ fields }, one.fields))
+      .map(
+        (one): Bound => ({
+          of,
+          fields: one.fields,
+          ...(one.while && { while: one.while }),
+          limit: 1,
+          refused: 'resource.exists',
+        }),
+      ),
+  );
+  return [...limited, ...single];
+}
+
 /** Rows of which there may be only so many: those of cases that are over make room for the others'. */
 export class Room {
   readonly #model: Model;
   readonly #made: Made;
   readonly #start: () => Session;
   readonly #isKept: (row: MadeRow) => boolean;
-  readonly #limits: readonly RowLimit[];
+  readonly #limits: readonly Bound[];
   /** Those whose case is over. */
   readonly #ended = new WeakSet<object>();
   /** What could be moved nowhere stays, and is asked about no more. */
@@ -38,7 +74,7 @@ export class Room {
     this.#model = model;
     this.#made = made;
     this.#start = start;
-    this.#limits = statedValue(model.spec.limits.rows) ?? [];
+    this.#limits = boundsOf(model);
   }
 
   /** Makes room once a case is over, where there is little left; waits for whoever does so already. */
@@ -52,14 +88,17 @@ export class Room {
   /** Whether a caller may make another row, as far as what was made tells: where rows are counted by who makes them. */
   hasRoom(resource: string, caller: TrialCaller | undefined): boolean {
     return this.#limits.every((limit) => {
-      const stated = limit.of === resource ? this.#model.resource(resource) : undefined;
-      const field = stated && fieldCountedApart(limit, stated);
-      const set = field === undefined ? undefined : entryOf(stated?.fields, field)?.set.create?.source;
-      const [, member = ''] = /^\s*caller\.(\w+)\s*$/.exec(set ?? '') ?? [];
-      const own = member === 'id' ? caller?.id : caller?.attributes?.[member];
-      if (field === undefined || own === undefined) return true;
+      const fields = limit.of === resource ? entryOf(this.#model.spec.resources.all, resource)?.fields : undefined;
+      const own = limit.fields.map((name) => {
+        const member = makerMember(entryOf(fields, name)?.set.create);
+        return member === 'id' ? caller?.id : caller?.attributes?.[member ?? ''];
+      });
+      if (!fields || own.length === 0 || own.includes(undefined)) return true;
       const counted = this.#made.left.filter(
-        (row) => row.resource === resource && row.fields?.[field] === own && this.#counts(limit, row.fields),
+        (row) =>
+          row.resource === resource &&
+          limit.fields.every((name, at) => row.fields?.[name] === own[at]) &&
+          this.#counts(limit, row.fields),
       );
       return counted.length < limit.limit;
     });
@@ -72,7 +111,9 @@ export class Room {
     return exchanges.some((one) => {
       const code = one.status >= 400 ? refusals.codeIn(one) : undefined;
       const operation = one.endpoint && this.#model.operationOf(one.endpoint);
-      return code !== undefined && refusals.codesFor('limit.quota', operation).includes(code) && this.#mayBeOfRows(operation);
+      if (code === undefined) return false;
+      const isOfLimit = refusals.codesFor('limit.quota', operation).includes(code) && this.#mayBeOfRows(operation);
+      return isOfLimit || (refusals.codesFor('resource.exists', operation).includes(code) && this.#isSingle(operation));
     });
   }
 
@@ -80,9 +121,16 @@ export class Room {
   #mayBeOfRows(operation: Operation | undefined): boolean {
     const does = operation?.endpoint?.does;
     const resource = resourceOfEffect(does && statedValue(does));
-    if (!operation || this.#limits.some(({ of }) => of === resource)) return true;
+    if (!operation || this.#limits.some(({ of, refused }) => of === resource && refused === 'limit.quota')) return true;
     const quotas = statedValue(this.#model.spec.limits.quota) ?? [];
     return !quotas.some(({ on }) => on === undefined || namesOperation(on, operation));
+  }
+
+  /** Whether there is one row alone of whoever makes it. */
+  #isSingle(operation: Operation | undefined): boolean {
+    const does = operation?.endpoint?.does;
+    const resource = resourceOfEffect(does && statedValue(does));
+    return this.#limits.some(({ of, refused }) => of === resource && refused === 'resource.exists');
   }
 
   async #make(): Promise<void> {
@@ -95,11 +143,9 @@ export class Room {
   }
 
   /** The rows of cases that are over, where there are so many that count together. */
-  #crowded(limit: RowLimit): readonly MadeRow[] {
-    const stated = this.#model.resource(limit.of);
-    const field = stated && fieldCountedApart(limit, stated);
+  #crowded(limit: Bound): readonly MadeRow[] {
     const counted = this.#made.left.filter((row) => row.resource === limit.of && this.#counts(limit, row.fields));
-    const apart = Map.groupBy(counted, (row) => JSON.stringify(field === undefined ? null : (row.fields?.[field] ?? null)));
+    const apart = Map.groupBy(counted, (row) => JSON.stringify(limit.fields.map((name) => row.fields?.[name] ?? null)));
     return [...apart.values()]
       .filter(({ length }) => limit.limit <= littleMost || length >= limit.limit * shareMost)
       .flat()
@@ -112,17 +158,27 @@ export class Room {
     return typeof owner === 'object' && owner !== null && this.#ended.has(owner);
   }
 
-  #counts({ while: condition }: RowLimit, fields: Readonly<Record<string, Json>> | undefined): boolean {
+  #counts({ while: condition }: Pick<Bound, 'while'>, fields: Readonly<Record<string, Json>> | undefined): boolean {
     if (!condition || !fields) return true;
     const counts = this.#model.expressions.evaluate(condition, undefined, { context: { next: fields } });
     return typeof counts === 'string' || counts.value !== false;
   }
 
+  /** The states of a machine, those first to which it is the fewest steps. */
+  #nearest(row: MadeRow, machine: Machine): readonly string[] {
+    const session = this.#start();
+    const from = asText(row.fields?.[machine.field] ?? machine.initial[0]?.state ?? '');
+    const steps = (state: string) =>
+      wayFor(session, machine, from, state, { tried: new Set(), byClock: false }).length || Number.POSITIVE_INFINITY;
+    const all = statesOf(machine).map((state) => ({ state, steps: steps(state) }));
+    return all.sort((one, other) => one.steps - other.steps || 0).map(({ state }) => state);
+  }
+
   /** Brings a row that nobody deletes to a state in which it does not count. */
-  async #moveOn(limit: RowLimit, given: MadeRow): Promise<void> {
+  async #moveOn(limit: Bound, given: MadeRow): Promise<void> {
     for (const machine of limit.while ? machinesOf(this.#model.spec.states, given.resource) : []) {
-      for (const state of statesOf(machine)) {
-        if (this.#counts(limit, { ...given.fields, [machine.field]: state })) continue;
+      const counts = (state: string) => this.#counts(limit, { ...given.fields, [machine.field]: state });
+      for (const state of this.#nearest(given, machine).filter((one) => !counts(one))) {
         const row: TrialRow = { ...given, known: given.path, shown: undefined, fields: given.fields };
         try {
           await walkTo(this.#start(), row, state, { machine });

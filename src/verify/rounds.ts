@@ -130,7 +130,8 @@ export class Rounds {
     const mayGoBy = trial !== undefined && isBeside(trial) && run.clock.advance !== undefined;
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
     const hasRoom: ScriptRun['hasRoom'] = (resource, caller) => this.#room.hasRoom(resource, caller);
-    const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom };
+    const wasFull: ScriptRun['wasFull'] = (exchanges) => this.#room.wasFull(exchanges);
+    const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom, wasFull };
     return { ...run, guard, reserve: this.#shared.reserve, ...(mayGoBy && { goneBy }), ...sparing };
   }
 

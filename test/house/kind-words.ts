@@ -20,7 +20,7 @@ export const otherMeanings: readonly OtherMeaning[] = [
   { word: 'after', where: 'src/check/', unlessBeside: 'style', reason: 'when a transition happens by itself' },
   { word: 'after', where: 'src/parts/states.ts', reason: 'when a transition happens by itself' },
   { word: 'after', where: 'src/verify/trials/states/', reason: 'when a transition happens by itself' },
-  { word: 'after', where: 'src/verify/trials/limits/quotas.ts', reason: 'what comes after a quota was used up' },
+  { word: 'after', where: 'src/verify/trials/limits/quota-windows.ts', reason: 'what comes after a quota was used up' },
   { word: 'after', where: 'src/serve/resources/lists/query.ts', reason: 'the row that a question of the store goes on after' },
   { word: 'after', where: 'src/store/postgres/', reason: 'the name that a page of credentials goes on after' },
   { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },

@@ -9,6 +9,7 @@ import type { Field } from '../../parts/resources.ts';
 import type { Model } from '../model/model.ts';
 import { isTagRaced, tagRaced } from '../trials/endpoints/conditions.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
+import { looksAtHolding } from './looks-at-held.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -54,7 +55,9 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
     const name = rules.length < 2 && endpoints.length < 2 ? 'a refusal with the code' : nameOf(rule);
     const shown = showing(model, subject, name);
     const isOf: Obligation['isMetBy'] = (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one);
-    const raced = racedOf(model, rule);
+    const [condition, ...others] = statedValue(rule.when) ?? [];
+    const holding = condition === 'reference.held' && others.length === 0 ? looksAtHolding(model, subject) : [];
+    const raced = [...racedOf(model, rule), ...holding];
     if (endpoints.length < 2) return [{ ...shown, ...unseen(model, subject, rule), isMetBy: isOf }, ...raced];
     const each = endpoints.map(({ key }) => ({
       name: `${nameOf(rule, true)} at ${key}`,

@@ -47,6 +47,8 @@ export interface WantedRow {
   readonly style?: SampleStyle;
   /** Whether it may be one that other cases refer to as well: nothing is done to it but reading. */
   readonly mayBeLent?: boolean;
+  /** Whom it is to be given to, where a request on the way to its state says to whom. */
+  readonly named?: TrialCaller;
   /** Whether what is to refer to it moves it on, so that it serves one alone. */
   readonly isMovedAlong?: boolean;
   /** Whether a subscriber is told at any address, and not at one of ours. */

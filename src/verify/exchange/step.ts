@@ -61,6 +61,8 @@ export interface ScriptRun extends Values, Sending {
   readonly quotasOf?: (plan: RequestPlan) => readonly QuotaCount[];
   /** Whether there may be another row of a resource that a caller makes; absent = it is asked for all the same. */
   readonly hasRoom?: (resource: string, caller: TrialCaller | undefined) => boolean;
+  /** Whether something was refused since others have all the rows that there may be. */
+  readonly wasFull?: (exchanges: readonly TrialExchange[]) => boolean;
   /** What a refusal says to be used up, and until when by the service's clock. */
   readonly usedUpBy?: (exchange: TrialExchange) => { readonly count: QuotaCount; readonly untilMs: number } | undefined;
   /** Told of what was not sent since a quota for it is used up. */

@@ -20,6 +20,7 @@ import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
+import { namingIn } from './entrusted.ts';
 import { drawnShape, RowsReferred } from './links.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import { timelyFor } from './timely.ts';
@@ -132,7 +133,7 @@ function withWanted(
   session: Session,
   endpoint: Endpoint,
   draft: DraftMap,
-  { bound, body, parents, changes, caller, for: asking = caller }: Drafting,
+  { bound, body, parents, changes, caller, named, for: asking = caller }: Drafting,
 ): DraftMap {
   const { model } = session;
   const effect = statedValue(endpoint.does);
@@ -161,6 +162,7 @@ function withWanted(
   }
   if (effect?.verb === 'transition') withUnique(session, endpoint, effect, out);
   if (changes) keepImmutable(session, name, changes, out);
+  Object.assign(out, namingIn(session, endpoint, out, { named, asking }));
   const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   if (subscribers?.resource === name && subscribers.events !== undefined) {
     const drawn = along<unknown>(out, subscribers.events);

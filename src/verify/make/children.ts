@@ -15,7 +15,8 @@ import { isByRule } from '../model/promises.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { draftedValue } from './body.ts';
-import { answeringAll, type Demand } from './demands.ts';
+import type { Demand } from './demand.ts';
+import { answeringAll } from './demands.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
 
 /** The endpoint that makes a row with its children in a body that follows by rule. */

@@ -16,16 +16,9 @@ import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
+import type { Demand } from './demand.ts';
+import { givenBefore } from './entrusted.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
-
-/** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
-export interface Demand {
-  readonly members: readonly string[];
-  readonly source: string;
-  /** Whether nothing can be made without it. */
-  readonly isFirm: boolean;
-  isMet(row: ShownFields): boolean;
-}
 
 /** What a row is to be made with. */
 interface Answering {
@@ -35,6 +28,7 @@ interface Answering {
   /** Who is to make it, where it may not be whoever refers to it. */
   readonly caller?: TrialCaller;
   readonly isMovedAlong?: boolean;
+  readonly named?: TrialCaller;
 }
 
 /** So many rows are imagined for one reference. */
@@ -59,7 +53,9 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...movedDemands(session, moved),
   ];
   const asked = answeringAll(session, target, asking, demands);
-  return moved.length > 0 ? { body: {}, ...asked, isMovedAlong: true } : asked;
+  const given = asked?.state === undefined ? givenBefore(session, resource, field, { asking, meant: wanted.named }) : undefined;
+  if (!given && moved.length === 0) return asked;
+  return { body: {}, ...asked, ...given, ...(moved.length > 0 && { isMovedAlong: true }) };
 }
 
 /** The least that a row has to have for all that is asked of it, or for what has to be. */

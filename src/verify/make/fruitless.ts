@@ -34,19 +34,23 @@ export async function unlessFruitless<T>(
   }
 }
 
-/** What a limit stopped, or nobody answered, may go well the next time. */
+/** What a limit stopped, or the rows of others, or nobody answered, may go well the next time. */
 function saysSomething({ exchanges, model, run }: Session): boolean {
-  return run.client.owedMs === undefined && !exchanges.some((one) => one.trouble || model.refusals.isHurried(one));
+  return (
+    run.client.owedMs === undefined &&
+    !run.wasFull?.(exchanges) &&
+    !exchanges.some((one) => one.trouble || model.refusals.isHurried(one))
+  );
 }
 
 /** Nothing where it depends on rows that it is wanted below. */
 function triesOf({ run }: Session, resource: string, wanted: WantedRow): Tries | undefined {
-  const { state, machine, byClock, style, body, caller, parents, blocking } = wanted;
+  const { state, machine, byClock, style, body, caller, parents, blocking, named } = wanted;
   if (Object.keys(parents ?? {}).length > 0) return undefined;
   const all = known.get(run.client) ?? new Map<string, Tries>();
   known.set(run.client, all);
   const who = (caller ?? wanted.for)?.name;
-  const key = JSON.stringify([resource, machine?.field, state, byClock, style, body, who, blocking]);
+  const key = JSON.stringify([resource, machine?.field, state, byClock, style, body, who, blocking, named?.name]);
   const tries = all.get(key) ?? { failures: 0, why: '' };
   all.set(key, tries);
   return tries;

@@ -1,17 +1,12 @@
-import type { Json } from '../../document/document.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter } from '../../parts/payload.ts';
-import { isDone, type TrialExchange } from '../exchange/exchange.ts';
-import type { RequestPlan } from '../exchange/plan.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import type { Done, ScriptRun } from '../exchange/step.ts';
 import { capturesIn, freshIn, renumbered, resolve, type Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
-import { isMaking, rowIn } from '../model/row-shown.ts';
 import type { SentStep } from '../session/sent-steps.ts';
 import type { Session } from '../session/session.ts';
 import { isEntangled, isTimely } from './entangled.ts';
+import { claimedBy, keysMade, resourceIn } from './lent-keys.ts';
 import { type MadeRow, madeKey } from './made.ts';
 
 /** So many cases at most refer to one row, and to one that what refers to it bears on. */
@@ -82,7 +77,8 @@ export async function sharedOr(
 
 /** The tries to make a row, or to bring it to a state: whoever is refused for what others may have done to a row has its own for the next. */
 export interface OwnTries {
-  refused(): void;
+  /** Whether the next has its own, where this one had not. */
+  refused(): boolean;
   end(): void;
 }
 
@@ -100,6 +96,7 @@ export function ownTries({ run }: Session, wanted: string): OwnTries {
         holding?.inVain.add(wanted);
         leave(false);
       } else if (holding?.mayBeOtherwise && !holding.isAlone && !holding.inVain.has(wanted)) leave(true);
+      return isOwn;
     },
     end() {
       if (isOwn) leave(false);
@@ -231,8 +228,21 @@ export class SharedRows {
 
 /** What is wanted, in words that are the same for all who want it alike; nothing where that is for one case alone. */
 function wishOf(session: Session, resource: string, wanted: WantedRow): string | undefined {
-  const { state, machine, mayBeDeleted, blocking, byClock, caller, body, parents, changes, style, isElsewhere, isMovedAlong } =
-    wanted;
+  const {
+    state,
+    machine,
+    mayBeDeleted,
+    blocking,
+    byClock,
+    caller,
+    body,
+    parents,
+    changes,
+    style,
+    isElsewhere,
+    isMovedAlong,
+    named,
+  } = wanted;
   if (isMovedAlong || byClock || changes || isElsewhere || mayBeDeleted || freshIn(body ?? {}).length > 0) return undefined;
   const of = Object.entries(parents ?? {}).map(([name, { id }]) => [name, resolve(id, session.run)]);
   const given = resolve(body ?? {}, session.run);
@@ -242,6 +252,7 @@ function wishOf(session: Session, resource: string, wanted: WantedRow): string |
     machine?.field,
     blocking,
     caller?.name,
+    named?.name,
     caller ? '' : wanted.for?.name,
     style,
     given,
@@ -258,34 +269,6 @@ function neededFor({ id, known: values, made, shown }: TrialRow): number[] {
 /** Whether a case has rows of its own of a resource of one of these. */
 function hasOwn({ own }: Holding, keys: ReadonlySet<string>): boolean {
   return keys.values().some((key) => own.has(resourceIn(key)));
-}
-
-/** The resource of a row, of which `madeKey` made the key. */
-function resourceIn(key: string): string {
-  return key.split('\n', 1)[0] ?? '';
-}
-
-/** The rows that an exchange made. */
-function keysMade(model: Model, exchange: TrialExchange): string[] {
-  const resource = resourceOfEffect(exchange.endpoint && statedValue(exchange.endpoint.does));
-  if (resource === undefined || !isDone(exchange) || !isMaking(exchange)) return [];
-  const last = exchange.endpoint && identifierParameter(exchange.endpoint);
-  const id = rowIn(exchange)?.[model.identifierField(resource)] ?? (last === undefined ? undefined : exchange.sent.path[last]);
-  return id === undefined ? [] : [madeKey({ resource, id })];
-}
-
-/** The rows that a request is about other than by reading them, or by making something below them. */
-function claimedBy(model: Model, { endpoint }: RequestPlan, path: Readonly<Record<string, Json>>): string[] {
-  if (!endpoint) return [];
-  const effect = statedValue(endpoint.does);
-  if (effect?.verb === 'read') return [];
-  const last = identifierParameter(endpoint);
-  const own = resourceOfEffect(effect);
-  return Object.entries(path).flatMap(([name, id]) => {
-    if (name === last) return own === undefined ? [] : [madeKey({ resource: own, id })];
-    const parent = model.parentOf(endpoint, name);
-    return parent !== undefined && (effect?.verb === 'list' || effect === undefined) ? [madeKey({ resource: parent, id })] : [];
-  });
 }
 
 function renumberedRow(row: TrialRow, numbers: ReadonlyMap<number, number>): TrialRow {

@@ -14,7 +14,7 @@ import { Captured, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import { hasMade } from '../model/row-known.ts';
-import { isMaking, rowIn, rowPlace, type ShownFields } from '../model/row-shown.ts';
+import { idIn, isMaking, rowIn, rowPlace, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { keysKnown, knownThrough } from './path-keys.ts';
@@ -223,7 +223,7 @@ export function rowFrom(session: Session, resource: string, endpoint: Endpoint, 
 /** References from row to row are followed so far. */
 const depthMax = 3;
 
-/** The exchanges of a session that made what a row refers to and, by its identifier, the row itself. */
+/** The exchanges of a session that made what a row refers to and, by its identifier, the row itself; and those that changed what it refers to last. */
 export function creationsOf(session: Session, resource: string, row: ShownFields): Done<TrialExchange>[] {
   const { model, run } = session;
   const found = new Map<number, Done<TrialExchange>>();
@@ -241,9 +241,22 @@ export function creationsOf(session: Session, resource: string, row: ShownFields
         const value = run.results[step];
         if (found.has(step) || !isExchange(value)) return [];
         found.set(step, { step, value });
-        return [{ resource: ref, row: rowIn(value) ?? {} }];
+        const changed = ref === name && id === fields[model.identifierField(name)] ? -1 : lastChange(session, ref, id);
+        const last = run.results[changed];
+        if (isExchange(last)) found.set(changed, { step: changed, value: last });
+        return [{ resource: ref, row: (isExchange(last) ? rowIn(last) : undefined) ?? rowIn(value) ?? {} }];
       });
     });
   }
   return [...found.values()].sort((one, other) => one.step - other.step);
+}
+
+/** The step that changed a row last and showed it; -1 where none did. */
+function lastChange({ model, run }: Session, resource: string, id: Json): number {
+  return run.results.findLastIndex((result) => {
+    if (!isExchange(result) || !isDone(result)) return false;
+    const effect = result.endpoint && statedValue(result.endpoint.does);
+    const isChange = effect?.verb === 'transition' || effect?.verb === 'update' || effect?.verb === 'replace';
+    return isChange && effect.resource === resource && rowIn(result) !== undefined && asText(idIn(model, result)) === asText(id);
+  });
 }

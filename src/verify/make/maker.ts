@@ -64,22 +64,24 @@ export class Maker implements RowMaker {
   }
 
   async #inState(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
-    const { state, byClock, machine } = wanted;
+    const { state, byClock, machine, named } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);
     // The conditions of transitions may want a row to be otherwise, or what it refers to: other draws may meet them, and rows of its own.
     let why: unknown;
     const sharing = ownTries(this.#session, `${resource} ${state}`);
     try {
-      for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
+      const styles: (SampleStyle | undefined)[] = wanted.style === undefined ? [...statedStyles] : [wanted.style];
+      // What is added while they are gone through is gone through as well: what is only referred to may be otherwise than it was wanted.
+      for (const [at, style] of styles.entries()) {
         const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
         try {
-          await walkTo(this.#session, row, state, { byClock, machine });
+          await walkTo(this.#session, row, state, { byClock, machine, named });
           return row;
         } catch (error) {
           if (!(error instanceof Untestable)) throw error;
           why ??= error;
-          sharing.refused();
+          if (sharing.refused() && at === styles.length - 1) styles.push(depth > 0 ? 'full' : style);
         }
       }
     } finally {

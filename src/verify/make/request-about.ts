@@ -23,6 +23,8 @@ export interface About {
   /** The transition that is to be fired, and what it is to lead to: the body is drawn so that it does. */
   readonly transition?: Transition;
   readonly target?: Aim;
+  /** Whom the row is to be given to, where the body says that. */
+  readonly named?: TrialCaller | undefined;
   readonly json?: Symbolic;
   readonly style?: SampleStyle;
   readonly headers?: Readonly<Record<string, Symbolic>>;
@@ -78,7 +80,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   // What the path says of the row a body need not say, and may not say otherwise.
   const own = session.model.identifierField(row.resource);
   const bound = new Set(boundByPath(session.model.spec, endpoint).filter((name) => name !== own));
-  const drafting = { bound, make, caller: about.caller };
+  const drafting = { bound, make, caller: about.caller, ...(about.named && { named: about.named }) };
   const style = about.style ?? 'plain';
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });

@@ -29,6 +29,7 @@ const attemptsMax = 4;
 interface Walk {
   readonly byClock?: boolean | undefined;
   readonly machine?: Machine | undefined;
+  readonly named?: TrialCaller | undefined;
 }
 
 /** Fires transitions until a row is in a state, by the shortest way that the machine allows, and lets time go by for those of the clock where it may. @throws {Untestable} */
@@ -36,7 +37,7 @@ export async function walkTo(
   session: Session,
   row: TrialRow,
   state: string,
-  { byClock = false, machine: wanted }: Walk = {},
+  { byClock = false, machine: wanted, named }: Walk = {},
 ): Promise<void> {
   const machine = wanted ?? machineIn(session.model.spec.states, row.resource, state);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
@@ -53,7 +54,7 @@ export async function walkTo(
       if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
       continue;
     }
-    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
+    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to, { named });
     if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
     if (!isDone(done.value) && tried.size > attemptsMax) {
       throw new Untestable(
@@ -85,7 +86,7 @@ export async function fireOnRow(
   endpoint: Endpoint,
   transition: Transition,
   target?: Aim,
-  caller?: TrialCaller,
+  { caller, named }: { readonly caller?: TrialCaller | undefined; readonly named?: TrialCaller | undefined } = {},
 ): Promise<Done<TrialExchange>> {
   await openToFire(session, row, transition, target);
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
@@ -95,6 +96,7 @@ export async function fireOnRow(
   const request = await requestAbout(session, row, endpoint, {
     headers,
     caller: allowed,
+    named,
     ...(isUpdate && machine
       ? { json: stateSent(endpoint, machine, stateOfAim(target, transition)) }
       : { transition, ...(target !== undefined && { target }) }),

@@ -11,6 +11,7 @@ import { resolve } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { givenToOther, isDecidedByGiven } from '../../make/entrusted.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { rowFor } from '../../make/row-where.ts';
 import { sentKeepsRules } from '../../model/field-rules.ts';
@@ -138,7 +139,10 @@ export const referring: Trial = {
       for (const link of linksOf(model, endpoint)) {
         for (const caller of model.callers) {
           const rules = caller.credential ? (model.access.rules(operation, caller) ?? []) : [];
-          if (rules.length > 0 && isCutDown(model, link.target, caller)) yield referringCase(model, endpoint, link, caller);
+          const isDecided =
+            rules.every((rule) => rule.if) && isDecidedByGiven(model, operation.resource ?? '', link.field, caller);
+          if (rules.length > 0 && (isDecided || isCutDown(model, link.target, caller)))
+            yield referringCase(model, endpoint, link, caller);
         }
       }
     }
@@ -183,7 +187,8 @@ function referringCase(model: Model, endpoint: Endpoint, link: Link, caller: Tri
     async run(session: Session) {
       let tried = 0;
       for (const maker of makersFor(model, caller)) {
-        const target = maker === caller ? undefined : await ifTestable(session.make(link.target, { caller: maker }));
+        const given = givenToOther(session, model.operationOf(endpoint).resource ?? '', link.field, caller);
+        const target = maker === caller ? undefined : await ifTestable(session.make(link.target, { caller: maker, ...given }));
         const when = target?.made && (await whyRefused(session, endpoint, link, caller, target));
         const plan = when && (await ifTestable(referTo(session, endpoint, link, caller, target)));
         if (!plan || !target?.made) continue;

@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import { machinesOf, statesNamed, transitionNamed } from '../../../parts/states.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -12,6 +12,7 @@ import type { Done } from '../../exchange/step.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor, contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
+import { isGiven } from '../../make/entrusted.ts';
 import type { Door } from '../../make/knocking.ts';
 import { showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
@@ -75,7 +76,10 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
     async run(session: Session) {
       // Of each operation one row that the rules allow it on, one of another of the same user, and one of each other user.
       const tried = new Set<string>();
-      for (const maker of makersFor(session.model, caller)) {
+      const ways = makersFor(session.model, caller).flatMap((maker) =>
+        namedFor(session.model, resource, caller).map((named) => ({ maker, named })),
+      );
+      for (const { maker, named } of ways) {
         let row: TrialRow | undefined;
         /** One of this maker's, whatever became of it: what the rules say of it they say of the next. */
         let last: TrialRow | undefined;
@@ -84,7 +88,7 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
           // In a state in which it may be done: else it would be refused for that.
           if (!row || !isReady(session.model, row, door)) {
             if (last && tried.has(keyOf(await allowedOn(session, door, caller, last)))) continue;
-            row = await made(session, resource, maker, door);
+            row = await made(session, resource, { caller: maker, named }, door);
             last = row ?? last;
           }
           if (!row) continue;
@@ -101,12 +105,26 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
   };
 }
 
-async function made(session: Session, resource: string, caller: TrialCaller, door: Door): Promise<TrialRow | undefined> {
+/** To whom rows are given, where they are given to somebody: to the caller, and to another like it. */
+function namedFor(model: Model, resource: string, caller: TrialCaller): readonly (TrialCaller | undefined)[] {
+  if (!isGiven(model, resource)) return [undefined];
+  const other = model.callers.find((one) => one.user === caller.user && !isSamePerson(one, caller));
+  return other ? [caller, other] : [caller];
+}
+
+async function made(
+  session: Session,
+  resource: string,
+  { caller, named }: { readonly caller: TrialCaller; readonly named: TrialCaller | undefined },
+  door: Door,
+): Promise<TrialRow | undefined> {
   const { model } = session;
   const ways = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
   if (ways.every((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'no')) return undefined;
   for (const state of new Set([statesFor(door)?.[0], undefined])) {
-    const row = await ifTestable(session.make(resource, { caller, ...(state !== undefined && { state }) }));
+    const row = await ifTestable(
+      session.make(resource, { caller, ...(named && { named }), ...(state !== undefined && { state }) }),
+    );
     if (row?.fields) return row;
   }
   return undefined;

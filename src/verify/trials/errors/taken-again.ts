@@ -9,6 +9,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { lookAt } from '../../make/look.ts';
+import { isOfMaker } from '../../make/of-maker.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { uniqueValues } from '../../make/row-where.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
@@ -26,18 +27,30 @@ export const takenAgain: Trial = {
   about:
     'What is unique in some states alone is free in the others, and a transition back is refused where another row has it by now.',
   noise: 'quiet',
-  *cases(model) {
-    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
-      for (const machine of machinesOf(model.spec.states, name)) {
-        for (const rule of resource.unique) {
-          yield* freedCases(model, { resource, machine, rule });
-          for (const [, transition] of entriesOf(machine.transitions))
-            yield* casesOf(model, { resource, machine, rule, transition });
-        }
+  cases: (model) => casesFor(model, false),
+};
+
+/** The same where a row is unique by who makes it: whoever makes one meanwhile would be in the way. */
+export const takenByMaker: Trial = {
+  name: 'errors/taken by its maker',
+  part: 'errors',
+  about: 'The same of what is unique by who makes it, with nothing beside it.',
+  noise: 'alone',
+  cases: (model) => casesFor(model, true),
+};
+
+function* casesFor(model: Model, areOfMaker: boolean): Iterable<Case> {
+  for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+    const rules = resource.unique.filter(({ fields }) => isOfMaker(resource, fields) === areOfMaker);
+    for (const machine of machinesOf(model.spec.states, name)) {
+      for (const rule of rules) {
+        yield* freedCases(model, { resource, machine, rule });
+        for (const [, transition] of entriesOf(machine.transitions))
+          yield* casesOf(model, { resource, machine, rule, transition });
       }
     }
-  },
-};
+  }
+}
 
 interface Again {
   readonly resource: Resource;

@@ -3,8 +3,9 @@ import { isSame } from '../../../document/values.ts';
 import { toldAs } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { actsAfter, comingOf, followingName } from '../../../parts/followed.ts';
 import { altersInSight } from '../../../parts/left-out.ts';
-import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import { namesOperation, type Operation, operationsOf } from '../../../parts/operations.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { type Allowed, callerContext } from '../../model/access.ts';
@@ -36,6 +37,16 @@ export function kindsOn(model: Model, operation: Operation): EventKind[] {
   return entriesOf(model.spec.events.kinds).flatMap(([, kind]) =>
     namesOperation(statedValue(kind.on) ?? [], operation, 'event') ? [kind] : [],
   );
+}
+
+/** The kinds of event that may come of an operation, and of all that follows from it. */
+export function kindsComingOf(model: Model, operation: Operation): EventKind[] {
+  const { spec } = model;
+  const { endpoint } = operation;
+  const acts = comingOf(spec, actsAfter(spec, endpoint && statedValue(endpoint.does), endpoint?.operation));
+  const names = new Set(acts.flatMap(({ does }) => (does ? followingName(does) : [])));
+  const following = operationsOf(spec).filter(({ name, follows }) => follows && names.has(name));
+  return [operation, ...following].flatMap((one) => kindsOn(model, one));
 }
 
 /** What a change emits an event of a kind for: each item of its list, or once; nothing where that cannot be said. */

@@ -9,6 +9,7 @@ import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { mayGoOn } from '../../make/pages.ts';
 import type { Allowed } from '../../model/access.ts';
+import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { rowsShown, type ShownFields } from '../../model/row-shown.ts';
 import { oneLine } from '../../values/difference.ts';
@@ -142,6 +143,12 @@ function wayToPayload(set: EventLog['set']): readonly string[] | undefined {
   return undefined;
 }
 
+/** Who may read the log. */
+function readersOf(model: Model, { resource }: EventLog): readonly TrialCaller[] {
+  const [list] = model.endpointsThat('list', resource);
+  return list ? model.callers.filter((one) => model.access.allows(model.operationOf(list), one) !== 'no') : [];
+}
+
 export function loggedPayload(
   model: Model,
   log: EventLog,
@@ -160,6 +167,12 @@ export function loggedPayload(
   const own = { ...change, unseen: new Set([...change.unseen, ...left]) };
   const payloadIn = (row: ShownFields) =>
     way.reduce<Json | undefined>((at, step) => (at !== undefined && isMap(at) ? at[step] : undefined), row as Json);
+  for (const [name, field] of fields) {
+    const blind = field.visible && readersOf(model, log).find((one) => isNeverShown(model.spec, field, one));
+    const holding =
+      blind && rows.map(payloadIn).find((payload) => isMap(payload ?? null) && Object.hasOwn(payload as object, name));
+    if (holding) return { promised: `${name} is not shown to ${blind.user}, who may read the log`, seen: oneLine(holding) };
+  }
   const flaws = items.map((item) => rows.map((row) => payloadFlaw(model, kind, payloadIn(row), own, reader, item)));
   return flaws.find((ofItem) => !ofItem.includes(undefined))?.[0];
 }

@@ -60,24 +60,38 @@ function caseOf(model: Model, log: EventLog, list: Endpoint, operation: Operatio
         'the log does not say of which kind an event is',
       );
       const seen = await carriedOut(session, list, operation);
-      for (const kind of kinds) claimRows(session, log, operation, kind, seen);
-      claimKinds(session, log, seen);
+      for (const read of seen.reads) for (const kind of kinds) claimRows(session, log, operation, kind, { ...seen, ...read });
+      for (const read of seen.reads) claimKinds(session, log, { ...seen, ...read });
     },
   };
 }
 
-/** What was seen of a change: the row before, the pages of the log before and after it, and what made the row. */
-interface Seen {
+/** Who reads the log, and its pages before a change. */
+interface Begun {
   readonly reader: TrialCaller | undefined;
-  readonly shown: Done<TrialExchange> | undefined;
   readonly before: Done<readonly TrialExchange[]>;
-  readonly acted: Done<TrialExchange>;
+}
+
+/** Its pages before and after a change. */
+interface Read extends Begun {
   readonly after: Done<readonly TrialExchange[]>;
+}
+
+/** What was seen of a change: the row before, and what made the row. */
+interface Acted {
+  readonly shown: Done<TrialExchange> | undefined;
+  readonly acted: Done<TrialExchange>;
   readonly beside: readonly Done<TrialExchange>[];
 }
 
-/** The operation, with the log read before and after it by somebody who may. @throws {Untestable} */
-async function carriedOut(session: Session, list: Endpoint, operation: Operation): Promise<Seen> {
+type Seen = Acted & Read;
+
+/** The operation, with the log read before and after it by some who may. @throws {Untestable} */
+async function carriedOut(
+  session: Session,
+  list: Endpoint,
+  operation: Operation,
+): Promise<Acted & { readonly reads: readonly Read[] }> {
   const { model } = session;
   const { endpoint, name } = operation;
   if (!endpoint) throw new Untestable(`no caller reaches ${name}`);
@@ -85,27 +99,38 @@ async function carriedOut(session: Session, list: Endpoint, operation: Operation
   for (const style of ['whole', 'full', 'plain'] as const) {
     const { request, row } = await ready(session, endpoint, { style });
     const look = row && (await lookAt(session, row));
-    const reader = readerOf(session, list, row, request.caller);
-    const plan = model.request(list, { query: widest(model, list), caller: reader });
-    const before = await session.do(walkingPages(model, plan));
+    const readers = readersOf(session, list, row, request.caller);
+    const pagesOf = (reader: TrialCaller | undefined) =>
+      session.do(walkingPages(model, model.request(list, { query: widest(model, list), caller: reader })));
+    const begun: Begun[] = [];
+    for (const reader of readers) begun.push({ reader, before: await pagesOf(reader) });
     const acted = await session.send(request);
-    const after = await session.do(walkingPages(model, plan));
     if (isDone(acted.value)) {
+      const reads: Read[] = [];
+      for (const read of begun) reads.push({ ...read, after: await pagesOf(read.reader) });
       const fields = { ...look?.fields, ...rowIn(acted.value) };
-      return { reader, shown: look?.done, before, acted, after, beside: creationsOf(session, operation.resource ?? '', fields) };
+      return { reads, shown: look?.done, acted, beside: creationsOf(session, operation.resource ?? '', fields) };
     }
     why = `${name} was answered ${acted.value.status}${briefly(acted.value)}`;
   }
   throw new Untestable(why);
 }
 
-/** Who reads the log: whoever acts, where it may, and anybody else who may by chance. @throws {Untestable} */
-function readerOf(session: Session, list: Endpoint, row: TrialRow | undefined, actor: TrialCaller | undefined) {
+/** Who reads the log: whoever acts or made the row, where it may, and somebody else by chance, of another user where there is one. @throws {Untestable} */
+function readersOf(
+  session: Session,
+  list: Endpoint,
+  row: TrialRow | undefined,
+  actor: TrialCaller | undefined,
+): readonly (TrialCaller | undefined)[] {
+  const { model, chance } = session;
   const readers = callersFor(session, list);
-  if (readers.length === 0 && session.model.access.allows(session.model.operationOf(list), undefined) !== 'no') return undefined;
+  if (readers.length === 0 && model.access.allows(model.operationOf(list), undefined) !== 'no') return [undefined];
   session.need(readers.length > 0, 'nobody who can be spoken for may read the log');
-  const wanted = session.chance.pick([actor, row?.caller, ...readers].filter((one) => one && readers.includes(one)));
-  return wanted ?? readers[0];
+  const [first = chance.pick(readers)] = [actor, row?.caller].filter((one) => one && readers.includes(one));
+  const others = readers.filter((one) => one !== first);
+  const ofOthers = others.filter(({ user }) => user !== first?.user);
+  return others.length === 0 ? [first] : [first, chance.pick(ofOthers.length > 0 ? ofOthers : others)];
 }
 
 type Exchanges = readonly [readonly TrialExchange[], TrialExchange, readonly TrialExchange[], TrialExchange, ...TrialExchange[]];

@@ -23,7 +23,7 @@ import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { type Ear, eventMs, hasArrived, type Listening, type Waiting } from './ear.ts';
-import { kindsOn } from './expected.ts';
+import { kindsComingOf, kindsOn } from './expected.ts';
 import { emissionJudgement, eventsIn, silenceJudgement, silenceShown } from './heard.ts';
 import { sureKind } from './pair.ts';
 import { anEar, canListen, changing, hear } from './reached.ts';
@@ -132,7 +132,7 @@ async function fenceBeside(
   for (const operation of changing(model)) {
     const { endpoint } = operation;
     const kind = sureKind(model, operation);
-    if (!endpoint || !kind || kindsOn(model, operation).some((one) => kinds.includes(one))) continue;
+    if (!endpoint || !kind || kindsComingOf(model, operation).some((one) => kinds.includes(one))) continue;
     const mayBe = wanted !== undefined && model.access.allows(operation, wanted) === 'yes';
     const readied = await ifTestable(ready(session, endpoint, mayBe ? { caller: wanted, maker: wanted } : {}));
     if (readied) return { operation, kind, request: readied.request };

@@ -1,8 +1,9 @@
 import { rateKind } from '../../../kinds/limits/all.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { isLimitFor, type LimitScope, type Quota, type Rate } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { fieldCountedApart } from '../../../parts/row-limits.ts';
 import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Lane } from '../../exchange/lanes.ts';
@@ -216,10 +217,18 @@ function told(value: number): string {
   return asText(Math.round(value * 1000) / 1000);
 }
 
-/** How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. */
+/**
+ * How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. What is
+ * counted for each row that is referred to is not reached: each is made with one of its own.
+ */
 export function fewerRows({ spec }: Model, quota: Quota, { endpoint }: Operation): number | undefined {
   const does = endpoint && statedValue(endpoint.does);
   const made = does && (does.verb === 'create' || does.verb === 'upsert') ? does.resource : undefined;
-  const bounds = (statedValue(spec.limits.rows) ?? []).filter(({ of, limit }) => of === made && limit < quota.limit);
+  const stated = made === undefined ? undefined : entryOf(spec.resources.all, made);
+  const bounds = (statedValue(spec.limits.rows) ?? []).filter((one) => {
+    const apart = stated && fieldCountedApart(one, stated);
+    const isForEach = apart !== undefined && entryOf(stated?.fields, apart)?.ref !== undefined;
+    return one.of === made && one.limit < quota.limit && !isForEach;
+  });
   return bounds.length === 0 ? undefined : Math.min(...bounds.map(({ limit }) => limit));
 }

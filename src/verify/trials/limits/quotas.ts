@@ -1,20 +1,21 @@
-import { type CalendarWindow, compileCalendar, type TimeWindow } from '../../../kinds/limits/calendar.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { perName, type Quota } from '../../../parts/limits.ts';
-import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import { namesOperation, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { retryAfterMs } from '../../exchange/lanes.ts';
-import type { Done, Step } from '../../exchange/step.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import type { Done } from '../../exchange/step.ts';
+import { capturesIn, freshIn } from '../../exchange/symbol.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { endsWithin } from '../../make/ends.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { countsCaller, fewerRows, isApart } from './counted.ts';
+import { beginWindow, canPass, nearMs, passing, windowAt } from './quota-windows.ts';
 
 /** The largest quota that is used up. */
 const usesMost = 120;
@@ -76,12 +77,35 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
 
 async function useUp(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
   const uses: Done<TrialExchange>[] = [];
+  let first: RequestPlan | undefined;
   for (let count = 0; count <= using.quota.limit; count++) {
-    const done = await useOnce(session, using);
+    const plan = await useOf(session, using);
+    const done = await session.send(first ? alike(session.model, plan, first) : plan);
+    first ??= plan;
     uses.push(done);
     if (!isDone(done.value)) break;
+    if (count === 0 && using.quota.limit > 1) uses.push(...(await refusedBetween(session, using)));
   }
   return uses;
+}
+
+/** The next use says the same as the first where that may be said twice: else it could be refused for what it says. */
+function alike(model: Model, plan: RequestPlan, { body }: RequestPlan): RequestPlan {
+  const resource = resourceOfEffect(plan.endpoint && statedValue(plan.endpoint.does));
+  const isOnce = resource === undefined || model.uniqueFields(resource).length > 0;
+  const isPlain = body && 'value' in body && capturesIn(body.value).length === 0 && freshIn(body.value).length === 0;
+  return isPlain && !isOnce && plan.body ? { ...plan, body } : plan;
+}
+
+/** Uses whose bodies are none: what is refused uses nothing up. */
+async function refusedBetween(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
+  const sent: Done<TrialExchange>[] = [];
+  for (const value of [[], {}]) {
+    const { body, ...plan } = await useOf(session, using);
+    if (!body || !('value' in body)) break;
+    sent.push(await session.send({ ...plan, body: { ...body, value } }));
+  }
+  return sent;
 }
 
 function claimKept(
@@ -114,7 +138,10 @@ function claimKept(
     judge: (...all: readonly TrialExchange[]): Judgement => {
       const succeeded = all.filter(isDone).length;
       if (!isUsedUp(all.at(-1) as TrialExchange)) return moot('it was not used up');
-      return succeeded < quota.limit ? { promised, seen: `it was used up after ${succeeded} in a new window` } : undefined;
+      if (succeeded >= quota.limit) return undefined;
+      const refused = all.length - 1 - succeeded;
+      const beside = refused > 0 ? `, and ${refused} that were refused` : '';
+      return { promised, seen: `it was used up after ${succeeded}${beside}, in a new window` };
     },
   });
 }
@@ -177,11 +204,16 @@ interface Using {
 }
 
 /** One use, with what it needs made before. @throws {Untestable} */
-async function useOnce(session: Session, { operation, caller }: Using): Promise<Done<TrialExchange>> {
+async function useOnce(session: Session, using: Using): Promise<Done<TrialExchange>> {
+  return session.send(await useOf(session, using));
+}
+
+/** The request that would be one. @throws {Untestable} */
+async function useOf(session: Session, { operation, caller }: Using): Promise<RequestPlan> {
   const { endpoint } = operation;
   session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
   const { request } = await ready(session, endpoint, { caller, maker: makerFor(session.model, operation, caller) });
-  return session.send(request);
+  return request;
 }
 
 /** Who makes what the operation is about: its caller, where that may. */
@@ -192,58 +224,8 @@ function makerFor(model: Model, { resource = '' }: Operation, caller: TrialCalle
   return may ? caller : undefined;
 }
 
-/** How far from the end of a window what is asked is sure to lie on its side of it. */
-const nearMs = 30_000;
 /** The clocks may be so far apart, and a wait is told in whole seconds. */
 const toleranceMs = 3_000;
-
-/** The longest that a window can be. */
-const longestMs: Readonly<Record<string, number>> = {
-  hour: 3_600_000,
-  day: 25 * 3_600_000,
-  week: 169 * 3_600_000,
-  month: 31 * 86_400_000 + 3_600_000,
-  year: 366 * 86_400_000,
-};
-
-/** Goes on to a window of which nothing is used yet, where the clock can be moved; returns whether it did. */
-async function beginWindow(session: Session, quota: Quota): Promise<boolean> {
-  if (!canPass(session, quota, 1)) return false;
-  await session.do(passing(quota, [], nearMs));
-  return true;
-}
-
-/** Whether the clock can be moved past so many windows, and everybody can still be spoken for then. */
-function canPass(session: Session, { window }: Quota, count: number): boolean {
-  const spanMs = longestMs[window];
-  if (session.run.clock.advance === undefined || spanMs === undefined) return false;
-  return !endsWithin(session.model, session, count * spanMs + 2 * nearMs);
-}
-
-/** The step that lets time go by up to the end of the window, and so much further, which may be less than nothing. */
-function passing(quota: Quota, after: readonly Done<unknown>[], furtherMs: number): Step<number> {
-  return {
-    says: `wait until ${Math.abs(furtherMs) / 1000} s ${furtherMs < 0 ? 'before' : 'after'} the end of the ${quota.window}`,
-    takes: [],
-    needs: after.map(({ step }) => step),
-    async act(run) {
-      const nowMs = run.clock.toService(Date.now());
-      const ms = Math.max(0, windowAt(quota, nowMs).endMs + furtherMs - nowMs);
-      await run.clock.wait(ms);
-      return ms;
-    },
-    tell: (ms) => `${Math.round(ms / 1000)} s`,
-    shell: () => [
-      `# Wait until ${Math.abs(furtherMs) / 1000} s ${furtherMs < 0 ? 'before' : 'after'} the end of the ${quota.window}.`,
-    ],
-  };
-}
-
-/** The window of a quota that a time lies in. */
-export function windowAt({ window, zone }: Quota, nowMs: number): TimeWindow {
-  // The cast holds: `check` refuses a document with any other word, and one that is none was left out above.
-  return compileCalendar(window as CalendarWindow, zone)(nowMs);
-}
 
 /** A quota that is used up stays so until its window ends, says so, and begins anew with the next. */
 async function claimWindow(session: Session, using: Using, last: Done<TrialExchange>): Promise<void> {

@@ -7,7 +7,7 @@ import { type QuotaCount, retryAfterMs } from '../../exchange/lanes.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Model } from '../../model/model.ts';
 import { countsCaller, ratesFor } from './counted.ts';
-import { windowAt } from './quotas.ts';
+import { windowAt } from './quota-windows.ts';
 
 /** The window has ended for sure by then. */
 const marginMs = 1_000;

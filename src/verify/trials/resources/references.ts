@@ -3,16 +3,21 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
+import { type Machine, machinesOf, machineWith, transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import { freshText } from '../../exchange/symbol.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import { freshText, type Symbolic } from '../../exchange/symbol.ts';
+import { ifTestable } from '../../exchange/untestable.ts';
 import { beginBody } from '../../make/begin-body.ts';
+import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { lookAt, showsWhole } from '../../make/look.ts';
 import { ready } from '../../make/readied.ts';
+import { requestAbout } from '../../make/request-about.ts';
 import { rowFor } from '../../make/row-where.ts';
-import { remove } from '../../make/walk.ts';
+import { remove, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { mayHold, writesFields } from '../../model/own-body.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
@@ -46,6 +51,12 @@ export const references: Trial = {
             facts,
             run: (session) => deleteParent(session, resource, stated, onDelete),
           };
+          for (const { machine, state } of onDelete === 'restrict' ? statesHolding(model, resource, stated) : [])
+            yield {
+              name: `${name}.${field}, ${onDelete}, where it is ${state}`,
+              facts,
+              run: (session) => deleteParent(session, resource, stated, onDelete, { machine, state }),
+            };
         }
       }
     }
@@ -96,17 +107,17 @@ async function deleteParent(
   resource: Resource,
   field: Field,
   onDelete: 'restrict' | 'cascade' | 'clear',
+  held?: Held,
 ): Promise<void> {
   const { model } = session;
   const target = field.ref ?? '';
   const parent = await rowFor(session, resource.name, field.name, target);
-  const child = await session.make(resource.name, {
-    parents: { [field.name]: parent },
-    body: takers(model, resource, field, ['create', 'upsert']).length > 0 ? { [field.name]: parent.id } : {},
-  });
+  const child = await referring(session, resource, field, parent, held);
   // Who may read a row for what it refers to may not read it once that is gone.
   const reader = sureReader(model, resource.name);
   const before = (await lookAt(session, child, reader)).done;
+  // What was done to the one may have moved the other.
+  if (held) await ifTestable(lookAt(session, parent));
   const done = await remove(session, parent);
   const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
   const { made } = child;
@@ -149,6 +160,75 @@ async function deleteParent(
         : { promised: `${field.name} is cleared`, seen: JSON.stringify(value) };
     },
   });
+}
+
+/** So many states of what refers are tried. */
+const statesMost = 4;
+
+/** The states beyond the first in which what refers to a row is to hold it. */
+function statesHolding(model: Model, { name }: Resource, field: Field): readonly Held[] {
+  const fired = firedWith(model, name, field);
+  return machinesOf(model.spec.states, name)
+    .filter((machine) => !fired || fired.machine === machine)
+    .flatMap((machine) => {
+      const clearing = entriesOf(machine.transitions).flatMap(([transition, { to }]) =>
+        field.set[transition] && transition !== fired?.name ? to.map(({ state }) => state) : [],
+      );
+      const begun = new Set(machine.initial.map(({ state }) => state));
+      const states = statesOf(machine).filter((state) => !begun.has(state) && !clearing.includes(state));
+      return states.map((state) => ({ machine, state }));
+    })
+    .slice(0, statesMost);
+}
+
+/** The transition by which a row comes to refer, where what it refers to is sent with it: `offered: { set: { offer: request.plot } }`. */
+function firedWith(model: Model, resource: string, field: Field) {
+  for (const [name, set] of Object.entries(field.set)) {
+    const [, member] = /^\s*request\.(\w+)\s*$/.exec(set?.source ?? '') ?? [];
+    const machine = machineWith(model.spec.states, resource, name);
+    const transition = transitionNamed(model.spec.states, resource, name);
+    const endpoint = model.endpointOfTransition(resource, name);
+    if (member !== undefined && machine && transition && endpoint) return { name, member, machine, transition, endpoint };
+  }
+  return undefined;
+}
+
+/** A row that refers to another, in a state of its own where that is said. @throws {Untestable} */
+async function referring(session: Session, resource: Resource, field: Field, parent: TrialRow, held?: Held): Promise<TrialRow> {
+  const { model } = session;
+  const isSent = takers(model, resource, field, ['create', 'upsert']).length > 0;
+  const fired = isSent || boundSomewhere(model, resource, field) ? undefined : firedWith(model, resource.name, field);
+  if (!fired) {
+    const body = isSent ? { [field.name]: parent.id } : {};
+    return session.make(resource.name, { parents: { [field.name]: parent }, body, ...held });
+  }
+  const { machine, member, transition, endpoint } = fired;
+  const from = transition.from === '*' ? [] : transition.from;
+  const [initial] = machine.initial;
+  const isBegunIn = from.length === 0 || from.includes(initial?.state ?? '');
+  const row = await session.make(resource.name, isBegunIn || from[0] === undefined ? {} : { machine, state: from[0] });
+  const [caller] = callersFor(session, endpoint, row);
+  const request = await requestAbout(session, row, endpoint, { caller, transition });
+  const { body } = request;
+  session.need(body !== undefined && 'value' in body && typeof body.value === 'object', `${endpoint.key} takes no ${member}`);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const value = { ...(body.value as Readonly<Record<string, Symbolic>>), [member]: parent.id };
+  const done = await session.send({ ...request, headers: { ...request.headers, ...headers }, body: { ...body, value } });
+  session.need(isDone(done.value), `${endpoint.key} was answered ${done.value.status}`);
+  await lookAt(session, row);
+  if (held) await walkTo(session, row, held.state, { machine: held.machine });
+  return row;
+}
+
+/** Whether a path says what a new row refers to. */
+function boundSomewhere(model: Model, { name }: Resource, field: Field): boolean {
+  return model.endpointsThat('create', name).some((endpoint) => boundByPath(model.spec, endpoint).includes(field.name));
+}
+
+/** The state of what refers to a row. */
+interface Held {
+  readonly machine: Machine;
+  readonly state: string;
 }
 
 /** Somebody who may read every row of a resource, whatever it refers to. */

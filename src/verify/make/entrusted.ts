@@ -1,0 +1,174 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
+import { type Machine, machineWith } from '../../parts/states.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
+import type { Model } from '../model/model.ts';
+import type { Session } from '../session/session.ts';
+import { makerMember } from './of-maker.ts';
+
+/**
+ * A field by which rules know whose a row is, and that is sent: `tenant` of `resource.tenant == caller.id`, which `assign` sets to `request.tenant`.
+ * What is set to who makes the row is none.
+ */
+interface Entrusted {
+  readonly resource: string;
+  readonly field: string;
+  /** What it is held against of whoever asks. */
+  readonly member: string;
+  /** Who is held against it. */
+  readonly users: ReadonlySet<string>;
+  /** The reference through which it is read, and the operation that it decides. */
+  readonly through: { readonly resource: string; readonly field: string } | undefined;
+  readonly operation: string;
+}
+
+const known = new WeakMap<Model, readonly Entrusted[]>();
+
+function entrustedIn(model: Model): readonly Entrusted[] {
+  const found = known.get(model) ?? [...find(model)];
+  known.set(model, found);
+  return found;
+}
+
+function* find(model: Model): Iterable<Entrusted> {
+  const { authentication, resources } = model.spec;
+  for (const { allow, to, if: condition } of statedValue(authentication.permissions) ?? []) {
+    if (!condition || to === 'anyone') continue;
+    for (const operation of model.operations.filter((one) => namesOperation(allow, one))) {
+      const own = operation.resource;
+      const fields = own === undefined ? undefined : entryOf(resources.all, own)?.fields;
+      for (const { way, member } of comparisonsIn(condition.source)) {
+        const [first = '', second] = way;
+        const target = second === undefined ? own : entryOf(fields, first)?.ref;
+        const field = second ?? first;
+        const stated = target === undefined ? undefined : entryOf(entryOf(resources.all, target)?.fields, field);
+        if (own === undefined || target === undefined || !stated || stated.ref || makerMember(stated.set.create)) continue;
+        const through = second === undefined ? undefined : { resource: own, field: first };
+        yield { resource: target, field, member, users: new Set(to), through, operation: operation.name };
+      }
+    }
+  }
+}
+
+/** What an expression holds against whoever asks: `resource.plot.tenant == caller.id`. */
+function comparisonsIn(source: string): { readonly way: readonly string[]; readonly member: string }[] {
+  const ways = '\\b(?:resource|next)\\.(\\w+)(?:\\.(\\w+))?(?![.\\w(])';
+  const caller = '\\bcaller\\.(\\w+)(?![.\\w(])';
+  const found = [...source.matchAll(new RegExp(`${ways}\\s*==\\s*${caller}`, 'g'))].map(([, one = '', two, member = '']) => ({
+    way: two === undefined ? [one] : [one, two],
+    member,
+  }));
+  const turned = [...source.matchAll(new RegExp(`${caller}\\s*==\\s*${ways}`, 'g'))].map(([, member = '', one = '', two]) => ({
+    way: two === undefined ? [one] : [one, two],
+    member,
+  }));
+  return [...found, ...turned];
+}
+
+function heldOf({ id, attributes }: TrialCaller, member: string): Json | undefined {
+  return member === 'id' ? id : attributes?.[member];
+}
+
+/** Whom a field may name: those for whom the rules hold it against who asks. */
+function candidates({ callers }: Model, { users, member }: Entrusted): readonly TrialCaller[] {
+  return callers.filter((one) => users.has(one.user ?? '') && heldOf(one, member) !== undefined);
+}
+
+/** The members of a body by which a row is given to somebody, with whom it names: who is meant, else whoever asks, else anybody for whom the rules hold. */
+export function namingIn(
+  { model, chance }: Session,
+  endpoint: Endpoint,
+  sent: object,
+  { named, asking }: { readonly named: TrialCaller | undefined; readonly asking: TrialCaller | undefined },
+): Readonly<Record<string, Json>> {
+  const effect = statedValue(endpoint.does);
+  const resource = resourceOfEffect(effect);
+  const out: Record<string, Json> = {};
+  for (const one of entrustedIn(model)) {
+    const field = one.resource === resource ? entryOf(model.resource(one.resource)?.fields, one.field) : undefined;
+    const member = effect?.verb === 'transition' ? requestMember(field?.set[effect.transition]?.source) : one.field;
+    if (!field || member === undefined || !Object.hasOwn(sent, member) || Object.hasOwn(out, member)) continue;
+    const may = candidates(model, one);
+    const [meant = may.length > 0 ? chance.pick(may) : undefined] = [named, asking].filter((who) => who && may.includes(who));
+    const value = meant && heldOf(meant, one.member);
+    const shape = statedValue(field.shape);
+    if (value !== undefined && shape && model.schemas.of(shape, 'sent')(value).length === 0) out[member] = value;
+  }
+  return out;
+}
+
+function requestMember(source: string | undefined): string | undefined {
+  return /^\s*request\.(\w+)\s*$/.exec(source ?? '')?.[1];
+}
+
+/** The state that a row comes to by being given to somebody, and to whom. */
+interface GivenTo {
+  readonly state: string;
+  readonly machine: Machine;
+  readonly named: TrialCaller;
+}
+
+/**
+ * To whom what a new row refers to by a field is given before: whoever asks, where that decides whether it may; else whoever is to do something to the
+ * new row later.
+ */
+export function givenBefore(
+  session: Session,
+  resource: string,
+  field: string,
+  { asking, meant }: { readonly asking: TrialCaller | undefined; readonly meant: TrialCaller | undefined },
+): GivenTo | undefined {
+  const read = readThrough(session.model, resource, field);
+  const deciding = read.filter((one) => decides(one, resource, asking));
+  for (const one of [...deciding, ...read]) {
+    const may = candidates(session.model, one);
+    const wanted = asking && deciding.length > 0 ? asking : meant && may.includes(meant) ? meant : undefined;
+    const named = wanted ?? (may.length > 0 ? session.chance.pick(may) : undefined);
+    const given = named && givenTo(session.model, one, named);
+    if (given) return given;
+  }
+  return undefined;
+}
+
+/** The same, given to another than whoever asks, where that decides that it may not. */
+export function givenToOther(session: Session, resource: string, field: string, asking: TrialCaller): GivenTo | undefined {
+  for (const one of readThrough(session.model, resource, field).filter((each) => decides(each, resource, asking))) {
+    const own = heldOf(asking, one.member);
+    const other = candidates(session.model, one).find((who) => heldOf(who, one.member) !== own);
+    const given = other && givenTo(session.model, one, other);
+    if (given) return given;
+  }
+  return undefined;
+}
+
+/** Whether rules ask to whom rows of a resource, or what they refer to, are given. */
+export function isGiven(model: Model, resource: string): boolean {
+  return entrustedIn(model).some((one) => one.resource === resource || one.through?.resource === resource);
+}
+
+/** Whether what a row refers to by a field decides who may make it, by whom it is given to. */
+export function isDecidedByGiven(model: Model, resource: string, field: string, asking: TrialCaller): boolean {
+  return readThrough(model, resource, field).some((one) => decides(one, resource, asking));
+}
+
+function readThrough(model: Model, resource: string, field: string): readonly Entrusted[] {
+  return entrustedIn(model).filter(({ through }) => through?.resource === resource && through.field === field);
+}
+
+const decides = ({ operation, users }: Entrusted, resource: string, asking: TrialCaller | undefined): boolean =>
+  operation === `create ${resource}` && users.has(asking?.user ?? '');
+
+/** The state to which the row comes by a transition that says to whom it is given. */
+function givenTo(model: Model, { resource, field }: Entrusted, named: TrialCaller): GivenTo | undefined {
+  const stated = entryOf(model.resource(resource)?.fields, field);
+  for (const [name, set] of stated ? Object.entries(stated.set) : []) {
+    const machine = machineWith(model.spec.states, resource, name);
+    const to = entriesOf(machine?.transitions).find(([transition]) => transition === name)?.[1].to;
+    const state = to?.length === 1 ? to[0]?.state : undefined;
+    const isFired = requestMember(set?.source) !== undefined && model.endpointOfTransition(resource, name) !== undefined;
+    if (machine && state !== undefined && isFired && named.credential) return { state, machine, named };
+  }
+  return undefined;
+}
