@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { placeOf } from '../document/source.ts';
 import { Spent } from './exchange/budget.ts';
 import { crashKind, type Flaw, isFlaw, Moot } from './exchange/claim.ts';
+import { isExchange } from './exchange/exchange.ts';
 import type { ScriptRun, Step } from './exchange/step.ts';
 import type { Model } from './model/model.ts';
 import type { Refill } from './refill.ts';
@@ -47,7 +48,12 @@ export async function confirm(confirming: Confirming): Promise<Confirmed | undef
   const { session, suspicion } = confirming;
   await confirming.clear(session.run);
   const steps = new Map<number, Step<unknown>>(session.script.slice(0, suspicion.steps).map((step, number) => [number, step]));
-  const suspect: Suspect = { steps, claim: suspicion.claim };
+  const sentMs = new Map<number, number>();
+  for (const number of steps.keys()) {
+    const result = session.run.results[number];
+    if (isExchange(result)) sentMs.set(number, result.fromMs);
+  }
+  const suspect: Suspect = { steps, claim: suspicion.claim, sentMs };
   const tries = suspicion.claim.tries ?? runsEach;
   const bare = bareOf(suspect);
   let shortest = bare;

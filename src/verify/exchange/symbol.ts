@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { asText } from './as-text.ts';
 import { isExchange } from './exchange.ts';
+import { asLater } from './later.ts';
 
 /** Where in an answer a value stands. */
 export type Spot =
@@ -47,6 +48,8 @@ export interface Values {
   /** The values that are new in this run. */
   readonly fresh: Map<Fresh, Json>;
   readonly draw: Draw;
+  /** How much later by the service's clock than it was drawn for it is sent: times in it are as much later. */
+  laterMs?: number;
 }
 
 /** A text that no earlier run has used. */
@@ -65,6 +68,7 @@ export function resolve(value: Symbolic, run: Values): Json {
     return made;
   }
   if (isList(value)) return value.map((item) => resolve(item, run));
+  if (typeof value === 'string') return run.laterMs === undefined ? value : asLater(value, run.laterMs);
   if (typeof value !== 'object' || value === null) return value;
   const out: Record<string, Json> = Object.create(null);
   for (const [key, item] of Object.entries(value)) out[key] = resolve(item as Symbolic, run);

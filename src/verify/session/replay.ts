@@ -8,6 +8,8 @@ import { Untestable } from '../exchange/untestable.ts';
 export interface Suspect {
   readonly steps: ReadonlyMap<number, Step<unknown>>;
   readonly claim: Claim;
+  /** When each was sent at first, by the service's clock. */
+  readonly sentMs?: ReadonlyMap<number, number>;
 }
 
 /** What came of one replay. */
@@ -18,8 +20,12 @@ export interface Replayed {
 }
 
 /** Runs a script again from a clean start, and judges the claim anew. */
-export async function replayScript({ steps, claim }: Suspect, run: ScriptRun): Promise<Replayed> {
+export async function replayScript({ steps, claim, sentMs }: Suspect, run: ScriptRun): Promise<Replayed> {
   for (const [number, step] of steps) {
+    const wasMs = sentMs?.get(number);
+    // What was still to come when it was sent first is to come again.
+    if (wasMs === undefined) delete run.laterMs;
+    else run.laterMs = run.clock.toService(Date.now()) - wasMs;
     try {
       run.results[number] = await carriedOut(step, run);
     } catch (error) {
