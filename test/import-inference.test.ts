@@ -31,6 +31,14 @@ const inHeader = (name: string, required = true): Words => ({ name, in: 'header'
 const list = (items: unknown): Words => ({ type: 'array', items });
 const id = [{ name: 'petId', in: 'path', required: true, schema: string }];
 const thing = (properties: Words): Words => ({ type: 'object', properties });
+const toy: Words = thing({ toyId: string, price: { type: 'number' } });
+const toyShownIn = { ...toy, example: { data: { toyId: '7', price: 1 } } };
+const bodyShownIn = { type: 'object', example: { data: { price: 2 } } };
+const toyTold: Words = { properties: { toyId: 'string', price: 'number' } };
+const thingIn = (inner: Words): Words => ({ type: 'object', properties: { data: inner }, required: ['data'] });
+const shownIn = (schema: unknown, example: unknown): Words => ({
+  responses: { 200: { description: 'ok', content: { 'application/json': { schema, example } } } },
+});
 const one = { '/pets/{petId}': { parameters: id, get: { operationId: 'getPet', ...answers(ref('Pet')) } } };
 
 function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
@@ -40,6 +48,31 @@ function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
 const endpoint = (key: string, word: string) => `/endpoints/${key.replaceAll('/', '~1')}/${word}`;
 
 const trials: Readonly<Record<string, Trial>> = {
+  'shown-envelope': {
+    source: service({
+      '/toys': { get: shownIn(list(toy), { data: [{ toyId: '7', price: 1 }], links: { next: 'u' } }), post: sends(toyShownIn) },
+      '/toys/{toyId}': { get: shownIn(toy, { data: { toyId: '7', price: 1 } }), patch: sends(bodyShownIn) },
+      // The schema says a list, and the answer is shown as one thing.
+      '/toy': { get: shownIn(list(toy), { data: { toyId: '7', price: 1 } }) },
+      '/best': { get: shownIn(toy, { data: { toyId: '7', price: 1 } }) },
+      '/none': { get: shownIn(list(toy), { data: [] }) },
+      // What a schema has a place for is no envelope, whatever its example is called like.
+      '/boxes': { get: shownIn(thing({ data: toy }), { data: { toyId: '7', price: 1 } }) },
+    }),
+    infers: {
+      [`${endpoint('GET /toys', 'response')}/200/shape`]: {
+        type: 'object',
+        properties: { data: list(toyTold), links: { type: 'object', properties: { next: { type: 'string', example: 'u' } } } },
+        required: ['data'],
+      },
+      [`${endpoint('GET /toys/{toyId}', 'response')}/200/shape`]: thingIn(toyTold),
+      [`${endpoint('GET /toy', 'response')}/200/shape`]: thingIn(toyTold),
+      [`${endpoint('GET /none', 'response')}/200/shape`]: thingIn(list(toyTold)),
+      [endpoint('POST /toys', 'request')]: { ...thingIn(toyTold), example: toyShownIn.example },
+      [endpoint('PATCH /toys/{toyId}', 'request')]: { ...thingIn(thing({ price: {} })), example: bodyShownIn.example },
+    },
+    leaves: [`${endpoint('GET /boxes', 'response')}/200/shape`],
+  },
   'example-shapes': {
     source: service({
       '/toys': {
@@ -351,6 +384,24 @@ const trials: Readonly<Record<string, Trial>> = {
       [endpoint('GET /orgs/{orgId}', 'response/200/examples')]: { example: { id: 'o1', name: 'Old' } },
     },
     leaves: [endpoint('GET /version', 'response/200/examples')],
+  },
+  'unsaid-answer': {
+    source: service({
+      '/pets': { post: { ...sends(ref('Pet')), responses: { 201: { description: 'Created' } } } },
+      '/pets/{petId}': {
+        parameters: id,
+        get: answers(ref('Pet')),
+        put: { ...sends(ref('Pet')), responses: { 200: { description: 'ok' } } },
+        delete: { responses: { 204: { description: 'Gone' } } },
+      },
+      '/toys': { post: { ...sends(toy), responses: { 201: { description: 'The Location header leads to it.' } } } },
+      '/toys/{toyId}': { get: answers(toy), put: { ...sends(toy), responses: { 200: { description: 'ok' } } } },
+    }),
+    infers: {
+      [`${endpoint('POST /pets', 'response')}/201`]: { shape: 'Pet' },
+      [`${endpoint('PUT /pets/{petId}', 'response')}/200`]: { shape: 'Pet' },
+    },
+    leaves: [`${endpoint('POST /toys', 'response')}/201`, `${endpoint('PUT /toys/{toyId}', 'response')}/200`],
   },
   'row-envelope': {
     source: service({

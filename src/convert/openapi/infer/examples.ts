@@ -78,7 +78,8 @@ function saysMembers({ properties, items }: JsonMap): boolean {
 const depthMost = 6;
 const membersMost = 100;
 
-function shapeOf(value: Json, depth: number): OpenMap {
+/** The shape that a value shows. */
+export function shapeOf(value: Json, depth: number): OpenMap {
   if (value === null || depth > depthMost) return newMap();
   if (Array.isArray(value)) {
     const items = value.map((one) => shapeOf(one, depth + 1)).reduce<OpenMap | undefined>(joined, undefined);
