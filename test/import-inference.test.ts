@@ -26,6 +26,7 @@ const answers = (schema: unknown, status = '200'): Words => ({ responses: { [sta
 const shownAs = (example: unknown): Words => ({
   responses: { 200: { description: 'ok', content: { 'application/json': { example } } } },
 });
+const ok: Words = { responses: { 200: { description: 'ok' } } };
 const sends = (schema: unknown): Words => ({ requestBody: json(schema) });
 const inHeader = (name: string, required = true): Words => ({ name, in: 'header', required, schema: string });
 const list = (items: unknown): Words => ({ type: 'array', items });
@@ -199,13 +200,32 @@ const trials: Readonly<Record<string, Trial>> = {
     leaves: [endpoint('POST /pets/batch', 'does')],
   },
   'patch-updates': {
-    source: service({
-      '/pets/{petId}': {
-        ...one['/pets/{petId}'],
-        patch: { ...sends({ type: 'object', properties: { name: string } }), ...answers(ref('Pet')) },
+    source: service(
+      {
+        '/pets/{petId}': {
+          ...one['/pets/{petId}'],
+          patch: { ...sends({ type: 'object', properties: { name: string } }), ...answers(ref('Pet')) },
+        },
+        '/owners/{ownerId}/dogs': {
+          post: { ...sends(ref('Dog')), ...answers(ref('Dog')) },
+          patch: { ...sends(ref('Dog')), ...ok },
+        },
+        '/owners/{ownerId}/dogs/{dogId}': { get: answers(ref('Dog')) },
+        '/owners/{ownerId}/cats': {
+          post: { ...sends(ref('Cat')), ...answers(ref('Cat')) },
+          patch: { ...sends(ref('Cat')), ...ok },
+        },
+        '/owners/{ownerId}/cats/{catId}': { get: answers(ref('Cat')), put: { ...sends(ref('Cat')), ...answers(ref('Cat')) } },
       },
-    }),
-    infers: { [endpoint('PATCH /pets/{petId}', 'does')]: 'update Pet' },
+      {},
+      { Dog: pet, Cat: pet },
+    ),
+    infers: {
+      [endpoint('PATCH /pets/{petId}', 'does')]: 'update Pet',
+      [endpoint('PATCH /owners/{ownerId}/dogs', 'does')]: 'update Dog',
+      [endpoint('PATCH /owners/{ownerId}/dogs', 'identity')]: 'request.id',
+    },
+    leaves: [endpoint('PATCH /owners/{ownerId}/cats', 'does')],
   },
   'put-replaces': {
     source: service({
