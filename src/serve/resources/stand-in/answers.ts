@@ -58,7 +58,12 @@ function compileWhole(
   const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
   const place =
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
-  const { isOther, renamed, said } = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
+  const { isOther, renamed, said, tellAnything } = compileToldThing(
+    shape,
+    data ? undefined : does,
+    place !== undefined,
+    sampling,
+  );
   const toldRows = compileToldRows(shape, does, sampling);
   const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
@@ -88,6 +93,7 @@ function compileWhole(
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
+    if (openly) tellAnything(whole, openly);
     if (openly) tellDone?.(whole, exchange.call.method, openly);
     tellSecrets(whole, secrets, samples, ground);
     tellStatus?.(whole);
