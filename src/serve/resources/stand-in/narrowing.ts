@@ -131,6 +131,8 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
   if (isFilter && inner.length === 0) {
     return (value) => {
       const map = asMap(value);
+      // A list of conditions is of those that hold together.
+      if (Array.isArray(map)) return map.flatMap((one: Value) => (isFields(one) && termIn(one) ? testsIn(one, places, 0) : []));
       return isFields(map) ? testsIn(map, places, 0) : testsOfQuery(map, places);
     };
   }
@@ -205,9 +207,10 @@ function testsIn(map: Fields, places: Places, depth: number): readonly Test[] {
 
 const joining = /^(?:and|or)$/i;
 
-/** `{ field: 'email', operator: '=', value: 'x' }`, and `{ operator: 'AND', value: […] }`. */
-function termIn({ field, property, attribute, operator, op, value, values }: Fields) {
-  const [named, how, operand] = [field ?? property ?? attribute, operator ?? op, value ?? values];
+/** `{ field: 'email', operator: '=', value: 'x' }`, and `{ operator: 'AND', value: […] }`, or `items` of it. */
+function termIn({ field, property, attribute, column, name, operator, op, value, values, items }: Fields) {
+  const [named, how] = [field ?? property ?? attribute ?? column ?? name, operator ?? op];
+  const operand = typeof how === 'string' && joining.test(how) ? (items ?? value ?? values) : (value ?? values);
   if (typeof how !== 'string' || operand === undefined) return undefined;
   return { field: typeof named === 'string' ? named : undefined, op: how, value: operand };
 }
