@@ -697,6 +697,20 @@ function holdTo({ source, infers, asks = {}, leaves = [] }: Trial): void {
   for (const fact of leaves) assert.equal(evidence.has(fact), false, fact);
 }
 
+test('paths with versions of their own are about the same things, unless an operation is there in two versions', () => {
+  const paths = {
+    '/v5/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) } },
+    '/v4/pets': { get: answers(list(ref('Pet'))) },
+    '/v5/pets/{petId}': { parameters: id, get: answers(ref('Pet')) },
+    '/v6/pets/{pet}': { parameters: [{ ...id[0], name: 'pet' }], delete: { responses: { 204: { description: 'Gone' } } } },
+  };
+  const does = (source: Source, key: string) => valueAt(take(source).tree, endpoint(key, 'does'));
+  assert.equal(does(service(paths), 'DELETE /v6/pets/{pet}'), 'delete Pet');
+  assert.equal(does(service(paths), 'GET /v4/pets'), 'list Pet');
+  const again = { ...paths, '/v7/pets': { post: { ...sends(string), ...answers(string) } } };
+  assert.equal(does(service(again), 'DELETE /v6/pets/{pet}'), undefined);
+});
+
 test('where nothing tells of a rate, nothing asks for it', () => {
   const { tree } = take(service({ '/pets': { get: { responses: { 200: { description: 'ok', headers: { 'X-Pet': {} } } } } } }));
   assert.equal(valueAt(tree, '/limits/rate'), undefined);
