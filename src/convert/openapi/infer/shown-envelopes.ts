@@ -4,7 +4,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { madeOrNew } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
-import { shapeOf } from './examples.ts';
+import { shapeOfExample } from './examples.ts';
 
 /** `{ data: { id, title }, links }` beside a schema of `id` and `title`: the envelope that a source shows in its examples and leaves out of its schemas. */
 export const shownEnvelope: InferenceRule = {
@@ -81,7 +81,8 @@ function encloseAnswer(
   if (!Array.isArray(held) && !(held !== undefined && isMap(held))) return;
   const inner = withoutExample(one);
   const around: OpenMap = newMap();
-  for (const [name, value] of Object.entries(example)) around[name] = name === member ? enclosed(held, inner) : shapeOf(value, 1);
+  for (const [name, value] of Object.entries(example))
+    around[name] = name === member ? enclosed(held, inner) : shapeOfExample(value, 1);
   const shape = Object.assign(newMap(), { type: 'object', properties: around, required: [member] });
   madeOrNew(endpointOf(context, operation).response)[status] = { ...answer, shape };
   const at = below(below(below(placeOfEndpoint(operation), 'response'), status), 'shape');
