@@ -40,6 +40,11 @@ const thingIn = (inner: Words): Words => ({ type: 'object', properties: { data: 
 const shownIn = (schema: unknown, example: unknown): Words => ({
   responses: { 200: { description: 'ok', content: { 'application/json': { schema, example } } } },
 });
+const linked = (of: string, next: string): Words =>
+  shownIn(thing({ data: list(ref(of)), links: thing({ next: string, per_page: string }) }), {
+    data: [{ id: 'a', name: 'b' }],
+    links: { next: `https://api.example.com/${next}`, per_page: 20 },
+  });
 const one = { '/pets/{petId}': { parameters: id, get: { operationId: 'getPet', ...answers(ref('Pet')) } } };
 
 function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
@@ -305,18 +310,28 @@ const trials: Readonly<Record<string, Trial>> = {
     leaves: [endpoint('PATCH /users/{petId}', 'takes')],
   },
   'list-envelope': {
-    source: service({
-      ...one,
-      '/pets': {
-        get: {
-          parameters: [{ name: 'cursor', in: 'query', schema: string }],
-          ...answers({
-            type: 'object',
-            properties: { items: list(ref('Pet')), next_cursor: string, total: { type: 'integer' } },
-          }),
+    source: service(
+      {
+        ...one,
+        '/dogs': { get: linked('Dog', 'dogs?page=2') },
+        '/dogs/{dogId}': { get: answers(ref('Dog')) },
+        '/cats': { get: linked('Cat', 'cats?after=c2') },
+        '/cats/{catId}': { get: answers(ref('Cat')) },
+        '/fish': { get: linked('Fish', 'fish?page=2&page_size=1') },
+        '/fish/{fishId}': { get: answers(ref('Fish')) },
+        '/pets': {
+          get: {
+            parameters: [{ name: 'cursor', in: 'query', schema: string }],
+            ...answers({
+              type: 'object',
+              properties: { items: list(ref('Pet')), next_cursor: string, total: { type: 'integer' } },
+            }),
+          },
         },
       },
-    }),
+      {},
+      { Dog: pet, Cat: pet, Fish: pet },
+    ),
     infers: {
       [endpoint('GET /pets', 'pagination')]: {
         style: 'cursor',
@@ -326,6 +341,10 @@ const trials: Readonly<Record<string, Trial>> = {
         total: 'total',
       },
       [endpoint('GET /pets', 'response/200/data')]: { items: 'items', next_cursor: 'next_cursor', total: 'total' },
+      [endpoint('GET /dogs', 'pagination')]: { style: 'page', page: 'page', default: 20 },
+      [endpoint('GET /fish', 'pagination')]: { style: 'page', page: 'page', size: 'page_size' },
+      // What leads on is no page that is counted.
+      [endpoint('GET /cats', 'pagination')]: { style: 'none' },
     },
   },
   'page-parameters': {

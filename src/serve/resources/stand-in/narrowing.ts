@@ -36,7 +36,7 @@ export function compileNarrowing(
   const isByBody = endpoint.method === 'POST';
   const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
   return (exchange) => {
-    const sent = sentOf(exchange, named, isByBody ? explained : undefined);
+    const sent = sentOf(exchange, named, isByBody ? explained : undefined, places);
     for (const [name, value] of Object.entries(exchange.call.headers))
       if (filterHeader.test(name) && typeof value === 'string' && mapIn(value)) sent.set('filter', value);
     if (sent.size === 0) return undefined;
@@ -107,12 +107,17 @@ function withOrderInside(sent: ReadonlyMap<string, Value>): ReadonlyMap<string, 
 }
 
 /** What was sent of what narrows, and a filter that says so by its name though nothing states it; `besides`: of a body, but for what is explained. */
-function sentOf({ params, request, call }: Exchange, named: readonly string[], besides: ReadonlySet<string> | undefined) {
+function sentOf(
+  { params, request, call }: Exchange,
+  named: readonly string[],
+  besides: ReadonlySet<string> | undefined,
+  places: Places,
+) {
   const sent = new Map<string, Value>();
   for (const name of named) if (params[name] !== undefined) sent.set(name, params[name]);
   if (call.query.includes('ilter'))
     for (const [name, value] of new URLSearchParams(call.query))
-      if (unstatedFilter.test(name) && !Object.hasOwn(params, name) && !sent.has(name)) sent.set(name, value);
+      if (unstatedFilter.test(name) && !Object.hasOwn(params, name) && !sent.has(name)) sent.set(byPart(name, places), value);
   if (!besides || !isFields(request)) return sent;
   for (const [name, value] of Object.entries(request)) if (!besides.has(name) && value !== null) sent.set(name, value);
   return sent;
@@ -120,6 +125,12 @@ function sentOf({ params, request, call }: Exchange, named: readonly string[], b
 
 /** `filter[category]`, `filters[price][gte]`. */
 const unstatedFilter = /^filters?\[[\w.-]{1,64}\](?:\[\w{1,20}\])?$/;
+
+/** Of a text that may be any, and of which nothing says how it is looked for, a part is enough: who looks for the whole finds it too. */
+function byPart(name: string, places: Places): string {
+  const [, field] = /^filters?\[([\w.-]+)\]$/.exec(name) ?? [];
+  return field !== undefined && places.isFreeText(field) ? `${name}[contains]` : name;
+}
 
 /** The tests that a parameter stands for, by its name and what was sent. */
 function testsNamed(name: string, places: Places): (value: Value) => readonly Test[] {

@@ -22,16 +22,25 @@ export interface Places {
   readonly isUnmade: boolean;
   /** The place that a word of a request speaks of, however it is written; nothing where it is none. */
   find(name: string): RowPlace | undefined;
+  /** Whether a word speaks of a text that may be any. */
+  isFreeText(name: string): boolean;
 }
 
 /** The fields of a resource, and those inside its one map that has a member so called: `attributes`. */
 export function placesOf({ members: fields, identifier, isAny, isUnmade = false }: NarrowedThings, samples: Samples): Places {
   const own = new Map<string, RowPlace>();
   const inner = new Map<string, RowPlace[]>();
+  const texts = new Set<string>();
+  const know = (name: string, shape: Json | undefined) => {
+    const { type, enum: listed, const: only, format } = shape && isPlainMap(shape) ? samples.whole(shape) : {};
+    if (type === 'string' && [listed, only, format].every((one) => one === undefined)) texts.add(plainName(name));
+  };
   for (const [name, shape] of fields) {
     own.set(plainName(name), (row) => [row[name]]);
+    if (name !== identifier) know(name, shape);
     const members: Readonly<Record<string, Json>> = shape && isPlainMap(shape) ? samples.membersOf(shape) : {};
-    for (const member of Object.keys(members)) {
+    for (const [member, one] of Object.entries(members)) {
+      know(member, one);
       const place: RowPlace = (row) => [isFields(row[name]) ? row[name][member] : undefined];
       inner.set(plainName(member), [...(inner.get(plainName(member)) ?? []), place]);
     }
@@ -42,6 +51,7 @@ export function placesOf({ members: fields, identifier, isAny, isUnmade = false 
   };
   return {
     isUnmade,
+    isFreeText: (name) => texts.has(plainName(name)),
     find(name) {
       const word = plainName(name);
       if (word === '') return undefined;
