@@ -160,6 +160,9 @@ const trials: Readonly<Record<string, Trial>> = {
           get: answers(list(ref('PetShort'))),
         },
         '/shops/{shop}/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Order'), '201') } },
+        // Of what is answered nothing is said: a pet that is sent whole is made, and one that is named is bound.
+        '/farms/{farm}/pets': { post: { ...sends(ref('Pet')), ...ok }, get: answers(list(ref('Pet'))) },
+        '/fairs/{fair}/pets': { post: { ...sends(thing({ pets: list(string) })), ...ok }, get: answers(list(ref('Pet'))) },
       },
       {},
       {
@@ -170,9 +173,10 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: {
       [endpoint('POST /owners/{owner}/pets', 'does')]: 'create Pet',
+      [endpoint('POST /farms/{farm}/pets', 'does')]: 'create Pet',
       [endpoint('GET /owners/{owner}/pets', 'does')]: 'list Pet',
     },
-    leaves: [endpoint('POST /shops/{shop}/pets', 'does')],
+    leaves: [endpoint('POST /shops/{shop}/pets', 'does'), endpoint('POST /fairs/{fair}/pets', 'does')],
   },
   'get-one-reads': { source: service(one), infers: { [endpoint('GET /pets/{petId}', 'does')]: 'read Pet' } },
   'get-many-lists': {
