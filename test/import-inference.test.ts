@@ -26,11 +26,25 @@ const answers = (schema: unknown, status = '200'): Words => ({ responses: { [sta
 const shownAs = (example: unknown): Words => ({
   responses: { 200: { description: 'ok', content: { 'application/json': { example } } } },
 });
+const ok: Words = { responses: { 200: { description: 'ok' } } };
 const sends = (schema: unknown): Words => ({ requestBody: json(schema) });
 const inHeader = (name: string, required = true): Words => ({ name, in: 'header', required, schema: string });
 const list = (items: unknown): Words => ({ type: 'array', items });
 const id = [{ name: 'petId', in: 'path', required: true, schema: string }];
 const thing = (properties: Words): Words => ({ type: 'object', properties });
+const toy: Words = thing({ toyId: string, price: { type: 'number' } });
+const toyShownIn = { ...toy, example: { data: { toyId: '7', price: 1 } } };
+const bodyShownIn = { type: 'object', example: { data: { price: 2 } } };
+const toyTold: Words = { properties: { toyId: 'string', price: 'number' } };
+const thingIn = (inner: Words): Words => ({ type: 'object', properties: { data: inner }, required: ['data'] });
+const shownIn = (schema: unknown, example: unknown): Words => ({
+  responses: { 200: { description: 'ok', content: { 'application/json': { schema, example } } } },
+});
+const linked = (of: string, next: string): Words =>
+  shownIn(thing({ data: list(ref(of)), links: thing({ next: string, per_page: string }) }), {
+    data: [{ id: 'a', name: 'b' }],
+    links: { next: `https://api.example.com/${next}`, per_page: 20 },
+  });
 const one = { '/pets/{petId}': { parameters: id, get: { operationId: 'getPet', ...answers(ref('Pet')) } } };
 
 function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
@@ -40,6 +54,31 @@ function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
 const endpoint = (key: string, word: string) => `/endpoints/${key.replaceAll('/', '~1')}/${word}`;
 
 const trials: Readonly<Record<string, Trial>> = {
+  'shown-envelope': {
+    source: service({
+      '/toys': { get: shownIn(list(toy), { data: [{ toyId: '7', price: 1 }], links: { next: 'u' } }), post: sends(toyShownIn) },
+      '/toys/{toyId}': { get: shownIn(toy, { data: { toyId: '7', price: 1 } }), patch: sends(bodyShownIn) },
+      // The schema says a list, and the answer is shown as one thing.
+      '/toy': { get: shownIn(list(toy), { data: { toyId: '7', price: 1 } }) },
+      '/best': { get: shownIn(toy, { data: { toyId: '7', price: 1 } }) },
+      '/none': { get: shownIn(list(toy), { data: [] }) },
+      // What a schema has a place for is no envelope, whatever its example is called like.
+      '/boxes': { get: shownIn(thing({ data: toy }), { data: { toyId: '7', price: 1 } }) },
+    }),
+    infers: {
+      [`${endpoint('GET /toys', 'response')}/200/shape`]: {
+        type: 'object',
+        properties: { data: list(toyTold), links: { type: 'object', properties: { next: { type: 'string', example: 'u' } } } },
+        required: ['data'],
+      },
+      [`${endpoint('GET /toys/{toyId}', 'response')}/200/shape`]: thingIn(toyTold),
+      [`${endpoint('GET /toy', 'response')}/200/shape`]: thingIn(toyTold),
+      [`${endpoint('GET /none', 'response')}/200/shape`]: thingIn(list(toyTold)),
+      [endpoint('POST /toys', 'request')]: { ...thingIn(toyTold), example: toyShownIn.example },
+      [endpoint('PATCH /toys/{toyId}', 'request')]: { ...thingIn(thing({ price: {} })), example: bodyShownIn.example },
+    },
+    leaves: [`${endpoint('GET /boxes', 'response')}/200/shape`],
+  },
   'example-shapes': {
     source: service({
       '/toys': {
@@ -121,6 +160,9 @@ const trials: Readonly<Record<string, Trial>> = {
           get: answers(list(ref('PetShort'))),
         },
         '/shops/{shop}/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Order'), '201') } },
+        // Of what is answered nothing is said: a pet that is sent whole is made, and one that is named is bound.
+        '/farms/{farm}/pets': { post: { ...sends(ref('Pet')), ...ok }, get: answers(list(ref('Pet'))) },
+        '/fairs/{fair}/pets': { post: { ...sends(thing({ pets: list(string) })), ...ok }, get: answers(list(ref('Pet'))) },
       },
       {},
       {
@@ -131,9 +173,10 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: {
       [endpoint('POST /owners/{owner}/pets', 'does')]: 'create Pet',
+      [endpoint('POST /farms/{farm}/pets', 'does')]: 'create Pet',
       [endpoint('GET /owners/{owner}/pets', 'does')]: 'list Pet',
     },
-    leaves: [endpoint('POST /shops/{shop}/pets', 'does')],
+    leaves: [endpoint('POST /shops/{shop}/pets', 'does'), endpoint('POST /fairs/{fair}/pets', 'does')],
   },
   'get-one-reads': { source: service(one), infers: { [endpoint('GET /pets/{petId}', 'does')]: 'read Pet' } },
   'get-many-lists': {
@@ -166,13 +209,32 @@ const trials: Readonly<Record<string, Trial>> = {
     leaves: [endpoint('POST /pets/batch', 'does')],
   },
   'patch-updates': {
-    source: service({
-      '/pets/{petId}': {
-        ...one['/pets/{petId}'],
-        patch: { ...sends({ type: 'object', properties: { name: string } }), ...answers(ref('Pet')) },
+    source: service(
+      {
+        '/pets/{petId}': {
+          ...one['/pets/{petId}'],
+          patch: { ...sends({ type: 'object', properties: { name: string } }), ...answers(ref('Pet')) },
+        },
+        '/owners/{ownerId}/dogs': {
+          post: { ...sends(ref('Dog')), ...answers(ref('Dog')) },
+          patch: { ...sends(ref('Dog')), ...ok },
+        },
+        '/owners/{ownerId}/dogs/{dogId}': { get: answers(ref('Dog')) },
+        '/owners/{ownerId}/cats': {
+          post: { ...sends(ref('Cat')), ...answers(ref('Cat')) },
+          patch: { ...sends(ref('Cat')), ...ok },
+        },
+        '/owners/{ownerId}/cats/{catId}': { get: answers(ref('Cat')), put: { ...sends(ref('Cat')), ...answers(ref('Cat')) } },
       },
-    }),
-    infers: { [endpoint('PATCH /pets/{petId}', 'does')]: 'update Pet' },
+      {},
+      { Dog: pet, Cat: pet },
+    ),
+    infers: {
+      [endpoint('PATCH /pets/{petId}', 'does')]: 'update Pet',
+      [endpoint('PATCH /owners/{ownerId}/dogs', 'does')]: 'update Dog',
+      [endpoint('PATCH /owners/{ownerId}/dogs', 'identity')]: 'request.id',
+    },
+    leaves: [endpoint('PATCH /owners/{ownerId}/cats', 'does')],
   },
   'put-replaces': {
     source: service({
@@ -252,18 +314,28 @@ const trials: Readonly<Record<string, Trial>> = {
     leaves: [endpoint('PATCH /users/{petId}', 'takes')],
   },
   'list-envelope': {
-    source: service({
-      ...one,
-      '/pets': {
-        get: {
-          parameters: [{ name: 'cursor', in: 'query', schema: string }],
-          ...answers({
-            type: 'object',
-            properties: { items: list(ref('Pet')), next_cursor: string, total: { type: 'integer' } },
-          }),
+    source: service(
+      {
+        ...one,
+        '/dogs': { get: linked('Dog', 'dogs?page=2') },
+        '/dogs/{dogId}': { get: answers(ref('Dog')) },
+        '/cats': { get: linked('Cat', 'cats?after=c2') },
+        '/cats/{catId}': { get: answers(ref('Cat')) },
+        '/fish': { get: linked('Fish', 'fish?page=2&page_size=1') },
+        '/fish/{fishId}': { get: answers(ref('Fish')) },
+        '/pets': {
+          get: {
+            parameters: [{ name: 'cursor', in: 'query', schema: string }],
+            ...answers({
+              type: 'object',
+              properties: { items: list(ref('Pet')), next_cursor: string, total: { type: 'integer' } },
+            }),
+          },
         },
       },
-    }),
+      {},
+      { Dog: pet, Cat: pet, Fish: pet },
+    ),
     infers: {
       [endpoint('GET /pets', 'pagination')]: {
         style: 'cursor',
@@ -273,6 +345,10 @@ const trials: Readonly<Record<string, Trial>> = {
         total: 'total',
       },
       [endpoint('GET /pets', 'response/200/data')]: { items: 'items', next_cursor: 'next_cursor', total: 'total' },
+      [endpoint('GET /dogs', 'pagination')]: { style: 'page', page: 'page', default: 20 },
+      [endpoint('GET /fish', 'pagination')]: { style: 'page', page: 'page', size: 'page_size' },
+      // What leads on is no page that is counted.
+      [endpoint('GET /cats', 'pagination')]: { style: 'none' },
     },
   },
   'page-parameters': {
@@ -351,6 +427,24 @@ const trials: Readonly<Record<string, Trial>> = {
       [endpoint('GET /orgs/{orgId}', 'response/200/examples')]: { example: { id: 'o1', name: 'Old' } },
     },
     leaves: [endpoint('GET /version', 'response/200/examples')],
+  },
+  'unsaid-answer': {
+    source: service({
+      '/pets': { post: { ...sends(ref('Pet')), responses: { 201: { description: 'Created' } } } },
+      '/pets/{petId}': {
+        parameters: id,
+        get: answers(ref('Pet')),
+        put: { ...sends(ref('Pet')), responses: { 200: { description: 'ok' } } },
+        delete: { responses: { 204: { description: 'Gone' } } },
+      },
+      '/toys': { post: { ...sends(toy), responses: { 201: { description: 'The Location header leads to it.' } } } },
+      '/toys/{toyId}': { get: answers(toy), put: { ...sends(toy), responses: { 200: { description: 'ok' } } } },
+    }),
+    infers: {
+      [`${endpoint('POST /pets', 'response')}/201`]: { shape: 'Pet' },
+      [`${endpoint('PUT /pets/{petId}', 'response')}/200`]: { shape: 'Pet' },
+    },
+    leaves: [`${endpoint('POST /toys', 'response')}/201`, `${endpoint('PUT /toys/{toyId}', 'response')}/200`],
   },
   'row-envelope': {
     source: service({
@@ -625,6 +719,20 @@ function holdTo({ source, infers, asks = {}, leaves = [] }: Trial): void {
   for (const [fact, question] of Object.entries(asks)) assert.deepEqual(foundAt(fact), { $open: question }, fact);
   for (const fact of leaves) assert.equal(evidence.has(fact), false, fact);
 }
+
+test('paths with versions of their own are about the same things, unless an operation is there in two versions', () => {
+  const paths = {
+    '/v5/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) } },
+    '/v4/pets': { get: answers(list(ref('Pet'))) },
+    '/v5/pets/{petId}': { parameters: id, get: answers(ref('Pet')) },
+    '/v6/pets/{pet}': { parameters: [{ ...id[0], name: 'pet' }], delete: { responses: { 204: { description: 'Gone' } } } },
+  };
+  const does = (source: Source, key: string) => valueAt(take(source).tree, endpoint(key, 'does'));
+  assert.equal(does(service(paths), 'DELETE /v6/pets/{pet}'), 'delete Pet');
+  assert.equal(does(service(paths), 'GET /v4/pets'), 'list Pet');
+  const again = { ...paths, '/v7/pets': { post: { ...sends(string), ...answers(string) } } };
+  assert.equal(does(service(again), 'DELETE /v6/pets/{pet}'), undefined);
+});
 
 test('where nothing tells of a rate, nothing asks for it', () => {
   const { tree } = take(service({ '/pets': { get: { responses: { 200: { description: 'ok', headers: { 'X-Pet': {} } } } } } }));

@@ -204,6 +204,27 @@ test('webhooks and callbacks are kinds of event', () => {
   });
 });
 
+test('an example of JSON beside a schema in any type, or in JSON of another name, is one of its answer', () => {
+  const shown = (type: string, beside: string) => ({
+    openapi: '3.0.0',
+    paths: {
+      '/a': {
+        get: {
+          responses: {
+            200: { description: 'ok', content: { [type]: { schema: { type: 'string' } }, [beside]: { example: 'x' } } },
+          },
+        },
+      },
+    },
+  });
+  const examplesOf = (source: Source) =>
+    (part(source, 'endpoints') as Record<string, { response: Record<string, { examples?: unknown }> }>)['GET /a']?.response['200']
+      ?.examples;
+  assert.deepEqual(examplesOf(shown('*/*', 'application/json')), { example: 'x' });
+  assert.deepEqual(examplesOf(shown('application/json; charset=utf-8', 'application/json')), { example: 'x' });
+  assert.equal(examplesOf(shown('application/json', 'text/csv')), undefined);
+});
+
 test('an operation whose identifier another has is called by its key', () => {
   const document = take({ paths: { '/a': { get: { operationId: 'x', ...ok } }, '/b': { get: { operationId: 'x', ...ok } } } });
   assert.deepEqual(

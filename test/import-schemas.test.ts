@@ -82,6 +82,18 @@ const written: readonly (readonly [says: string, version: string, schema: unknow
     { type: 'string', pattern: '^@_[a-z]$' },
   ],
   [
+    'a pattern that was escaped twice is meant once',
+    '3.0.3',
+    { type: 'string', pattern: '^[\\\\w-]+\\\\.\\\\d{2}$' },
+    { type: 'string', pattern: '^[\\w-]+\\.\\d{2}$' },
+  ],
+  [
+    'a backslash before a word is one',
+    '3.0.3',
+    { type: 'string', pattern: '^HOME\\\\dora$' },
+    { type: 'string', pattern: '^HOME\\\\dora$' },
+  ],
+  [
     'a discriminator speaks of resources',
     '3.1.0',
     {

@@ -58,6 +58,8 @@ test('what is always so in some case alone, or like something else, is no word',
   for (const text of none) assert.equal(describedAlways('type', text), undefined, text);
   assert.equal(describedAlways('type', 'Always location.'), 'location');
   assert.equal(describedAlways('type', 'The type of this resource: `accounts`'), 'accounts');
+  assert.equal(describedAlways('type', 'The type identifier of a user (`users`).'), 'users');
+  assert.equal(describedAlways('type', 'What it is, a `user` or a file (`files`).'), undefined);
   assert.equal(describedAlways('type', 'The object type: "track".\n'), 'track');
   const others = [
     'The unique identifier of the relationship type. Example: `INSTANCE`',

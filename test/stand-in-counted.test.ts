@@ -5,6 +5,7 @@ import { answers, integer, list, object, ref, sends, standIn, string, within } f
 /** What is told of a list without its things: how many it has, and their names. */
 
 const pet = object({ id: string, name: string }, ['id', 'name']);
+const filtering = object({ filter: list(object({ field: string, op: string, value: string })) });
 const query = (name: string, schema: unknown = string) => ({ name, in: 'query', schema });
 
 test('what counts the things of a list at an address of its own says how many it has, narrowed as it is, and what lists or is not called so counts none', async () => {
@@ -17,6 +18,8 @@ test('what counts the things of a list at an address of its own says how many it
   });
   const paths = {
     ...petsOf('/pets'),
+    '/pets/query': { post: { ...sends(filtering), ...answers(object({ items: list(ref('pet')) })) } },
+    '/pets/query/count': { post: { ...sends(filtering), ...answers(object({ queryCount: integer })) } },
     '/pets/count': { get: { parameters: [query('name')], ...answers(integer) } },
     '/pets/$count': { get: answers(object({ id: integer, pet_count: integer }, ['id', 'pet_count'])) },
     '/pets/_count': { get: answers(object({ count: integer, billable_count: integer }, ['count', 'billable_count'])) },
@@ -26,6 +29,9 @@ test('what counts the things of a list at an address of its own says how many it
     for (const name of ['a', 'b', 'b']) await ask('POST', '/pets', { name });
     assert.equal((await ask('GET', '/pets/count')).json, 3);
     assert.equal((await ask('GET', '/pets/count?name=b')).json, 2);
+    const by = (...filter: unknown[]) => ask('POST', '/pets/query/count', { filter });
+    assert.deepEqual((await by()).json, { queryCount: 3 });
+    assert.deepEqual((await by({ field: 'name', op: 'eq', value: 'b' })).json, { queryCount: 2 });
     assert.equal((await ask('GET', '/pets/_count')).json.count, 3);
     assert.notEqual((await ask('GET', '/pets/$count')).json.pet_count, 3);
     assert.notEqual((await ask('GET', '/pets/total_count')).json.total, 3);

@@ -220,6 +220,7 @@ test('a search by POST is narrowed by what stands in its query, as terms or by t
     '/cards/search': {
       post: { ...sends(object({ query: { type: 'object' } })), ...answers(object({ cards: list(ref('card')) })) },
     },
+    '/cards/filter': { post: { ...sends(object({ filter: list({}) })), ...answers(object({ cards: list(ref('card')) })) } },
   };
   await standIn(paths, { card }, async (ask) => {
     for (const [at, email] of ['a@x.org', 'b@x.org', 'c@y.org'].entries()) await ask('POST', '/cards', { email, size: at });
@@ -234,6 +235,12 @@ test('a search by POST is narrowed by what stands in its query, as terms or by t
     assert.equal(await found({ operator: 'AND', value: terms }), 'b');
     assert.equal(await found({ operator: 'OR', value: terms }), 'abc');
     assert.equal(await found({ filter: { email: { exact: 'c@y.org' } } }), 'c');
+    const filtered = async (filter: unknown) =>
+      (await ask('POST', '/cards/filter', { filter })).json.cards.map((one: { email: string }) => one.email[0]).join('');
+    assert.equal(await filtered(terms), 'b');
+    assert.equal(await filtered([{ op: 'or', items: terms }]), 'abc');
+    assert.equal(await filtered([{ column: 'email', op: 'beginsWith', values: ['C'] }]), 'c');
+    assert.equal(await filtered(['email', { email: 'c@y.org' }]), 'abc');
     assert.equal(await found({ field: 'unheard_of', operator: '=', value: 'x' }), 'abc');
     assert.equal(await found({ field: 'email', operator: 'resembles', value: 'x' }), 'abc');
   });

@@ -50,6 +50,16 @@ test('a list is narrowed by fields in brackets, by how they compare, and by memb
     'filter[name]=all': ['Anna', 'Berta', 'Hanna'],
   }));
 
+test('a filter that says so by its name narrows though the document does not name it, and what else is not named does not', () =>
+  listed([], {
+    'filter[name]=Berta': ['Berta'],
+    'filter[name]=ann': ['Anna', 'Hanna'],
+    'filter[length]=1': [],
+    'filters[length][gte]=12&filter[port]=Brest': ['Berta', 'Hanna'],
+    'filter[unknown]=x': ['Anna', 'Berta', 'Hanna'],
+    'name=Berta': ['Anna', 'Berta', 'Hanna'],
+  }));
+
 test('a list is ordered by the usual words, and searched for a word that has no signs of a language', () =>
   listed(['sort', 'order', 'q', 'filter'], {
     'filter={"name":{"_contains":"anna"}}': ['Anna', 'Hanna'],

@@ -28,6 +28,28 @@ test('a body need not say again what its path says of a thing that is there', as
   await standIn(paths, { user }, strictly, {}, true);
 });
 
+test('a body need not say again what a stated parameter of its query says, and a form that is described as a text may have any fields', async () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const asText = { requestBody: { content: { 'application/x-www-form-urlencoded': { schema: string } } } };
+  const paths = {
+    '/me/following': {
+      put: {
+        parameters: [{ name: 'ids', in: 'query', schema: string }],
+        ...sends(object({ ids: list(string), why: string }, ['ids'])),
+        ...done,
+      },
+    },
+    '/detections': { post: { ...asText, ...answers(object({ found: list(string) })) } },
+    '/notes': { post: { ...sends(string), ...done } },
+  };
+  await standIn(paths, {}, async (ask) => {
+    assert.equal((await ask('PUT', '/me/following?ids=a', { why: 'so' })).status, 204);
+    assert.equal((await ask('PUT', '/me/following', { why: 'so' })).status, 400);
+    assert.equal((await ask('POST', '/detections', { text: 'some tacos' }, form)).status, 200);
+    assert.equal((await ask('POST', '/notes', { text: 'some tacos' })).status, 400);
+  });
+});
+
 test('an act on what is read at a path with a word behind it finds no thing that there is not', async () => {
   const box = object({ Id: string, Label: string }, ['Id']);
   const paths = {

@@ -205,6 +205,19 @@ test('JSON that comes as plain text is taken, and the name of a domain is the sa
   });
 });
 
+test('JSON that calls itself a form is JSON, and what is a form is one; with --strict it is refused', async () => {
+  const asForm = { 'content-type': 'application/x-www-form-urlencoded' };
+  const sent = { name: 'a=1&b', tags: ['x'] };
+  const thing = object({ name: string, tags: list(string) });
+  const paths = { '/things': { post: { ...sends(thing), ...answers(thing) } } };
+  await standIn(paths, {}, async (ask) => {
+    assert.deepEqual((await ask('POST', '/things', sent, asForm)).json, sent);
+  });
+  const strictly = async (ask: Parameters<Parameters<typeof standIn>[2]>[0]) =>
+    assert.equal((await ask('POST', '/things', sent, asForm)).status, 415);
+  await standIn(paths, {}, strictly, {}, true);
+});
+
 test('a search finds things that nobody can make, whatever it asks for; of what is made it finds what has its words', async () => {
   const asked = { parameters: [query('q', string), query('name', string)], ...answers(list(toy)) };
   const found = async (paths: Parameters<typeof standIn>[0], at: string) => {

@@ -151,6 +151,29 @@ test('a list tells its things in the names and types that its answer has for the
   });
 });
 
+test('an answer of a name of its own, which has no member of the thing, tells its identifier whatever type that has', async () => {
+  const order = object({ id: integer, note: { type: 'object', properties: {} }, name: string });
+  const done = object({ itemId: ref('anything') });
+  const paths = made(ref('done'), ref('order'), integer);
+  const ofOne = paths['/things/{thingId}'] as Words;
+  const all = { ...paths, '/things/{thingId}': { ...ofOne, put: { ...sends(ref('order')), ...answers(ref('done')) } } };
+  await standIn(all, { order, done, anything: { type: 'object', properties: {} } }, async (ask) => {
+    assert.deepEqual((await ask('POST', '/things', { name: 'a' })).json, { itemId: 1 });
+    const changed = await ask('PUT', '/things/1', { name: 'b', note: 'a text, where nothing is said but that it is a map' });
+    assert.deepEqual(changed.json, { itemId: 1 });
+    assert.equal((await ask('GET', '/things/1')).json.name, 'b');
+  });
+  // What a member says of the thing is no identifier.
+  await standIn(
+    made(ref('done'), ref('order'), integer),
+    { order, done: object({ name: string, itemId: string }) },
+    async (ask) => {
+      const { json } = await ask('POST', '/things', { name: 'a' });
+      assert.equal(json.name, 'a');
+    },
+  );
+});
+
 test('a thing that is told by its name is found by its `id` too', async () => {
   const club = object({ id: integer, username: string, full_name: string }, ['id', 'username']);
   const hook = object({ id: integer, url: string }, ['id']);

@@ -5,6 +5,7 @@ import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { usualPush } from '../../kinds/deliveries/all.ts';
 import { applyRules, effectInferences, otherRules } from './infer/all.ts';
 import { groupedByPath } from './infer/context.ts';
+import { inOneVersion } from './infer/path-versions.ts';
 import { operationsAsMeant } from './infer/paths.ts';
 import { Written } from './infer/shapes.ts';
 import { writeEndpoint } from './read/endpoints.ts';
@@ -40,7 +41,7 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   put(tree, 'events', writeEvents(operations, shapes, trail));
   const resources = writeResources(names, shapes, trail);
   const written = new Written(resources);
-  const meant = operationsAsMeant(operations);
+  const meant = operationsAsMeant(inOneVersion(operations));
   const byPath = groupedByPath(meant);
   const context = {
     tree,

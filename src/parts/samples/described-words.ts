@@ -15,13 +15,14 @@ export function describedWords(name: string, description: unknown): readonly str
 
 /**
  * The one word that a description says a text always is: ``Always has the value `list` ``, `This is always "tasks#task".`; a bare word (`Always location.`), or one that is
- * the whole of what is said (``The type of this resource: `accounts` ``), only of a member that says of which kind a thing is. What is always so in some case alone (``Always `null` if …``) is said of that case.
+ * the whole of what is said (``The type of this resource: `accounts` ``) or in brackets at its end, only of a member that says of which kind a thing is. What is always so in some case alone (``Always `null` if …``) is said of that case.
  */
 export function describedAlways(name: string, description: unknown): string | undefined {
   if (typeof description !== 'string') return undefined;
   const text = description.slice(0, readMost);
   const [, , marked] = alwaysMarked.exec(text) ?? [];
-  const word = marked ?? (ofKind.test(name) ? (alwaysBare.exec(text)?.[1] ?? kindSaid.exec(text)?.[2]) : undefined);
+  const ofItsKind = () => alwaysBare.exec(text)?.[1] ?? kindSaid.exec(text)?.[2] ?? kindInBrackets.exec(text)?.[2];
+  const word = marked ?? (ofKind.test(name) ? ofItsKind() : undefined);
   return word === undefined || word === 'null' ? undefined : word;
 }
 
@@ -34,6 +35,8 @@ const alwaysMarked = new RegExp(
 const alwaysBare = new RegExp(`${alwaysLeads}([A-Za-z][\\w.-]{1,40}?)\\.?\\s*$`, 'i');
 /** `The object type: "track".`, and nothing before or after it. */
 const kindSaid = /^\s*(?:the )?(?:\w+ ){0,2}(?:type|kind)(?: of (?:this|the|an?) \w+)?: (["'`])([\w.#:/-]{1,60})\1\.?\s*$/i;
+/** ``The type identifier of a file (`files`).``, with no other word in marks. */
+const kindInBrackets = /^[^"`]*\((["`])([\w.#:/-]{1,60})\1\)\.?\s*$/;
 /** Members by which a thing says of which kind it is. */
 const ofKind = /^_?(?:[a-z]+_)?(?:type|kind)$|^object$/i;
 

@@ -102,8 +102,11 @@ export class Fitting {
 
 /** Whether a shape says that a value is an object, and nothing else: as generators write what may be anything. */
 export function isBareObject(shape: Json): boolean {
-  return isPlainMap(shape) && shape.type === 'object' && Object.keys(shape).every((word) => bareWords.has(word));
+  if (!isPlainMap(shape) || shape.type !== 'object') return false;
+  return Object.entries(shape).every(([word, value]) => bareWords.has(word) || (word === 'properties' && isEmptyMap(value)));
 }
+
+const isEmptyMap = (value: Json | undefined): boolean => isPlainMap(value) && Object.keys(value).length === 0;
 
 const bareWords: ReadonlySet<string> = new Set(['type', 'description', 'title', 'example', 'examples', 'default', 'nullable']);
 

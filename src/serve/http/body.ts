@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { quotedText } from '../../kinds/http-token.ts';
 import { compileCoercion, compileForm, type EmptyText, type FormPair, type ReadForm } from './form.ts';
 import { parseJson } from './json.ts';
-import { isXml, type MediaType, matchesRange, parseMediaType } from './media-type.ts';
+import { charsetOf, isUtf8Charset, isXml, type MediaType, matchesRange, parseMediaType } from './media-type.ts';
 import type { Resolve, Schema } from './schema.ts';
 import { decodeFormText } from './target.ts';
 import { cut, type Violation, violationsMax, WireFile } from './violation.ts';
@@ -33,7 +33,7 @@ export interface BodyOptions extends PartLimits {
   readonly empty?: EmptyText;
   /** Whether XML is read by the shape; bytes unless said. */
   readonly readsXml?: boolean;
-  /** Whether JSON is taken that is sent as plain text, which `fetch` calls each text that nothing is said of (Fetch, section 5.3). */
+  /** Whether JSON is taken that is sent as plain text, which `fetch` calls each text that nothing is said of (Fetch, section 5.3), or as a form, as other clients do. */
   readonly takesTextAsJson?: boolean;
   /** Whether a key of JSON may come twice in one object; `repeated` names it then. */
   readonly takesRepeated?: boolean;
@@ -76,7 +76,9 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     if (essence === 'application/json' || essence.endsWith('+json')) {
       return isUtf8Charset(type) ? readJson(bytes, options) : refuse('media', `the charset ${charsetOf(type)}`, 'JSON in UTF-8');
     }
-    if (essence === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, type, readForm);
+    if (essence === 'application/x-www-form-urlencoded') {
+      return (options.takesTextAsJson ? readJsonInForm(bytes, options) : undefined) ?? readUrlencoded(bytes, type, readForm);
+    }
     if (essence === 'multipart/form-data') return readMultipart(bytes, type, readForm, options);
     if (readXml && isXml(essence)) return readMarkup(bytes, type, readXml);
     if (essence.startsWith('text/')) return readText(bytes, type, coerce);
@@ -102,12 +104,11 @@ function readJson(bytes: Buffer, { takesRepeated = false }: BodyOptions): Decode
   return 'value' in parsed ? { kind: 'value', ...parsed } : { kind: 'malformed', violations: [parsed.problem] };
 }
 
-function charsetOf(type: MediaType): string {
-  return cut(type.parameters.get('charset') ?? 'utf-8', 64).toLowerCase();
-}
-
-function isUtf8Charset(type: MediaType): boolean {
-  return ['utf-8', 'utf8', 'us-ascii'].includes(charsetOf(type));
+/** A map or a list of JSON that calls itself a form, of which it would be one name without a value. */
+function readJsonInForm(bytes: Buffer, options: BodyOptions): DecodedBody | undefined {
+  if (!/^\s*[[{]/.test(bytes.toString('latin1', 0, 64))) return undefined;
+  const read = readJson(bytes, options);
+  return read.kind === 'value' ? read : undefined;
 }
 
 function readMarkup(bytes: Buffer, type: MediaType, readXml: ReadXml): DecodedBody {

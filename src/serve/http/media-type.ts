@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator';
 import { isJson, quotedText, token, unquoted } from '../../kinds/http-token.ts';
+import { cut } from './violation.ts';
 
 /** A media type taken apart: `essence` is `type/subtype`, it and the parameters' names in lower case. */
 export interface MediaType {
@@ -114,4 +115,14 @@ function inRange(accept: string, produces: readonly string[]): string | undefine
   const accepted = negotiator(accept).mediaTypes();
   const range = ranges.find((one) => accepted.some((type) => matchesRange(type, one)));
   return range === undefined ? undefined : concreteOf(range);
+}
+
+/** The charset that a type states, UTF-8 where it states none. */
+export function charsetOf(type: MediaType): string {
+  return cut(type.parameters.get('charset') ?? 'utf-8', 64).toLowerCase();
+}
+
+/** Whether what is of a type can be read as UTF-8. */
+export function isUtf8Charset(type: MediaType): boolean {
+  return ['utf-8', 'utf8', 'us-ascii'].includes(charsetOf(type));
 }

@@ -18,9 +18,12 @@ import { renamedMembers, statusStates } from './renamed-members.ts';
 import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders, toldHeaders } from './service.ts';
+import { shownEnvelope } from './shown-envelopes.ts';
+import { unsaidAnswer } from './unsaid-answers.ts';
 
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectInferences: readonly InferenceRule[] = [
+  shownEnvelope,
   exampleShapes,
   resourceBehindPath,
   madeAndListed,
@@ -54,6 +57,7 @@ export const otherRules: readonly InferenceRule[] = [
   extensionExamples,
   filtersByField,
   rowEnvelope,
+  unsaidAnswer,
   examplesOfThings,
   generatedIdentifier,
   namedConflicts,

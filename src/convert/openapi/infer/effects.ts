@@ -1,6 +1,7 @@
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
+import { isChangedHere, isPartial } from './changes.ts';
 import {
   type Collection,
   collectionAt,
@@ -228,7 +229,7 @@ export const putReplaces: InferenceRule = {
 
 export const patchUpdates: InferenceRule = {
   name: 'patch-updates',
-  says: 'PATCH on one thing changes it; so does POST, or a PUT that requires less than all, where nothing else does, and a POST beside these that is called an update and answers with the thing.',
+  says: 'PATCH on one thing changes it; so does POST, or a PUT that requires less than all, where nothing else does, and a POST beside these that is called an update and answers with the thing. PATCH or PUT among things changes the one that the body names; below another thing, where POST makes them there and no path of one changes it.',
   infer(context) {
     for (const operation of context.operations) {
       const { method } = operation;
@@ -265,7 +266,7 @@ function updateByBody(context: InferenceContext, operation: SourceOperation): vo
   if (!collection || !isMap(resource) || !isMap(resource.identifier)) return;
   const field = String(resource.identifier.field);
   const sent = context.written.propertiesOf(endpointOf(context, operation).request);
-  if (sent?.all[field] === undefined || pathParts(operation.path).parameters.length > 0) return;
+  if (sent?.all[field] === undefined || !isChangedHere(context, operation)) return;
   // A whole thing that is put among others, and does not have to say which one it is, is a new one where nothing else makes them.
   const isNew = operation.method === 'PUT' && !sent.required.includes(field) && !isMadeElsewhere(context, collection);
   if (isNew) {
@@ -276,25 +277,4 @@ function updateByBody(context: InferenceContext, operation: SourceOperation): vo
   const said = `request.${field}`;
   const identity = sent.required.includes(field) ? said : `has(${said}) ? ${said} : ${nothing}`;
   infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.6, identity);
-}
-
-/** A whole replacement asks for what making one asks for; a change asks for nothing, or for what changes. */
-function isPartial(context: InferenceContext, operation: SourceOperation): boolean {
-  if (hasSibling(context, operation, 'PATCH')) return false;
-  const sent = context.written.propertiesOf(endpointOf(context, operation).request);
-  if (sent === undefined) return false;
-  const creation = creationOf(context, operation);
-  if (creation === undefined) return false;
-  const asked = context.written.propertiesOf(endpointOf(context, creation).request);
-  return sent.required.length === 0 || (asked?.required.some((word) => !sent.required.includes(word)) ?? false);
-}
-
-/** What makes the things of whose one an operation speaks: POST on the path before it, or elsewhere. */
-function creationOf(context: InferenceContext, operation: SourceOperation): SourceOperation | undefined {
-  const above = context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? [];
-  const resource = collectionOfItem(context, operation)?.resource;
-  return (
-    above.find(({ method }) => method === 'POST') ??
-    context.operations.find((other) => endpointOf(context, other).does === `create ${resource}`)
-  );
 }

@@ -28,6 +28,7 @@ import {
   shownWord,
 } from './list-data.ts';
 import { isAlike, namedAlikeLeast } from './memberships.ts';
+import { pageStyleShown } from './page-links.ts';
 import { pageStyleLinked, pageStyleOf } from './page-parameters.ts';
 import { pathParts, singular, wordsOfName } from './paths.ts';
 import { documentFields, isAnyMap, type ListOf, listIn } from './rows.ts';
@@ -35,7 +36,7 @@ import { documentFields, isAnyMap, type ListOf, listIn } from './rows.ts';
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
 export const listEnvelope: InferenceRule = {
   name: 'list-envelope',
-  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. A map that tells of pages in several forms has the members of all of them. What leads on is an address where its name, its example or its description says so; what is no count is told by a text of its name, or by `Link` beside a bare list. Where links or an address (`nextLink`) lead on and parameters say no more than how many rows a page has, a word of our own in them asks for the next.',
+  says: 'The one list of things in the answer of a list holds its rows; words beside it tell of the next page, of more and of all. A map that tells of pages in several forms has the members of all of them. What leads on is an address where its name, its example or its description says so; what is no count is told by a text of its name, or by `Link` beside a bare list. Where links or an address (`nextLink`) lead on and parameters say no more than how many rows a page has, a word of our own in them asks for the next; where they lead on in the example of the answer by a page that is counted (`next: …/things?page=2`), that does.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -55,7 +56,8 @@ function writePagination(context: InferenceContext, operation: SourceOperation, 
   const asked = pageStyleOf(context, operation, words.own.next !== undefined || words.inside.has('next'));
   const unasked = asked.style === inOnePiece.word ? properties : undefined;
   const linked = unasked && leadsByLink(context, unasked) ? pageStyleLinked(context, operation) : undefined;
-  const style = (unasked && pageStyleTold(context, unasked)) ?? linked ?? asked;
+  const shown = unasked && pageStyleShown(context, operation, status);
+  const style = shown ?? (unasked && pageStyleTold(context, unasked)) ?? linked ?? asked;
   const again = properties && tokenAgain(context, style, properties.all, words);
   if (again !== undefined) words.own.next = again;
   else if (properties === undefined && leading.has(kindOf(style).tells)) style.told ??= 'link';

@@ -25,7 +25,7 @@ export const exampleShapes: InferenceRule = {
       const answer = status !== undefined && isMap(endpoint.response) ? endpoint.response[status] : undefined;
       if (status === undefined || !isMap(answer) || !saysNothing(answer.shape)) continue;
       const example = exampleOf(answer);
-      const shape = example !== undefined && isSmall(example) ? shapeOf(example, 0) : undefined;
+      const shape = example !== undefined && isSmall(example) ? shapeOfExample(example, 0) : undefined;
       if (shape === undefined || !saysMembers(shape)) continue;
       requireAround(shape);
       madeOrNew(endpoint.response)[status] = { ...answer, shape };
@@ -78,10 +78,11 @@ function saysMembers({ properties, items }: JsonMap): boolean {
 const depthMost = 6;
 const membersMost = 100;
 
-function shapeOf(value: Json, depth: number): OpenMap {
+/** The shape that a value shows. */
+export function shapeOfExample(value: Json, depth: number): OpenMap {
   if (value === null || depth > depthMost) return newMap();
   if (Array.isArray(value)) {
-    const items = value.map((one) => shapeOf(one, depth + 1)).reduce<OpenMap | undefined>(joined, undefined);
+    const items = value.map((one) => shapeOfExample(one, depth + 1)).reduce<OpenMap | undefined>(joined, undefined);
     return Object.assign(newMap(), { type: 'array', ...(items && Object.keys(items).length > 0 && { items: bare(items) }) });
   }
   if (isMap(value)) return Object.assign(newMap(), { type: 'object', ...memberShapes(value, depth) });
@@ -94,7 +95,7 @@ function memberShapes(value: JsonMap, depth: number): { readonly properties: Ope
   const entries = Object.entries(value);
   if (entries.length === 0 || entries.length > membersMost || !entries.every(([name]) => isWord(name))) return undefined;
   const properties: OpenMap = newMap();
-  for (const [name, inner] of entries) properties[name] = shapeOf(inner, depth + 1);
+  for (const [name, inner] of entries) properties[name] = shapeOfExample(inner, depth + 1);
   return { properties };
 }
 

@@ -100,7 +100,7 @@ export function isBoundFromThere({ operations }: InferenceContext, { path }: Sou
 /** `POST /boards/{board}/messages` makes what `/messages/{message}` shows, whatever either calls the shape of a message. */
 export const nestedCollection: InferenceRule = {
   name: 'nested-collection',
-  says: 'A path that ends in the same word as that of a collection, and where POST answers with a thing of nearly the same fields, is about the same things.',
+  says: 'A path that ends in the same word as that of a collection, and where POST answers with a thing of nearly the same fields, or takes one and answers with nothing that is described, and a list there shows such, is about the same things.',
   infer(context) {
     const byWord = Map.groupBy(context.collections.values(), ({ path }) => pathParts(path).segments.at(-1) ?? '');
     for (const [path, operations] of context.byPath) {
@@ -121,9 +121,14 @@ function makesThoseOf(context: InferenceContext, operations: readonly SourceOper
     const endpoint = operation && endpointOf(context, operation);
     return endpoint && shapeOfAnswer(endpoint, successOf(endpoint));
   };
-  const made = shownRowOf(written, answerTo('POST'), 'id');
-  if (!made || !isAlike(context, made.shape, resource)) return false;
+  const told = answerTo('POST');
+  const made = shownRowOf(written, told, 'id');
   const listed = listIn(written, answerTo('GET'), undefined)?.items;
+  // Where nothing is said of what is answered, what is sent and the list say it; a word that is sent binds what is there.
+  const posting = operations.find(({ method }) => method === 'POST');
+  const sent = posting && told === undefined ? shownRowOf(written, endpointOf(context, posting).request, 'id') : undefined;
+  const isSilent = sent !== undefined && listed !== undefined && isAlike(context, sent.shape, resource);
+  if (!isSilent && (!made || !isAlike(context, made.shape, resource))) return false;
   return listed === undefined || isAlike(context, listed, resource);
 }
 

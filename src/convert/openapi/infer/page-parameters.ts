@@ -123,7 +123,7 @@ function namesOf(
 
 const sizes: ReadonlySet<string> = new Set([
   ...['limit', 'pagesize', 'perpage', 'maxresults', 'size', 'count', 'top', 'first'],
-  ...['rows', 'take', 'pagelen', 'itemsperpage', 'resultsperpage'],
+  ...['rows', 'take', 'pagelen', 'itemsperpage', 'resultsperpage', 'maxrecords'],
 ]);
 
 /** Words that say how many rows a page has beside one that says where it begins, and elsewhere may say anything. */

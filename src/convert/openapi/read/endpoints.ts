@@ -138,7 +138,9 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
   if (main) mediaTypes(response.content, main, reader);
   const produces = ownTypes(response);
-  const examples = main && shape !== undefined && shape !== false ? examplesOf(main, at, shapes, trail) : newMap();
+  const isShaped = shape !== undefined && shape !== false;
+  const showing = main && isShaped ? showingExamples(main, response.content) : undefined;
+  const examples = showing ? examplesOf(showing, at, shapes, trail) : newMap();
   const stream = streamOf(response, at, shapes, trail);
   const beside = {
     ...(Object.keys(headers).length > 0 && { headers }),
@@ -147,7 +149,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     ...(stream !== undefined && { stream }),
   };
   const isFull = Object.keys(beside).length > 0;
-  if (shape === undefined || shape === false) {
+  if (!isShaped) {
     const example = main && exampleOf(main, reader);
     if (example !== undefined) {
       trail.from(below(at, 'example'), example.at);
@@ -181,6 +183,17 @@ function streamOf({ content }: Response, at: Pointer, shapes: Shapes, trail: Tra
   if (shape === undefined || shape === false) return undefined;
   trail.from(below(at, 'stream'), own.at);
   return shape;
+}
+
+/** The schema may stand under any type or one name of JSON, and the examples under another: then these are of that schema. */
+function showingExamples(main: Content, content: readonly Content[]): Content {
+  if (isShowing(main) || !(isJson(main.type) || main.type === '*/*')) return main;
+  return content.find((other) => isJson(other.type) && other.schema.value === undefined && isShowing(other)) ?? main;
+}
+
+function isShowing({ map, shown, type }: Content): boolean {
+  if (shown && Object.hasOwn(shown.value, type)) return true;
+  return map !== undefined && (Object.hasOwn(map.value, 'example') || Object.hasOwn(map.value, 'examples'));
 }
 
 /** Whole bodies that a media type has as its examples, by name; the only one without a name is `example`. */

@@ -199,10 +199,18 @@ export function isPattern(text: string): boolean {
 }
 
 /** The same expression without escapes of letters and signs that need none, which the u flag does not allow. */
-export function unicodePattern(text: string): string {
+export function unicodePattern(written: string): string {
+  const text = escapedOnce(written);
   if (isPattern(text)) return text;
   const mended = text.replaceAll(/\\([^\dA-Za-z^$\\.*+?()[\]{}|/-])/gu, '$1').replaceAll(/\\-(?![^[]*\])/g, '-');
   return isPattern(mended) ? mended : text;
+}
+
+/** A pattern that was escaped twice, as one for a text of a text: each backslash comes in pairs, and one pair stands before a class of letters (`d`, `w`, `s`) that no word goes on with. */
+function escapedOnce(text: string): string {
+  const runs = text.match(/\\+/g) ?? [];
+  const isTwice = runs.every(({ length }) => length % 2 === 0) && /(?<!\\)\\\\[dwsDWS](?![A-Za-z\d])/.test(text);
+  return isTwice ? text.replaceAll('\\\\', '\\') : text;
 }
 
 /** What the value of a keyword of a schema is. */

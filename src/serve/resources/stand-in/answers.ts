@@ -58,13 +58,13 @@ function compileWhole(
   const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
   const place =
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
-  const { isOther, renamed, said } = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
+  const thing = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
   const toldRows = compileToldRows(shape, does, sampling);
   const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (given: Value): Value => {
-    const value = toldRows(isFields(given) ? renamed(given) : given);
+    const value = toldRows(isFields(given) ? thing.renamed(given) : given);
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
@@ -78,7 +78,7 @@ function compileWhole(
   return (given, exchange, work, sent, page) => {
     const value = tellPage(asGiven(given), page, exchange.call);
     const told: string[] = [];
-    const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
+    const openly = sent ?? (thing.isOther && isFields(value) ? thing.said(value) : undefined);
     const about = placeOfCall(exchange, isOpen) + (does?.verb === 'create' && openly ? `\n${toJson(openly)}` : '');
     const ground = groundOf(sampling, work, about, (path) => told.push(path));
     const made = openly ? answerOpenly(openly, fullOf(ground), exchange) : sampler.complete(value, ground, '');
@@ -88,7 +88,10 @@ function compileWhole(
       return openly ? {} : value;
     }
     leaveMembers(whole, exchange);
-    if (openly) tellDone?.(whole, exchange.call.method, openly);
+    if (openly) {
+      thing.tellAnything(whole, openly);
+      tellDone?.(whole, exchange.call.method, openly);
+    }
     tellSecrets(whole, secrets, samples, ground);
     tellStatus?.(whole);
     tellSampled(exchange, told.map(nameOf));

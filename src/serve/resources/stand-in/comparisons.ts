@@ -41,7 +41,7 @@ const comparisons: ReadonlyMap<string, FilterComparison> = new Map([
     ofText((text, part) => text.includes(part)),
   ),
   ...each(
-    'startswith prefix istartswith begins ^',
+    'startswith prefix istartswith begins beginswith ^',
     ofText((text, part) => text.startsWith(part)),
   ),
   ...each(

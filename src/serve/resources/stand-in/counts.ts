@@ -11,16 +11,16 @@ import type { CountOf, NamesOf } from '../stand-in.ts';
 import { plainPlaceOf } from './kept-answers.ts';
 
 /**
- * Compiles what an endpoint says of how many things there are whose list stands before a word for counting in its path: `GET /pets/count` beside `GET /pets`.
+ * Compiles what an endpoint says of how many things there are whose list stands before a word for counting in its path: `GET /pets/count` beside `GET /pets`, `POST /pets/query/count` beside `POST /pets/query`.
  * It answers a whole number, or has one member that is one and is called so (`count`, `total`, `recipient_count`), and no list. Nothing where it is of another form, or something is known of what it does.
  */
 export function compileCountOf(endpoint: Endpoint, spec: Spec, samples: Samples): CountOf | undefined {
   const { method, path, does, response } = endpoint;
   const [whole, above] = /^(.+)[/:][_$]?(?:total_?)?count$/i.exec(plainPlaceOf(path).replace(/\.json$/, '')) ?? [];
-  if (method !== 'GET' || whole === undefined || statedValue(does) !== undefined) return undefined;
+  if ((method !== 'GET' && method !== 'POST') || whole === undefined || statedValue(does) !== undefined) return undefined;
   const list = entriesOf(spec.endpoints.all).find(
     ([, one]) =>
-      one.method === 'GET' && statedValue(one.does)?.verb === 'list' && plainPlaceOf(one.path).replace(/\.json$/, '') === above,
+      one.method === method && statedValue(one.does)?.verb === 'list' && plainPlaceOf(one.path).replace(/\.json$/, '') === above,
   )?.[1];
   const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
   const shape = answer && statedValue(answer.shape);

@@ -63,7 +63,9 @@ export function compileKept(endpoint: Endpoint, spec: Spec, sampling: Sampling):
       keep(
         rows,
         path,
-        method === 'DELETE' ? cleared(before) : { ...after(before, request, method, list, samples, number), isThere: true },
+        method === 'DELETE'
+          ? without(before, request, list && identifierIn(list.items, samples))
+          : { ...after(before, request, method, list, samples, number), isThere: true },
       );
     },
   };
@@ -140,12 +142,15 @@ function identifierIn(items: Shape, samples: Samples): string | undefined {
 /** Gives things that are sent to a list an identifier where those that it lists have one. */
 type GiveNumber = (thing: Fields, before: readonly Fields[]) => Fields;
 
-/** Compiles it, where such a thing is read, changed or taken out below the list. */
+/** Compiles it, where such a thing is read, changed or taken out below the list, or by what a body says at the list itself. */
 function numbering(path: string, items: Shape, spec: Spec, sampling: Sampling): GiveNumber | undefined {
   const told = identifierIn(items, sampling.shown);
   const member = told === undefined ? undefined : sampling.shown.membersOf(items)[told];
   const isOneBelow = entriesOf(spec.endpoints.all).some(([, one]) => plainPlaceOf(one.path) === `${plainPlaceOf(path)}/{}`);
-  if (told === undefined || !isPlainMap(member) || !isOneBelow) return undefined;
+  const isNamedThere = entriesOf(spec.endpoints.all).some(
+    ([, one]) => naming.has(one.method) && plainPlaceOf(one.path) === plainPlaceOf(path) && one.request !== undefined,
+  );
+  if (told === undefined || !isPlainMap(member) || !(isOneBelow || isNamedThere)) return undefined;
   const shape = sampling.shown.whole(member);
   const sampler = sampling.shown.of(member, told);
   const make = compileIdentifiers('thing', shape, examplesIn(shape), (value) => sampler.fits(value as Value));
@@ -156,6 +161,8 @@ function numbering(path: string, items: Shape, spec: Spec, sampling: Sampling): 
     return id === undefined ? thing : { [told]: id, ...thing };
   };
 }
+
+const naming: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 /** A path without what stands in brackets at its end, or without its last step. */
 function above(path: string): string {
@@ -177,6 +184,29 @@ const nothingKept: Kept = { fields: {}, items: [] };
 /** What is left of a list once all of it is taken out: none of its things. */
 const cleared = ({ made }: Kept): Kept => ({ ...nothingKept, ...(made !== undefined && { made: false }) });
 
+/** What is left where a body lists what is taken out, by identifiers or as things that have one; nothing where it lists none. */
+function without(before: Kept, request: Value, told: string | undefined): Kept {
+  const things = Array.isArray(request) ? request : [];
+  const names = things.map((one: Value) => (isFields(one) ? one[told ?? ''] : one)).filter((one) => one !== undefined);
+  if (names.length === 0) return cleared(before);
+  const items = before.items.filter((one) => !names.some((name) => isCalled(one, told, String(name))));
+  return { ...before, items, made: false };
+}
+
+/** A list that is sent where things are kept changes those that it names, and adds what else is such a thing; nothing where it holds anything besides. */
+function merged(items: readonly Fields[], things: readonly Value[], { items: shape }: ShownList, samples: Samples) {
+  const told = identifierIn(shape, samples);
+  if (told === undefined || !things.every((one) => isFields(one) && one[told] !== undefined && isSuch(one, shape, samples)))
+    return undefined;
+  const next = [...items];
+  for (const one of things as Fields[]) {
+    const at = next.findIndex((other) => isCalled(other, told, String(one[told])));
+    if (at < 0) next.push(one);
+    else next[at] = { ...next[at], ...one };
+  }
+  return next.slice(-listedMost);
+}
+
 function after(
   before: Kept,
   request: Value,
@@ -192,6 +222,8 @@ function after(
     return { ...before, items: items.slice(-listedMost), made: true };
   }
   const { made } = before;
+  const changed = list && made !== undefined && Array.isArray(request) ? merged(before.items, request, list, samples) : undefined;
+  if (changed) return { ...before, items: changed, made: false };
   if (!isFields(request)) return { ...before, ...(made !== undefined && { made: false }) };
   const fields = method === 'PATCH' ? (mergeJson(before.fields, request) as Fields) : { ...before.fields, ...request };
   return { ...before, fields, ...(made !== undefined && { made: false }) };

@@ -8,6 +8,7 @@ import { isPlainMap } from '../../../parts/source.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { warn } from '../../exchange/warn.ts';
 import { emptyText, type Violation } from '../../http/violation.ts';
+import { isFields } from '../body.ts';
 import type { Forgive, WithoutNulls } from '../stand-in.ts';
 import { isPatch } from './json-patch.ts';
 import { isVersion } from './version-words.ts';
@@ -70,7 +71,7 @@ const toldMost = 20;
 function isForgiven(violation: Violation, exchange: Exchange): boolean {
   const { in: place, path, found, expected } = violation;
   const { caller, request } = exchange;
-  if (isSaidByPath(violation, exchange) || isLeftAsItIs(violation, exchange)) return true;
+  if (isSaidBefore(violation, exchange) || isFormAsText(violation, exchange) || isLeftAsItIs(violation, exchange)) return true;
   // What a list of changes (RFC 6902) sets is of any type, whatever its generated schema says.
   if (place === 'body' && /^(?:\/[^/]{1,99})?\/\d{1,4}\/value(?:\/|$)/.test(path) && isPatch(request)) return true;
   // A name in a path that cannot be one of its things names none that is there.
@@ -88,10 +89,19 @@ function isOtherVersion({ in: place, path, found, expected }: Violation): boolea
   return /version/i.test(path) && isVersion(sent) && isVersion(stated);
 }
 
-/** Whether a body has to say once more what the path says of a thing that is there: `user_id` of `POST /users/{user_id}/deactivate`. */
-function isSaidByPath({ in: place, path, found }: Violation, { pathParams }: Exchange): boolean {
+/** Whether a body has to say once more what the path or a stated parameter of the query says: `user_id` of `POST /users/{user_id}/deactivate`, `ids` of `PUT /following?ids=`. */
+function isSaidBefore({ in: place, path, found }: Violation, { pathParams, params }: Exchange): boolean {
   const [name = '', ...deeper] = pathOf(path);
-  return place === 'body' && found === 'nothing' && deeper.length === 0 && Object.hasOwn(pathParams, name);
+  const isSaid = Object.hasOwn(pathParams, name) || (Object.hasOwn(params, name) && params[name] !== undefined);
+  return place === 'body' && found === 'nothing' && deeper.length === 0 && isSaid;
+}
+
+/** Whether a form is sent where its description says that the whole of it is a text, as it is before it is taken apart: which fields it has is open. */
+function isFormAsText({ in: place, path, expected }: Violation, { plan, request }: Exchange): boolean {
+  const types = plan.operation.endpoint?.consumes ?? [];
+  const isOfForms =
+    types.length > 0 && types.every((type) => /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type));
+  return place === 'body' && path === '' && expected === 'a string' && isOfForms && isFields(request);
 }
 
 /**

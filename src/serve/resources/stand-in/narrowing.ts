@@ -1,5 +1,4 @@
 import type { Json } from '../../../document/document.ts';
-import { plainName } from '../../../document/nearest.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -12,6 +11,7 @@ import type { RowModel } from '../model.ts';
 import type { Narrow } from '../stand-in.ts';
 import { includesFields } from './asked-members.ts';
 import { compileComparison, type FilterComparison, type RowPlace, readOrder, readQuery } from './comparisons.ts';
+import { type NarrowedThings, type Places, placesOf } from './row-places.ts';
 
 /**
  * Compiles how a list is narrowed and ordered by parameters that the document names and no fact explains: `filter[name][contains]=x`,
@@ -36,7 +36,7 @@ export function compileNarrowing(
   const isByBody = endpoint.method === 'POST';
   const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
   return (exchange) => {
-    const sent = sentOf(exchange, named, isByBody ? explained : undefined);
+    const sent = sentOf(exchange, named, isByBody ? explained : undefined, places);
     for (const [name, value] of Object.entries(exchange.call.headers))
       if (filterHeader.test(name) && typeof value === 'string' && mapIn(value)) sent.set('filter', value);
     if (sent.size === 0) return undefined;
@@ -51,18 +51,6 @@ export function compileNarrowing(
     if (tests.length === 0 && order === undefined) return undefined;
     return { key, keeps: (row) => tests.every((test) => test(row)), order };
   };
-}
-
-/** What a list shows: their members by name with their shapes, and the one that tells them apart. */
-export interface NarrowedThings {
-  readonly members: ReadonlyMap<string, Json | undefined>;
-  readonly identifier: string;
-  /** Whether they have whatever is sent. */
-  readonly isAny: boolean;
-  /** Whether nobody can make one: what a search finds of them is made up, and none would have its words. */
-  readonly isUnmade?: boolean;
-  /** Whether a member can be looked for by a filter that the document states. */
-  has(member: string): boolean;
 }
 
 /** Rows of a resource, for the narrowing of their list. */
@@ -118,13 +106,30 @@ function withOrderInside(sent: ReadonlyMap<string, Value>): ReadonlyMap<string, 
   return inside ? new Map([...Object.entries(inside), ...sent]) : sent;
 }
 
-/** What was sent of what narrows; `besides`: of a body, but for what is explained. */
-function sentOf({ params, request }: Exchange, named: readonly string[], besides: ReadonlySet<string> | undefined) {
+/** What was sent of what narrows, and a filter that says so by its name though nothing states it; `besides`: of a body, but for what is explained. */
+function sentOf(
+  { params, request, call }: Exchange,
+  named: readonly string[],
+  besides: ReadonlySet<string> | undefined,
+  places: Places,
+) {
   const sent = new Map<string, Value>();
   for (const name of named) if (params[name] !== undefined) sent.set(name, params[name]);
+  if (call.query.includes('ilter'))
+    for (const [name, value] of new URLSearchParams(call.query))
+      if (unstatedFilter.test(name) && !Object.hasOwn(params, name) && !sent.has(name)) sent.set(byPart(name, places), value);
   if (!besides || !isFields(request)) return sent;
   for (const [name, value] of Object.entries(request)) if (!besides.has(name) && value !== null) sent.set(name, value);
   return sent;
+}
+
+/** `filter[category]`, `filters[price][gte]`. */
+const unstatedFilter = /^filters?\[[\w.-]{1,64}\](?:\[\w{1,20}\])?$/;
+
+/** Of a text that may be any, and of which nothing says how it is looked for, a part is enough: who looks for the whole finds it too. */
+function byPart(name: string, places: Places): string {
+  const [, field] = /^filters?\[([\w.-]+)\]$/.exec(name) ?? [];
+  return field !== undefined && places.isFreeText(field) ? `${name}[contains]` : name;
 }
 
 /** The tests that a parameter stands for, by its name and what was sent. */
@@ -137,6 +142,8 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
   if (isFilter && inner.length === 0) {
     return (value) => {
       const map = asMap(value);
+      // A list of conditions is of those that hold together.
+      if (Array.isArray(map)) return map.flatMap((one: Value) => (isFields(one) && termIn(one) ? testsIn(one, places, 0) : []));
       return isFields(map) ? testsIn(map, places, 0) : testsOfQuery(map, places);
     };
   }
@@ -211,9 +218,10 @@ function testsIn(map: Fields, places: Places, depth: number): readonly Test[] {
 
 const joining = /^(?:and|or)$/i;
 
-/** `{ field: 'email', operator: '=', value: 'x' }`, and `{ operator: 'AND', value: […] }`. */
-function termIn({ field, property, attribute, operator, op, value, values }: Fields) {
-  const [named, how, operand] = [field ?? property ?? attribute, operator ?? op, value ?? values];
+/** `{ field: 'email', operator: '=', value: 'x' }`, and `{ operator: 'AND', value: […] }`, or `items` of it. */
+function termIn({ field, property, attribute, column, name, operator, op, value, values, items }: Fields) {
+  const [named, how] = [field ?? property ?? attribute ?? column ?? name, operator ?? op];
+  const operand = typeof how === 'string' && joining.test(how) ? (items ?? value ?? values) : (value ?? values);
   if (typeof how !== 'string' || operand === undefined) return undefined;
   return { field: typeof named === 'string' ? named : undefined, op: how, value: operand };
 }
@@ -243,48 +251,6 @@ function textsIn(value: Value, depth: number): string[] {
 }
 
 const depthMost = 2;
-
-interface Places {
-  readonly isUnmade: boolean;
-  /** The place that a word of a request speaks of, however it is written; nothing where it is none. */
-  find(name: string): RowPlace | undefined;
-}
-
-/** The fields of a resource, and those inside its one map that has a member so called: `attributes`. */
-function placesOf({ members: fields, identifier, isAny, isUnmade = false }: NarrowedThings, samples: Samples): Places {
-  const own = new Map<string, RowPlace>();
-  const inner = new Map<string, RowPlace[]>();
-  for (const [name, shape] of fields) {
-    own.set(plainName(name), (row) => [row[name]]);
-    const members: Readonly<Record<string, Json>> = shape && isPlainMap(shape) ? samples.membersOf(shape) : {};
-    for (const member of Object.keys(members)) {
-      const place: RowPlace = (row) => [isFields(row[name]) ? row[name][member] : undefined];
-      inner.set(plainName(member), [...(inner.get(plainName(member)) ?? []), place]);
-    }
-  }
-  const at = (name: string): RowPlace | undefined => {
-    const nested = inner.get(name) ?? [];
-    return own.get(name) ?? (nested.length === 1 ? nested[0] : undefined);
-  };
-  return {
-    isUnmade,
-    find(name) {
-      const word = plainName(name);
-      if (word === '') return undefined;
-      // Things of which nothing is known have whatever is sent.
-      if (isAny && !own.has(word)) return (row) => [row[name]];
-      return (
-        at(word) ??
-        at(`${word}s`) ??
-        at(word.replace(/s$/, '')) ??
-        at(word.replace(/es$/, '')) ??
-        at(word.replace(/(?:g|uu)?ids?$/, '')) ??
-        at(`${word}id`) ??
-        (word === 'ids' ? (row) => [row[identifier]] : undefined)
-      );
-    },
-  };
-}
 
 /** What a value is compared by: itself, what a list holds, and of a thing its identifier and its name. */
 function wordsOf(value: Value): readonly string[] {

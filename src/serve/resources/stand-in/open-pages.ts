@@ -119,7 +119,7 @@ const unsaid: Pagination = {
   data: Object.create(null),
 };
 
-const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults']);
+const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults', 'maxrecords']);
 
 const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.map((one) => [one.word, new Set(one.usualNames)])),

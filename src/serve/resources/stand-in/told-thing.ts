@@ -20,6 +20,8 @@ interface ToldThing {
   /** The thing under the names, and its identifier in the type, that the answer has for them. */
   renamed(row: Fields): Fields;
   said(row: Fields): Fields;
+  /** Tells what was said in a member that may be anything, whatever was made up for it; changes the answer in place. */
+  tellAnything(whole: Value, said: Fields): void;
 }
 
 /** Compiles it for an answer of a shape that no `data` makes; `isPlaced`: a member of the answer holds the thing as it is. */
@@ -37,19 +39,25 @@ export function compileToldThing(shape: Shape, does: Effect | undefined, isPlace
   const isUnsaid = tells && naming === undefined;
   const isMaking = does?.verb === 'create' || does?.verb === 'upsert';
   const within = isUnsaid && resource !== undefined ? thingWithin(members, resource, isMaking, samples, sampling) : undefined;
-  const word = isUnsaid && isMaking && !within && resource !== undefined ? nameTold(members, resource, samples) : undefined;
+  const isForeign = isUnsaid && resource !== undefined && sharesNothing(shape, members, resource, samples);
+  const isTold = isUnsaid && !within && resource !== undefined && (isMaking || isForeign);
+  const word = isTold ? nameTold(members, resource, samples) : undefined;
   const isGone = does?.verb === 'delete';
   const names = new Map(Object.entries(members));
   const retyped = compileRetyped(isPlaced ? undefined : (naming ?? word), members, samples);
+  const isOfAny = word !== undefined && isAnything(members[word], samples);
   return {
     // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
-    isOther: within !== undefined || word !== undefined || isGone || (tells && shape.properties !== undefined),
+    isOther: within !== undefined || word !== undefined || isGone || isForeign || (tells && shape.properties !== undefined),
     renamed: (row) => retyped(called.length > 0 ? withNames(row, called) : row),
     said(row) {
       if (within) return { [within.member]: within.retyped(ownFields(within.names, row)) };
+      if (word !== undefined) return { ...ownFields(names, row), ...retyped({ [word]: row[identifier ?? ''] }) };
       if (isGone) return remainsOf(row, members, samples);
-      if (word !== undefined) return retyped({ [word]: row[identifier ?? ''] });
       return naming === undefined ? {} : ownFields(names, row);
+    },
+    tellAnything(whole, said) {
+      if (isOfAny && isFields(whole) && said[word] !== undefined) whole[word] = said[word];
     },
   };
 }
@@ -130,19 +138,35 @@ function isWrittenOut(names: ReadonlyMap<string, Json>, fields: Members, samples
   return shared >= 3 && shared * 2 > Math.min(names.size, Object.keys(fields).length);
 }
 
+/** Whether a shape with a name of its own has members, and none that the thing has: `OperationResult { itemId }` of an order. */
+function sharesNothing(shape: Shape, members: Members, resource: string, samples: Samples): boolean {
+  if (typeof shape.resource !== 'string' || shape.resource === resource) return false;
+  const fields = samples.membersOf({ resource });
+  const names = Object.keys(members);
+  return names.length > 0 && Object.keys(fields).length > 0 && !names.some((name) => Object.hasOwn(fields, name));
+}
+
 /**
  * The member in which the answer to a creation tells what the new thing is called, where it is called otherwise than the thing's own identifier, and no field of the thing
  * is called so: `{ key, status }`, `{ order_id }`.
  */
 function nameTold(members: Members, resource: string, samples: Samples): string | undefined {
   const fields = new Set(Object.keys(samples.membersOf({ resource })).map(plainName));
-  const words = ['id', `${plainName(resource)}id`, 'uuid', 'guid', 'uid', 'identifier', 'key'];
+  const words = ['id', `${plainName(resource)}id`, 'uuid', 'guid', 'uid', 'identifier', 'key', 'itemid', 'entityid', 'recordid'];
   const told = Object.entries(members).filter(([name, one]) => {
     const { type, enum: listed } = isPlainMap(one) ? samples.whole(one) : {};
-    const isName = type === 'string' || type === 'integer' || type === 'number';
+    const isName = type === 'string' || type === 'integer' || type === 'number' || isAnything(one, samples);
     return isName && listed === undefined && words.includes(plainName(name)) && !fields.has(plainName(name));
   });
   return words.flatMap((word) => told.find(([name]) => plainName(name) === word)?.[0] ?? [])[0];
+}
+
+/** A map without members: generators write so what may be anything. */
+function isAnything(one: Json | undefined, samples: Samples): boolean {
+  if (one === undefined || !isPlainMap(one)) return false;
+  const { type, items, additionalProperties } = samples.whole(one);
+  const isOpen = (type === undefined || type === 'object') && items === undefined && additionalProperties === undefined;
+  return isOpen && Object.keys(samples.membersOf(one)).length === 0;
 }
 
 /** Members of an answer that are fields in other letters: `TemplateId` of `TemplateID`. */
