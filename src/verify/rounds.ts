@@ -127,7 +127,7 @@ export class Rounds {
     const { quotasOf, ...run } = this.#given.startRun();
     const goneBy: ScriptRun['goneBy'] = (ms, { client, errand = 'trial' }) => this.#refill.goneBy(ms, client.leftMs(errand));
     // What measures time itself lets none go by for the rows that it makes.
-    const mayGoBy = trial !== undefined && isBeside(trial) && run.clock.advance !== undefined;
+    const mayGoBy = trial !== undefined && (isBeside(trial) || trial.mayLetTimeGo) && run.clock.advance !== undefined;
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
     const hasRoom: ScriptRun['hasRoom'] = (resource, caller) => this.#room.hasRoom(resource, caller);
     const wasFull: ScriptRun['wasFull'] = (exchanges) => this.#room.wasFull(exchanges);

@@ -6,6 +6,7 @@ import type { Model } from '../model/model.ts';
 import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
 import { statedPaginationOf } from '../trials/limits/pages.ts';
 import { whatIsLeft } from '../trials/limits/rate-told.ts';
+import { leavingLooks } from '../trials/limits/rows-left.ts';
 import { inChunks } from '../trials/limits/sizes.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -63,10 +64,14 @@ export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligati
 }
 
 /** Each quota, the same, and that it begins anew; of rows, that no more come to be. */
-export function looksAtQuotas({ spec }: Model, { subject }: LedgerFact): Obligation[] {
-  if (subject !== 'service') return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept')];
+export function looksAtQuotas(model: Model, { subject }: LedgerFact): Obligation[] {
+  if (subject !== 'service') {
+    const rules = (statedValue(model.spec.limits.rows) ?? []).filter(({ of }) => subject === `rows of ${of}`);
+    const left = rules.flatMap((rule) => leavingLooks(model, rule)).map((name) => looksFor(name));
+    return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept'), ...left];
+  }
   return looksAtEach(
-    statedValue(spec.limits.quota) ?? [],
+    statedValue(model.spec.limits.quota) ?? [],
     ['kept', 'not earlier', 'begins anew'],
     (quota) => `${quota.limit} in a ${quota.window} per ${perName(quota)}`,
   );

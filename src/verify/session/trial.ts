@@ -29,6 +29,8 @@ export interface Trial {
   readonly noise: 'quiet' | 'alone' | 'loud' | 'last';
   /** Whether all that is loud about it is that it moves the clock: where nobody can, it waits beside others. */
   readonly movesClock?: boolean;
+  /** Whether time may go by for the rows that it makes, though it is loud: what it looks at is no time. */
+  readonly mayLetTimeGo?: true;
   /** Whether its cases wait for the machine itself, for many seconds, so that long windows of the service's clock go by meanwhile. */
   readonly outlastsTime?: true;
   /** Whether it has cases that only read, and so runs under `--read-only` too; what could change something is not sent then. */

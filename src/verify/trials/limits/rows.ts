@@ -1,23 +1,21 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entryOf, statedValue } from '../../../parts/fact.ts';
-import { fieldCountedApart, type RowLimit } from '../../../parts/row-limits.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import type { RowLimit } from '../../../parts/row-limits.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
-import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
-import type { Symbolic } from '../../exchange/symbol.ts';
-import { callersFor } from '../../make/callers-for.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { rowFrom } from '../../make/made.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { rowFor } from '../../make/row-where.ts';
 import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { bareMap, membersOf, withMember } from '../../values/at-path.ts';
+
+import { creating, type FullHouse, type RowPlans, rowAsked, rowLimitFact, rowPlans } from './row-plans.ts';
+import { claimLeft, leavingMost, leavings } from './rows-left.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
 export const rowLimits: Trial = {
@@ -25,6 +23,7 @@ export const rowLimits: Trial = {
   part: 'limits',
   about: 'No more rows come to be than are allowed, of several requests at once too; one that is removed makes room for another.',
   noise: 'loud',
+  mayLetTimeGo: true,
   *cases(model) {
     for (const rule of statedValue(model.spec.limits.rows) ?? []) {
       const [endpoint] = model.endpointsThat('create', rule.of);
@@ -38,10 +37,6 @@ const limitMost = 40;
 
 /** So many more than are allowed are asked for at once. */
 const rivals = 3;
-
-function rowLimitFact({ of }: RowLimit): FactName {
-  return { kind: 'quotas', subject: `rows of ${of}` };
-}
 
 function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
   const fact = rowLimitFact(rule);
@@ -59,7 +54,11 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
         made: await session.send((await ready(session, endpoint, { caller: other })).request),
       };
       const { plan, isFresh } = await rowPlans(session, rule, endpoint, caller);
-      const made = await raced(session, plan, rule.limit + rivals);
+      // Which of several at once are made is another matter each time: those that are to leave are made before.
+      const alone: Done<TrialExchange>[] = [];
+      for (const _ of leavings(model, rule).slice(0, Math.min(leavingMost, rule.limit - 1)))
+        alone.push(await session.send(await plan()));
+      const made = [...alone, ...(await raced(session, plan, rule.limit + rivals))];
       session.claim({
         fact,
         reason: 'kept, raced',
@@ -87,18 +86,10 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
       if (!isFull(last.value)) return;
       claimRefusedAs(session, last, { by: { when: 'limit.quota' }, what: `one more than ${promised}`, beside: made, tries: 1 });
       if (beside) await claimApart(session, { rule, plan, caller, isFull, promised }, beside, last);
-      await claimFreed(session, { rule, plan, caller, isFull, promised }, made, last);
+      await claimFreed(session, { rule, plan, caller, isFull, promised }, made.slice(alone.length), last);
+      await claimLeft(session, { rule, plan, caller, isFull, promised }, alone, last);
     },
   };
-}
-
-interface Filled {
-  readonly rule: RowLimit;
-  /** Asks for one more of those that count together. */
-  readonly plan: RowPlans['plan'];
-  readonly caller: TrialCaller | undefined;
-  readonly isFull: (seen: TrialExchange) => boolean;
-  readonly promised: string;
 }
 
 /** So many are asked for at once, all of which count together. */
@@ -107,7 +98,7 @@ async function raced(session: Session, plan: RowPlans['plan'], count: number): P
 }
 
 /** As many as are allowed can be made where there was none before. */
-function claimReached(session: Session, rule: RowLimit, made: readonly Done<TrialExchange>[], isFull: Filled['isFull']): void {
+function claimReached(session: Session, rule: RowLimit, made: readonly Done<TrialExchange>[], isFull: FullHouse['isFull']): void {
   session.claim({
     fact: rowLimitFact(rule),
     reason: 'reached',
@@ -127,16 +118,10 @@ function claimReached(session: Session, rule: RowLimit, made: readonly Done<Tria
   });
 }
 
-function creating({ model }: Session, { of }: RowLimit): Endpoint {
-  const [endpoint] = model.endpointsThat('create', of);
-  // The case is planned of it.
-  return endpoint!;
-}
-
 /** One that is removed makes room for one, however many are asked for at once. */
 async function claimFreed(
   session: Session,
-  { rule, plan, caller, isFull, promised }: Filled,
+  { rule, plan, caller, isFull, promised }: FullHouse,
   made: readonly Done<TrialExchange>[],
   full: Done<TrialExchange>,
 ): Promise<void> {
@@ -144,7 +129,7 @@ async function claimFreed(
   const [remove] = model.endpointsThat('delete', rule.of);
   const first = made.find(({ value }) => isDone(value));
   if (!remove || !first || model.access.allows(model.operationOf(remove), caller) === 'no') return;
-  const row = rowFrom(session, rule.of, creating(session, rule), first);
+  const row = await rowAsked(session, { rule, plan }, first);
   const gone = await session.send(await requestAbout(session, row, remove, { caller }));
   const again = await raced(session, plan, rivals);
   const more = await session.send(await plan());
@@ -174,7 +159,7 @@ async function claimFreed(
 /** What another caller's row that goes makes no room for, where callers are counted apart. */
 async function claimApart(
   session: Session,
-  { rule, plan, isFull, promised }: Filled,
+  { rule, plan, isFull, promised }: FullHouse,
   other: { readonly caller: TrialCaller; readonly made: Done<TrialExchange> },
   full: Done<TrialExchange>,
 ): Promise<void> {
@@ -195,58 +180,4 @@ async function claimApart(
       return isDone(seen) ? { promised, seen: 'a row of another caller that went made room' } : undefined;
     },
   });
-}
-
-/** Requests for rows that count together. */
-interface RowPlans {
-  readonly plan: () => Promise<RequestPlan>;
-  /** Whether there is none yet of those that they count with. */
-  readonly isFresh: boolean;
-}
-
-/** How rows are asked for that one limit counts together: below one row, or with one value, where that tells them apart. @throws {Untestable} */
-async function rowPlans(
-  session: Session,
-  rule: RowLimit,
-  endpoint: Endpoint,
-  caller: TrialCaller | undefined,
-): Promise<RowPlans> {
-  const { model } = session;
-  const alike = alikeBut(model.uniqueFields(rule.of));
-  const plain = async () => alike((await ready(session, endpoint, { caller })).request);
-  if (rule.per === undefined || rule.per.startsWith('caller.')) return { plan: plain, isFresh: false };
-  const stated = model.resource(rule.of);
-  const field = stated && fieldCountedApart(rule, stated);
-  session.need(field !== undefined, `what counts together is not told by ${rule.per}`);
-  const target = entryOf(stated?.fields, field)?.ref;
-  if (target === undefined) {
-    const { body } = await plain();
-    const value = body && 'value' in body ? membersOf(body.value)[field] : undefined;
-    // What nobody sends is the same for whoever asks.
-    return { plan: async () => withValue(await plain(), field, value), isFresh: false };
-  }
-  const parent = await rowFor(session, rule.of, field, target);
-  const asking = caller ?? callersFor(session, endpoint)[0];
-  const plan = async (): Promise<RequestPlan> => {
-    const { path, json } = await session.parts(endpoint, { caller: asking, parents: { [field]: parent } });
-    return alike(model.request(endpoint, { path, caller: asking, ...(json !== undefined && { json }) }));
-  };
-  return { plan, isFresh: rule.while === undefined };
-}
-
-/** Each says what the first one says but for these members, so that what is refused differs from what was taken in nothing else. */
-function alikeBut(names: readonly string[]): (plan: RequestPlan) => RequestPlan {
-  let first: Readonly<Record<string, Symbolic>> | undefined;
-  return (plan) => {
-    if (!plan.body || !('value' in plan.body)) return plan;
-    const own = membersOf(plan.body.value);
-    first ??= own;
-    const apart = Object.entries(own).filter(([name]) => names.includes(name));
-    return { ...plan, body: { ...plan.body, value: bareMap({ ...first, ...Object.fromEntries(apart) }) } };
-  };
-}
-
-function withValue(plan: RequestPlan, field: string, value: Symbolic | undefined): RequestPlan {
-  if (value === undefined || !plan.body || !('value' in plan.body)) return plan;
-  return { ...plan, body: { ...plan.body, value: withMember(plan.body.value, [field], value) } };
 }
