@@ -41,8 +41,13 @@ errors:
     invalid: { status: 422, when: request.invalid }
     missing: { status: 404, when: [resource.missing, route.unknown] }
     wrong_state: { status: 409, when: transition.illegal }
+    no_version: { status: 400, when: version.unknown }
     in_the_past: { status: 422, on: [create visit], if: "timestamp(next.planned_for) < now" }
-versioning: { versions: none }
+versioning:
+  versions: { "2024-01-01": {}, "2025-01-01": { current: true } }
+  select: { header: Visits-Version, default: none }
+  guarantee: additive
+  changes: { "2024-01-01": none, "2025-01-01": none }
 `;
 
 test('what is seen to be broken once a time has passed is shown again with times that are still to come', async () => {

@@ -48,7 +48,7 @@ export interface Values {
   /** The values that are new in this run. */
   readonly fresh: Map<Fresh, Json>;
   readonly draw: Draw;
-  /** How much later by the service's clock than it was drawn for it is sent: times in it are as much later. */
+  /** How much later by the service's clock than it was drawn for a body is sent: times in it are as much later. */
   laterMs?: number;
 }
 

@@ -83,11 +83,17 @@ function mayChange({ method, endpoint }: RequestPlan): boolean {
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const readingVerbs: ReadonlySet<string> = new Set(['read', 'list', 'reply', 'handler']);
 
+function withoutShift({ laterMs: _, ...run }: ScriptRun): ScriptRun {
+  return run;
+}
+
 /** The request as it goes out in a run. */
 export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing: Outgoing; readonly sent: Sent } {
-  const path = resolve(plan.path, run) as Readonly<Record<string, Json>>;
-  const query = resolve(plan.query, run) as Readonly<Record<string, Json>>;
-  const stated = resolve(plan.headers, run) as Readonly<Record<string, Json>>;
+  // A day in an address or a header may be a version's name.
+  const asDrawn = run.laterMs === undefined ? run : withoutShift(run);
+  const path = resolve(plan.path, asDrawn) as Readonly<Record<string, Json>>;
+  const query = resolve(plan.query, asDrawn) as Readonly<Record<string, Json>>;
+  const stated = resolve(plan.headers, asDrawn) as Readonly<Record<string, Json>>;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(stated)) headers[name.toLowerCase()] = asText(value);
   const json = plan.body && 'value' in plan.body ? saidInForm(resolve(plan.body.value, run), plan) : undefined;
