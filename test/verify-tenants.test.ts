@@ -77,6 +77,23 @@ test('a row of another that a filter lets through is seen', async () => {
   }
 });
 
+test('whoever is refused a list of which a rule shows some rows is seen', async () => {
+  const stand = await openStand(albums, {
+    inPairs: true,
+    spoil: ({ method, target, status }) =>
+      method === 'GET' && /\/albums(\?|$)/.test(target) && status === 200
+        ? { status: 403, text: '{"type":"about:blank","title":"Forbidden","status":403,"code":"forbidden"}' }
+        : {},
+  });
+  try {
+    const isMeant = ({ kind, subject }: Breach) => kind === 'permission rules' && subject === 'list album';
+    const { breaches } = await stand.verify({ only: ['authentication/lists'], until: isMeant });
+    assert.ok(breaches.some(isMeant));
+  } finally {
+    await stand.close();
+  }
+});
+
 test('of rows that belong to whom nobody is shown, nothing is said to be broken where nothing is', async () => {
   const stand = await openStand(albums, { inPairs: true });
   try {

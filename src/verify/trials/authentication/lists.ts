@@ -16,10 +16,12 @@ import { contextOfRow, identified, identifierField } from '../../make/callers-fo
 import { pathValues } from '../../make/request-about.ts';
 import { changedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import { rowIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { pageIn, statedPaginationOf } from '../limits/pages.ts';
+import { isAlone } from './users.ts';
 
 /** Lists show a caller the rows that a rule allows, all of them, and neither show nor count another. */
 export const permittedLists: Trial = {
@@ -239,7 +241,10 @@ export function listedJudgement(
   const page = pageOf(model, endpoint, seen);
   const field = identifierField(model, resource);
   const id = rowIn(made)?.[field];
-  if (!isDone(made) || id === undefined || !page) return moot('it is no page, or the row was not made');
+  if (!isDone(made) || id === undefined) return moot('the row was not made');
+  if (isForbidden(model, endpoint, seen))
+    return { promised: `a list shows its reader every row that a rule allows, ${asText(id)} among them`, seen: `${seen.status}` };
+  if (!page) return moot('it is no page');
   if (page.items.some((item) => isMap(item) && item[field] === id)) return undefined;
   const pagination = statedPaginationOf(model.spec, endpoint);
   // Others may stand before it on a page that is full.
@@ -252,6 +257,12 @@ export function listedJudgement(
     promised: `a list shows its reader every row that a rule allows, ${asText(id)} among them`,
     seen: `it shows ${page.items.length} others`,
   };
+}
+
+/** Whether a list was refused to somebody as forbidden, by a code that stands for nothing else. */
+function isForbidden(model: Model, endpoint: Endpoint, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, 'caller.forbidden', model.operationOf(endpoint));
+  return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal) && isAlone(model, refusal);
 }
 
 /** Whether the clock may have changed what decides whether a row is shown: what is asked for, or what a rule reads of it. */

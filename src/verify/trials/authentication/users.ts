@@ -111,7 +111,7 @@ function isRefusedBefore(model: Model, operation: Operation, seen: TrialExchange
 }
 
 /** Whether a code stands for nothing but that the caller may not: else another condition may have been meant. */
-function isAlone({ spec }: Model, { code }: RefusalForm): boolean {
+export function isAlone({ spec }: Model, { code }: RefusalForm): boolean {
   const stated = statedValue(spec.errors.codes)?.[code];
   return (stated?.rules ?? []).every(
     (rule) =>
