@@ -6,7 +6,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { paramsShape } from '../../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { sortKeyOf } from '../../../parts/parameters.ts';
+import { type Parameter, sortKeyOf } from '../../../parts/parameters.ts';
 import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
@@ -19,6 +19,7 @@ import { beginList } from '../../make/own-list.ts';
 import { paginationOf } from '../../make/pages.ts';
 import { pathValues } from '../../make/request-about.ts';
 import { pathFits } from '../../model/field-rules.ts';
+import type { Model } from '../../model/model.ts';
 import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
 import { NoValue } from '../../values/scalars.ts';
@@ -126,16 +127,37 @@ export function takenAsValid(session: Session, exchange: TrialExchange, what = '
   return { promised: `${what} is taken`, seen: `${exchange.status} ${exchange.text}` };
 }
 
+function chosenBy({ chooses }: Parameter): string | undefined {
+  return chooses?.by === 'path' ? chooses.path : undefined;
+}
+
+/** Whether a caller is not shown a field, or one of what a reference leads to (`customer.score`), or of what refers to the row (`line.order.price`). */
+function isUnseen(
+  model: Model,
+  resource: string,
+  [first = '', ...rest]: readonly string[],
+  caller: TrialCaller | undefined,
+): boolean {
+  if (model.unseenBy(resource, caller).has(first)) return true;
+  const stated = entryOf(model.resource(resource)?.fields, first);
+  const target = stated ? stated.ref : model.resource(first)?.name;
+  return rest.length > 0 && target !== undefined && isUnseen(model, target, stated ? rest : rest.slice(1), caller);
+}
+
 /** Whether a list is asked to go by a field that its caller does not see, or not of every row. */
 function goesByUnseen({ model }: Session, { endpoint, sent, caller }: TrialExchange): boolean {
   const effect = endpoint && statedValue(endpoint.does);
-  const unseen = effect?.verb === 'list' ? model.unseenBy(resourceOfEffect(effect) ?? '', caller) : new Set<string>();
-  if (!endpoint || unseen.size === 0) return false;
+  const listed = effect?.verb === 'list' ? resourceOfEffect(effect) : undefined;
+  if (!endpoint || listed === undefined) return false;
+  const unseen = { has: (way: string) => isUnseen(model, listed, way.split('.'), caller) };
   return Object.entries(sent.query).some(([name, value]) => {
     const parameter = entryOf(endpoint.parameters, name);
     if (!parameter) return false;
     const sorted = parameter.sorts ? asText(value).split(',') : [];
-    return unseen.has(parameter.filters ?? '') || sorted.some((word) => unseen.has(sortKeyOf(parameter, word.trim()).field));
+    return (
+      unseen.has(parameter.filters ?? chosenBy(parameter) ?? '') ||
+      sorted.some((word) => unseen.has(sortKeyOf(parameter, word.trim()).field))
+    );
   });
 }
 
