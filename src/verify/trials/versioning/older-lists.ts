@@ -12,6 +12,7 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
 import { widest } from '../../make/pages.ts';
 import { carried, inVersion, type RequestVersions } from '../../make/versions.ts';
+import { derivedElsewhere } from '../../model/derived.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefused } from '../../model/refused-as.ts';
 import { idIn, itemsOf, rowWith, type ShownFields } from '../../model/row-shown.ts';
@@ -57,6 +58,7 @@ export async function listedIn(session: Session, endpoint: Endpoint, older: Olde
   // What a row shows of others is of the older version as well.
   const { shown: carry, resource, version } = older;
   const list = await ownList(session, endpoint, older, {});
+  const moving = new Set([...derivedElsewhere(model.spec, resource)].map((name) => carry.newer(name)?.older ?? name));
   const plan = list.plan(widest(model, endpoint));
   const newest = await session.send(plan);
   const seen = await session.send(askedIn(model, plan, version));
@@ -83,6 +85,8 @@ export async function listedIn(session: Session, endpoint: Endpoint, older: Olde
           const isCarried = carry.older(name) !== undefined || carry.newer(name) !== undefined;
           // Only what the version has otherwise is compared.
           if (!isCarried || isSame(wanted[name], item[name])) continue;
+          // What is reckoned of other rows may have come and gone between two looks at it.
+          if (moving.has(name) && wanted[name] !== undefined && item[name] !== undefined) continue;
           return { promised: `${name} in lists of ${version}: ${told(wanted[name])}`, seen: told(item[name]) };
         }
       }
