@@ -99,7 +99,8 @@ export function namingIn(
   return out;
 }
 
-function requestMember(source: string | undefined): string | undefined {
+/** The member of a request that a field is set to: `tenant` of `request.tenant`. */
+export function requestMember(source: string | undefined): string | undefined {
   return /^\s*request\.(\w+)\s*$/.exec(source ?? '')?.[1];
 }
 

@@ -13,6 +13,7 @@ import { ifTestable } from '../../exchange/untestable.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { requestMember } from '../../make/entrusted.ts';
 import { lookAt, showsWhole } from '../../make/look.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
@@ -184,7 +185,7 @@ function statesHolding(model: Model, { name }: Resource, field: Field): readonly
 /** The transition by which a row comes to refer, where what it refers to is sent with it: `offered: { set: { offer: request.plot } }`. */
 function firedWith(model: Model, resource: string, field: Field) {
   for (const [name, set] of Object.entries(field.set)) {
-    const [, member] = /^\s*request\.(\w+)\s*$/.exec(set?.source ?? '') ?? [];
+    const member = requestMember(set?.source);
     const machine = machineWith(model.spec.states, resource, name);
     const transition = transitionNamed(model.spec.states, resource, name);
     const endpoint = model.endpointOfTransition(resource, name);
