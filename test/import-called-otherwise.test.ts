@@ -57,6 +57,15 @@ const found: Readonly<Record<string, readonly [string, Words, string]>> = {
     things('/collections/{id}', { sent: { collection: string, note: string }, shown: { collection: string, note: string } }),
     'collection',
   ],
+  'the one text of it that says what was made, beside how it went': [
+    '/profiles/{profileId}',
+    things('/profiles/{profileId}', {
+      sent: { billing: map({ city: string }) },
+      shown: { customer_code: string, code: { type: 'integer' }, billing: map({ city: string }), language: string },
+      made: { code: { type: 'integer' }, message: string, customer_code: string },
+    }),
+    'customer_code',
+  ],
   'a name that is sent, where its owner has one too': [
     '/repos/{repo}/mirrors/{name}',
     things('/repos/{repo}/mirrors/{name}', { sent: { url: string }, shown: { repo_name: string, remote_name: string } }),
@@ -73,6 +82,14 @@ for (const [name, [path, paths, field]] of Object.entries(found)) {
 }
 
 const left: Readonly<Record<string, readonly [string, Words]>> = {
+  'what says that it was made says two texts of it': [
+    '/profiles/{profileId}',
+    things('/profiles/{profileId}', {
+      sent: { city: string },
+      shown: { customer_code: string, batch_code: string, city: string },
+      made: { message: string, customer_code: string, batch_code: string },
+    }),
+  ],
   'the field is nowhere told when one is made': [
     '/teams/{team}',
     things('/teams/{team}', { sent: { name: string }, shown: { slug: string }, made: { ok: { type: 'boolean' } } }),

@@ -262,3 +262,15 @@ test('what leads on is an address where its description says so', async () => {
     assert.equal((await ask('GET', pathname + search)).json.pets.length, 1);
   });
 });
+
+test('the first page is the one that is shown where none is asked for, though a number below it passes', async () => {
+  const page = query('page', { type: 'integer', minimum: 0, default: 1 });
+  const answer = object({ items: list(ref('pet')) }, ['items']);
+  await standIn(pets([page, query('limit', integer)], answer), { pet }, async (ask) => {
+    for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+    const namesOf = async (target: string) =>
+      ((await ask('GET', target)).json.items as { name: string }[]).map(({ name }) => name);
+    assert.deepEqual(await namesOf('/pets?page=1&limit=2'), ['a', 'b']);
+    assert.deepEqual(await namesOf('/pets?page=2&limit=2'), ['c']);
+  });
+});

@@ -49,7 +49,7 @@ export async function cleanUp(made: Made, start: () => Session, only: OnlyRows =
     const whyNot = async (row: MadeRow): Promise<string> => {
       const holder = held.get(madeKey(row))?.find((one) => made.has(one));
       if (holder) return `a ${holder.resource} refers to it`;
-      const known = isEnd ? undefined : made.refusedBefore(row);
+      const known = made.staysFor(row) ?? (isEnd ? undefined : made.refusedBefore(row));
       if (known !== undefined) return known;
       const session = start();
       if (session.run.client.troublesInARow >= troublesMax) return 'the service no longer answers';
@@ -121,7 +121,9 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
       isReached = true;
       way.failures = 0;
       const path = { ...pathValues(model, endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
-      for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {
+      const callers = callersFor(session, endpoint, row).slice(0, 2);
+      if (callers.length === 0 && ways.length === 1 && isSeen) made.leave(given, why);
+      for (const caller of callers) {
         const headers = await session.preconditions(endpoint, row, caller);
         const { value } = await session.send(model.request(endpoint, { path, caller, headers }));
         if (isDone(value) || value.status === 404 || value.status === 410) {

@@ -71,7 +71,7 @@ export async function confirm(confirming: Confirming): Promise<Confirmed | undef
   if (!isSteady)
     return { unsteady: { ...tell(shortest, again, confirming, reproduced), seenTimes: flawed.length + 1, tries: tries + 1 } };
   try {
-    if (suspicion.claim.tries !== undefined) return { breach: tell(suspect, again, confirming, reproduced), suspect };
+    if (suspicion.claim.tries !== undefined) return { breach: tell(shortest, again, confirming, reproduced), suspect };
     const { most, least, lessForEach } = shrinkingRuns;
     const runs = Math.min(suspicion.claim.shrinkingRuns ?? most, Math.max(least, most - lessForEach * confirming.before));
     const ms = session.run.client.leftMs('again') * shrinkingShare;

@@ -2,19 +2,17 @@ import type { Json } from '../document/document.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../parts/operations.ts';
 import { fieldCountedApart } from '../parts/row-limits.ts';
-import { type Machine, machinesOf } from '../parts/states.ts';
 import { cleanUp } from './clean-up.ts';
-import { asText } from './exchange/as-text.ts';
 import { Spent } from './exchange/budget.ts';
 import type { TrialCaller } from './exchange/callers.ts';
 import type { TrialExchange } from './exchange/exchange.ts';
 import type { TrialRow } from './exchange/row.ts';
 import { Missing } from './exchange/symbol.ts';
 import { Untestable } from './exchange/untestable.ts';
-import { wayFor } from './make/legs.ts';
 import type { Made, MadeRow } from './make/made.ts';
+import { counts, statesLeft } from './make/moved-on.ts';
 import { isOfMaker, makerMember } from './make/of-maker.ts';
-import { statesOf, walkTo } from './make/walk.ts';
+import { walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Session } from './session/session.ts';
 import { NoValue } from './values/scalars.ts';
@@ -85,12 +83,12 @@ export class Room {
     return this.#making;
   }
 
-  /** Whether a caller may make another row, as far as what was made tells: where rows are counted by who makes them. */
-  hasRoom(resource: string, caller: TrialCaller | undefined): boolean {
+  /** Whether a caller may make another row, or have one by a transition, as far as what was made tells: where rows are counted by who does that. */
+  hasRoom(resource: string, caller: TrialCaller | undefined, transition = 'create'): boolean {
     return this.#limits.every((limit) => {
       const fields = limit.of === resource ? entryOf(this.#model.spec.resources.all, resource)?.fields : undefined;
       const own = limit.fields.map((name) => {
-        const member = makerMember(entryOf(fields, name)?.set.create);
+        const member = makerMember(entryOf(fields, name)?.set[transition]);
         return member === 'id' ? caller?.id : caller?.attributes?.[member ?? ''];
       });
       if (!fields || own.length === 0 || own.includes(undefined)) return true;
@@ -158,35 +156,20 @@ export class Room {
     return typeof owner === 'object' && owner !== null && this.#ended.has(owner);
   }
 
-  #counts({ while: condition }: Pick<Bound, 'while'>, fields: Readonly<Record<string, Json>> | undefined): boolean {
-    if (!condition || !fields) return true;
-    const counts = this.#model.expressions.evaluate(condition, undefined, { context: { next: fields } });
-    return typeof counts === 'string' || counts.value !== false;
-  }
-
-  /** The states of a machine, those first to which it is the fewest steps. */
-  #nearest(row: MadeRow, machine: Machine): readonly string[] {
-    const session = this.#start();
-    const from = asText(row.fields?.[machine.field] ?? machine.initial[0]?.state ?? '');
-    const steps = (state: string) =>
-      wayFor(session, machine, from, state, { tried: new Set(), byClock: false }).length || Number.POSITIVE_INFINITY;
-    const all = statesOf(machine).map((state) => ({ state, steps: steps(state) }));
-    return all.sort((one, other) => one.steps - other.steps || 0).map(({ state }) => state);
+  #counts(limit: Bound, fields: Readonly<Record<string, Json>> | undefined): boolean {
+    return counts(this.#model, limit, fields);
   }
 
   /** Brings a row that nobody deletes to a state in which it does not count. */
   async #moveOn(limit: Bound, given: MadeRow): Promise<void> {
-    for (const machine of limit.while ? machinesOf(this.#model.spec.states, given.resource) : []) {
-      const counts = (state: string) => this.#counts(limit, { ...given.fields, [machine.field]: state });
-      for (const state of this.#nearest(given, machine).filter((one) => !counts(one))) {
-        const row: TrialRow = { ...given, known: given.path, shown: undefined, fields: given.fields };
-        try {
-          await walkTo(this.#start(), row, state, { machine });
-          given.fields = { ...given.fields, ...row.fields, [machine.field]: state };
-          return;
-        } catch (error) {
-          if (![Untestable, Missing, NoValue, Spent].some((known) => error instanceof known)) throw error;
-        }
+    for (const { machine, state } of statesLeft(this.#start, limit, given.fields)) {
+      const row: TrialRow = { ...given, known: given.path, shown: undefined, fields: given.fields };
+      try {
+        await walkTo(this.#start(), row, state, { machine });
+        given.fields = { ...given.fields, ...row.fields, [machine.field]: state };
+        return;
+      } catch (error) {
+        if (![Untestable, Missing, NoValue, Spent].some((known) => error instanceof known)) throw error;
       }
     }
     this.#stuck.add(given);

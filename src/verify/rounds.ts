@@ -3,7 +3,7 @@ import { cleanUp, removeSubscribers } from './clean-up.ts';
 import { cameToNothing, nothingSent, sendControls } from './evidence/control.ts';
 import { type Errand, Spent } from './exchange/budget.ts';
 import type { ScriptRun } from './exchange/step.ts';
-import { Untestable } from './exchange/untestable.ts';
+import { NoRoom, Untestable } from './exchange/untestable.ts';
 import { GivenKept } from './given.ts';
 import { staysWithin } from './make/ends.ts';
 import { SharedRow, SharedRows } from './make/lent-rows.ts';
@@ -129,7 +129,7 @@ export class Rounds {
     // What measures time itself lets none go by for the rows that it makes.
     const mayGoBy = trial !== undefined && (isBeside(trial) || trial.mayLetTimeGo) && run.clock.advance !== undefined;
     const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
-    const hasRoom: ScriptRun['hasRoom'] = (resource, caller) => this.#room.hasRoom(resource, caller);
+    const hasRoom: ScriptRun['hasRoom'] = (...asked) => this.#room.hasRoom(...asked);
     const wasFull: ScriptRun['wasFull'] = (exchanges) => this.#room.wasFull(exchanges);
     const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom, wasFull };
     return { ...run, guard, reserve: this.#shared.reserve, ...(mayGoBy && { goneBy }), ...sparing };
@@ -235,8 +235,8 @@ export class Rounds {
         this.#ownRows.set(trial, new Set([...(this.#ownRows.get(trial) ?? []), error.resource]));
         return { cameTo: 'a shared row', session, found: [] };
       }
-      if (!isLast && error instanceof Untestable)
-        cameTo = this.#refill.isDue ? 'a quota' : this.#room.wasFull(session.exchanges) ? 'no room' : 'its end';
+      const isFull = error instanceof NoRoom || this.#room.wasFull(session.exchanges);
+      if (!isLast && error instanceof Untestable) cameTo = this.#refill.isDue ? 'a quota' : isFull ? 'no room' : 'its end';
       this.#shared.close(session.run.owner);
       if (cameTo === 'its end') course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;

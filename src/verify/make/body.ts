@@ -1,13 +1,11 @@
-import type { Json, JsonMap } from '../../document/document.ts';
+import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { sentAs, takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { along, withPlaced } from '../../parts/reach.ts';
-import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { hasMeaning, someInside } from '../../parts/shapes/branches.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { SampleStyle, TrialRow, WantedRow } from '../exchange/row.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
@@ -20,8 +18,10 @@ import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
+import { keepImmutable, withoutUnions, withUnique } from './body-fields.ts';
 import { namingIn } from './entrusted.ts';
 import { drawnShape, RowsReferred } from './links.ts';
+import { mendedBody } from './mended-body.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import { timelyFor } from './timely.ts';
 
@@ -36,6 +36,10 @@ export interface Drafting extends WantedRow {
 
 /** So often a body is drawn that the service's own rules would refuse. */
 const draws = 16;
+/** So many are taken as they come; then what is refused is mended. */
+const drawsBefore = 2;
+/** So many times are tried with one body. */
+const timesOfOne = 5;
 
 /** A valid body for an endpoint, with rows made for what it refers to; nothing where it takes none. @throws {Untestable} */
 export async function draftBody(session: Session, endpoint: Endpoint, drafting: Drafting): Promise<Symbolic | undefined> {
@@ -57,8 +61,10 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   };
   for (const referred of styles) {
     const made = new RowsReferred((resource) => drafting.make(resource, referred));
+    let draft: Draft = null;
     for (let draw = 0; draw < most; draw++) {
-      const draft = drawn(session, endpoint, shape.value, styleOf(draw));
+      // Where times are gone through, what stands beside them is seldom what is in the way.
+      if (!timely || draw % timesOfOne === 0 || draw >= most - 2) draft = drawn(session, endpoint, shape.value, styleOf(draw));
       const timed = timely ? { ...drafting, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : drafting;
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
       const sent = resolve(last, session.run);
@@ -68,7 +74,11 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
         !(row && changeKeepsRules(model, endpoint, row, sent) === 'no') &&
         // In a form an empty text says that there is none.
         !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
-      if (isKept && !timely?.closes(sent, draw) && !refusedByOwn(session, endpoint, { path, json: last }, caller)) return last;
+      if (isKept && !timely?.closes(sent, draw)) {
+        if (!refusedByOwn(session, endpoint, { path, json: last }, caller)) return last;
+        const mended = draw >= drawsBefore && mendedBody(session, endpoint, { path, json: last, caller }, drafting);
+        if (mended && !timely?.closes(resolve(mended, session.run), draw)) return mended;
+      }
       made.again();
     }
   }
@@ -233,46 +243,6 @@ const writesRow = (verb: string | undefined) => isNew(verb) || verb === 'update'
 
 function isNew(verb: string | undefined): boolean {
   return verb === 'create' || verb === 'upsert';
-}
-
-/** What a transition takes for a field that no two rows may share: another value each time. */
-function withUnique(
-  { model }: Session,
-  endpoint: Endpoint,
-  { resource: name, transition }: { readonly resource: string; readonly transition: string },
-  out: Record<string, Draft | Symbolic>,
-): void {
-  const resource = model.resource(name);
-  const properties = statedValue(model.requestShape(endpoint))?.properties;
-  for (const field of new Set((resource?.unique ?? []).flatMap(({ fields }) => fields))) {
-    const [, member = ''] =
-      /^request\.(\w+)$/.exec((resource && entryOf(resource.fields, field)?.set[transition]?.source.trim()) ?? '') ?? [];
-    const shape = isMap(properties) ? properties[member] : undefined;
-    if (Object.hasOwn(out, member) && isMap(shape)) out[member] = model.freshOf(shape) ?? out[member] ?? null;
-  }
-}
-
-/** A patch of one branch of a union, merged into another, fits neither. */
-function withoutUnions(session: Session, name: string, out: Record<string, Draft | Symbolic>): void {
-  const resource = session.model.resource(name);
-  for (const [field, { shape }] of resource ? entriesOf(resource.fields) : []) {
-    if (isStated(shape) && someInside(toJsonSchema(session.model.spec, shape.value, 'sent'), isUnionShape)) delete out[field];
-  }
-}
-
-function isUnionShape(shape: JsonMap): boolean {
-  return hasMeaning(shape, 'alternatives', 'exclusive alternatives');
-}
-
-/** What is set once is sent unchanged, or not at all. */
-function keepImmutable(session: Session, name: string, row: TrialRow, out: Record<string, Draft | Symbolic>): void {
-  const resource = session.model.resource(name);
-  for (const [field, { immutable }] of resource ? entriesOf(resource.fields) : []) {
-    if (!immutable || !Object.hasOwn(out, field)) continue;
-    const known = row.known[field];
-    if (known === undefined) delete out[field];
-    else out[field] = known;
-  }
 }
 
 async function filled(draft: Draft | DraftMap, made: RowsReferred): Promise<Symbolic> {

@@ -7,4 +7,6 @@ export interface Demand {
   /** Whether nothing can be made without it. */
   readonly isFirm: boolean;
   isMet(row: ShownFields): boolean;
+  /** How much of what may refer to it is taken: of several rows that will do the roomiest is made. */
+  room?(row: ShownFields): number;
 }

@@ -19,6 +19,7 @@ import { edgesOf } from '../values/variants.ts';
 import type { Demand } from './demand.ts';
 import { givenBefore } from './entrusted.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
+import { roomyDemands } from './roomy.ts';
 
 /** What a row is to be made with. */
 interface Answering {
@@ -33,6 +34,7 @@ interface Answering {
 
 /** So many rows are imagined for one reference. */
 const imaginedMost = 400;
+const roomiestMost = 40;
 const drawnMost = 3;
 
 /**
@@ -51,6 +53,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...readingDemands(session, target, asking),
     ...firingDemands(session, resource, field, wanted),
     ...movedDemands(session, moved),
+    ...roomyDemands(session, endpoint, field),
   ];
   const asked = answeringAll(session, target, asking, demands);
   const given = asked?.state === undefined ? givenBefore(session, resource, field, { asking, meant: wanted.named }) : undefined;
@@ -102,7 +105,7 @@ function answeringAs(
   const meets = (chosen: ShownFields, isFirmAlone: boolean) =>
     answerable.every((demand) => (isFirmAlone && !demand.isFirm) || demand.isMet(rowOf(chosen)));
   const imagined = [...imaginedOf([...choices])];
-  const found = imagined.find((one) => meets(one, false)) ?? imagined.find((one) => meets(one, true));
+  const found = roomiest(answerable, rowOf, imagined, (one) => meets(one, false)) ?? imagined.find((one) => meets(one, true));
   if (!found) return undefined;
   // Of several machines a row is brought into a state of one.
   const machine =
@@ -114,6 +117,25 @@ function answeringAs(
   const isBegunIn = state === undefined || (others.length === 0 && initial?.state === state);
   if (isBegunIn && Object.keys(body).length === 0) return 'as it is';
   return { body, ...(!isBegunIn && { state: asText(state), ...(machine && { machine }) }) };
+}
+
+/** The first of the rows that will do, or that which has the most room of so many of them, where any demand asks for room. */
+function roomiest(
+  demands: readonly Demand[],
+  rowOf: (chosen: ShownFields) => ShownFields,
+  imagined: readonly ShownFields[],
+  isMet: (chosen: ShownFields) => boolean,
+): ShownFields | undefined {
+  const wishes = demands.flatMap((demand) => (demand.room ? [demand.room] : []));
+  if (wishes.length === 0) return imagined.find(isMet);
+  const roomOf = (chosen: ShownFields) => wishes.reduce((sum, room) => sum + room(rowOf(chosen)), 0);
+  const able = imagined.filter(isMet).slice(0, roomiestMost);
+  return able
+    .map((one) => ({ one, room: roomOf(one) }))
+    .reduce<{ one: ShownFields; room: number } | undefined>(
+      (best, each) => (best && best.room >= each.room ? best : each),
+      undefined,
+    )?.one;
 }
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */

@@ -40,6 +40,7 @@ export class Made {
   /** How many rows of each resource were removed. */
   readonly #removed = new Map<string, number>();
   readonly #refused = new Map<MadeRow, { readonly why: string; readonly holders: readonly string[]; readonly removed: number }>();
+  readonly #staying = new WeakMap<MadeRow, { readonly why: string; readonly fields: MadeRow['fields'] }>();
   #owed = 0;
 
   /** Notes what an exchange made or removed. */
@@ -120,6 +121,17 @@ export class Made {
   refusedBefore(row: MadeRow): string | undefined {
     const refused = this.#refused.get(row);
     return refused && refused.removed === this.#removedOf(refused.holders) ? refused.why : undefined;
+  }
+
+  /** Notes that nobody may remove a row as it is. */
+  leave(row: MadeRow, why: string): void {
+    this.#staying.set(row, { why, fields: row.fields });
+  }
+
+  /** Why nobody may remove a row, where it has not been shown since. */
+  staysFor(row: MadeRow): string | undefined {
+    const staying = this.#staying.get(row);
+    return staying && staying.fields === row.fields ? staying.why : undefined;
   }
 
   #removedOf(resources: readonly string[]): number {

@@ -5,22 +5,23 @@ import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { along, withPlaced } from '../../parts/reach.ts';
-import { machineIn, stateOfDeleted } from '../../parts/states.ts';
+import { type Machine, machineIn, stateOfDeleted } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, SampleStyle, TrialRow, WantedRow } from '../exchange/row.ts';
 import type { Step } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
-import { Untestable } from '../exchange/untestable.ts';
+import { NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { aimedAt } from './beginning.ts';
+import { allowedBeside } from './beside-parents.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
 import { unlessFruitless } from './fruitless.ts';
-import { leadsTo } from './legs.ts';
+import { leadsTo, wayFor } from './legs.ts';
 import { ownTries, sharedOr } from './lent-rows.ts';
 import { preconditions } from './look.ts';
 import { provideLookedUp } from './looked-up.ts';
@@ -30,8 +31,8 @@ import { ownRowSteps } from './own-rows.ts';
 import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { referredFor, tiedThrough } from './referred.ts';
-import { remove, walkTo } from './walk.ts';
-import { needsTag, waysToCreate, withRoom } from './ways.ts';
+import { remove, walkTo, withRoomFor } from './walk.ts';
+import { needsTag, seenFirst, waysToCreate, withRoom } from './ways.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
@@ -67,6 +68,7 @@ export class Maker implements RowMaker {
     const { state, byClock, machine, named } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);
+    this.#needRoom(resource, state, machine);
     // The conditions of transitions may want a row to be otherwise, or what it refers to: other draws may meet them, and rows of its own.
     let why: unknown;
     const sharing = ownTries(this.#session, `${resource} ${state}`);
@@ -79,7 +81,7 @@ export class Maker implements RowMaker {
           await walkTo(this.#session, row, state, { byClock, machine, named });
           return row;
         } catch (error) {
-          if (!(error instanceof Untestable)) throw error;
+          if (!(error instanceof Untestable) || error instanceof NoRoom) throw error;
           why ??= error;
           if (sharing.refused() && at === styles.length - 1) styles.push(depth > 0 ? 'full' : style);
         }
@@ -88,6 +90,16 @@ export class Maker implements RowMaker {
       sharing.end();
     }
     throw why;
+  }
+
+  /** Nothing is made for a state in which nobody may have another row now. @throws {NoRoom} */
+  #needRoom(resource: string, state: string, stated: Machine | undefined): void {
+    const session = this.#session;
+    const machine = stated ?? machineIn(session.model.spec.states, resource, state);
+    const [initial, ...others] = machine?.initial ?? [];
+    if (!session.run.hasRoom || !machine || !initial || others.length > 0) return;
+    for (const { endpoint, transition } of wayFor(session, machine, initial.state, state, { tried: new Set(), byClock: false }))
+      if (endpoint) withRoomFor(session, resource, transition, callersFor(session, endpoint));
   }
 
   #stateOfDeleted(name: string): string | undefined {
@@ -158,7 +170,9 @@ export class Maker implements RowMaker {
     const given = model.seeds.isNeeded(resource) ? model.seeds.take(resource, wanted) : undefined;
     if (given) return given;
     const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
-    const ways = withRoom(this.#session, resource, own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller));
+    const all = own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller);
+    const able = allowedBeside(this.#session, resource, all, wanted.parents);
+    const ways = seenFirst(this.#session, resource, withRoom(this.#session, resource, able), wanted.named ?? wanted.for);
     if (ways.length === 0) {
       const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1, true));
       return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);

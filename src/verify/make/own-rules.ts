@@ -103,7 +103,8 @@ function referencesIn(model: Model, name: string, row: ShownFields): { readonly 
   });
 }
 
-function lastShowing(session: Session, resource: string, id: Json) {
+/** The exchange that showed a row last, and the row as it was shown. */
+export function lastShowing(session: Session, resource: string, id: Json) {
   const { model } = session;
   const { results } = session.run;
   for (let step = results.length - 1; step >= 0; step--) {

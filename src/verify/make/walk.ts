@@ -9,7 +9,7 @@ import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
-import { ifTestable, Untestable } from '../exchange/untestable.ts';
+import { ifTestable, NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Aim } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn, type ShownFields } from '../model/row-shown.ts';
@@ -89,7 +89,7 @@ export async function fireOnRow(
   { caller, named }: { readonly caller?: TrialCaller | undefined; readonly named?: TrialCaller | undefined } = {},
 ): Promise<Done<TrialExchange>> {
   await openToFire(session, row, transition, target);
-  const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
+  const [allowed] = caller ? [caller] : withRoomFor(session, row.resource, transition, callersFor(session, endpoint, row));
   const headers = await session.preconditions(endpoint, row, allowed);
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
   const isUpdate = statedValue(endpoint.does)?.verb === 'update';
@@ -110,6 +110,19 @@ export async function fireOnRow(
     row.shown = done;
   }
   return done;
+}
+
+/** Those who may have another row by a transition. @throws {NoRoom} where it is for nobody now: what it is fired on would be made for nothing */
+export function withRoomFor(
+  { run }: Session,
+  resource: string,
+  { name }: Transition,
+  callers: readonly TrialCaller[],
+): readonly TrialCaller[] {
+  const roomy = callers.filter((one) => run.hasRoom?.(resource, one, name) !== false);
+  if (roomy.length === 0 && callers.length > 0)
+    throw new NoRoom(`there are as many ${resource} rows as there may be for whoever may ${name} one`);
+  return roomy;
 }
 
 /** The state that a transition is to lead to. */

@@ -38,11 +38,8 @@ export function calledOtherwise(
   const type = isMap(schema) && typeof schema.type === 'string' ? schema.type : undefined;
   const found = formsOf(context, shown, noun).flatMap(({ shape, wrapper, properties }): CalledOtherwise[] => {
     const known = fieldsFor(context, properties, type).filter((name) => made.includes(name) || sent.includes(name));
-    const field = meantField(
-      known.filter((name) => !isOfOwner(name, reading.path)),
-      parameter,
-      noun,
-    );
+    const own = known.filter((name) => !isOfOwner(name, reading.path));
+    const field = meantField(own, parameter, noun) ?? acknowledged(context, making, own);
     if (field === undefined) return [];
     return [{ row: { resource: written.resourceOf(shape), shape, ...(wrapper !== undefined && { wrapper }) }, field }];
   });
@@ -120,6 +117,41 @@ function meantField(fields: readonly string[], parameter: string, noun: string):
     only(own.filter((name) => plainWords(name).at(-1) === 'id'))
   );
 }
+
+/**
+ * `{ code, message, customer_code }`, where `/profiles` makes a profile that has a `customer_code`: the one text of the thing that an answer of few members says,
+ * which nobody has sent, beside what it says of how it went.
+ */
+function acknowledged(context: InferenceContext, making: SourceOperation, fields: readonly string[]): string | undefined {
+  const { written } = context;
+  const all = written.propertiesOf(answerOf(context, making))?.all ?? {};
+  const sent = Object.keys(written.propertiesOf(endpointOf(context, making).request)?.all ?? {});
+  const said = Object.keys(all).filter((name) => !outcomes.has(plainName(name)));
+  const [only, ...others] = said.filter(
+    (name) => fields.includes(name) && !sent.includes(name) && written.typeOf(all[name]) === 'string',
+  );
+  const isFew = Object.keys(all).length <= acknowledgedMost && said.length <= 2;
+  return isFew && only !== undefined && others.length === 0 && naming.test(only) ? only : undefined;
+}
+
+const acknowledgedMost = 5;
+/** What answers say of how it went. */
+const outcomes: ReadonlySet<string> = new Set([
+  'code',
+  'message',
+  'status',
+  'success',
+  'ok',
+  'error',
+  'errors',
+  'result',
+  'statuscode',
+  'statusmessage',
+  'requestid',
+  'timestamp',
+]);
+/** How a member is called that names something. */
+const naming = /(?:code|number|no|num|ref|reference|key|token|handle|id|name)$/i;
 
 const plainWords = (name: string): string[] => wordsOfName(name).map((word) => word.toLowerCase());
 

@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { isLimitFor, type LimitScope, type Quota, type Rate } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
-import { fieldCountedApart } from '../../../parts/row-limits.ts';
+import { fieldCountedApart, type RowLimit } from '../../../parts/row-limits.ts';
 import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Lane } from '../../exchange/lanes.ts';
@@ -218,17 +218,18 @@ function told(value: number): string {
 }
 
 /**
- * How many rows of what an operation makes may be there, where that is reached before the quota: nobody could tell which of both refused. What is
- * counted for each row that is referred to is not reached: each is made with one of its own.
+ * The limits of rows of what an operation makes, or moves into what counts, that are reached before the quota: nobody could tell which of both
+ * refused. What is counted for each row that is referred to is not reached: each is made with one of its own.
  */
-export function fewerRows({ spec }: Model, quota: Quota, { endpoint }: Operation): number | undefined {
+export function fewerRows({ spec }: Model, quota: Quota, { endpoint }: Operation): readonly RowLimit[] {
   const does = endpoint && statedValue(endpoint.does);
-  const made = does && (does.verb === 'create' || does.verb === 'upsert') ? does.resource : undefined;
-  const stated = made === undefined ? undefined : entryOf(spec.resources.all, made);
-  const bounds = (statedValue(spec.limits.rows) ?? []).filter((one) => {
+  const isMaking = does?.verb === 'create' || does?.verb === 'upsert';
+  const of = does && (isMaking || does.verb === 'transition') ? does.resource : undefined;
+  const stated = of === undefined ? undefined : entryOf(spec.resources.all, of);
+  return (statedValue(spec.limits.rows) ?? []).filter((one) => {
     const apart = stated && fieldCountedApart(one, stated);
     const isForEach = apart !== undefined && entryOf(stated?.fields, apart)?.ref !== undefined;
-    return one.of === made && one.limit < quota.limit && !isForEach;
+    // A transition makes no row: it counts where rows count in some states alone.
+    return one.of === of && one.limit < quota.limit && !isForEach && (isMaking || one.while !== undefined);
   });
-  return bounds.length === 0 ? undefined : Math.min(...bounds.map(({ limit }) => limit));
 }

@@ -1,20 +1,18 @@
 import { statedValue } from '../../../parts/fact.ts';
 import { perName, type Quota } from '../../../parts/limits.ts';
-import { namesOperation, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { retryAfterMs } from '../../exchange/lanes.ts';
-import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
-import { capturesIn, freshIn } from '../../exchange/symbol.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { countsCaller, fewerRows, isApart } from './counted.ts';
+import { type Using, useOnce, usesIn, useUp } from './quota-uses.ts';
 import { beginWindow, canPass, nearMs, passing, windowAt } from './quota-windows.ts';
 
 /** The largest quota that is used up. */
@@ -47,8 +45,6 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
     async run(session: Session) {
       session.need(operation.endpoint !== undefined, `no caller reaches ${operation.name}`);
       session.need(quota.limit <= usesMost, `it takes ${quota.limit} successful requests to use it up`);
-      const rows = fewerRows(model, quota, operation);
-      session.need(rows === undefined, `only ${rows} such rows may be there at once, which is refused in the same way`);
       const callers = model.callers.filter(
         (one) =>
           one.credential && model.access.allows(operation, one) !== 'no' && countsCaller(model, quota, operation, one) === 'yes',
@@ -57,7 +53,8 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       session.need(caller !== undefined, 'nobody is counted');
       const refusal = refusalFor(model, 'limit.quota', operation);
       const isUsedUp = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
-      const using: Using = { quota, operation, caller, isUsedUp, promised };
+      const crowded = fewerRows(model, quota, operation);
+      const using: Using = { quota, operation, caller, isUsedUp, promised, crowded };
       const isNew = await beginWindow(session, quota);
       const uses = await useUp(session, using);
       claimKept(session, using, { uses, isNew });
@@ -75,44 +72,12 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
   };
 }
 
-async function useUp(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
-  const uses: Done<TrialExchange>[] = [];
-  let first: RequestPlan | undefined;
-  for (let count = 0; count <= using.quota.limit; count++) {
-    const plan = await useOf(session, using);
-    const done = await session.send(first ? alike(session.model, plan, first) : plan);
-    first ??= plan;
-    uses.push(done);
-    if (!isDone(done.value)) break;
-    if (count === 0 && using.quota.limit > 1) uses.push(...(await refusedBetween(session, using)));
-  }
-  return uses;
-}
-
-/** The next use says the same as the first where that may be said twice: else it could be refused for what it says. */
-function alike(model: Model, plan: RequestPlan, { body }: RequestPlan): RequestPlan {
-  const resource = resourceOfEffect(plan.endpoint && statedValue(plan.endpoint.does));
-  const isOnce = resource === undefined || model.uniqueFields(resource).length > 0;
-  const isPlain = body && 'value' in body && capturesIn(body.value).length === 0 && freshIn(body.value).length === 0;
-  return isPlain && !isOnce && plan.body ? { ...plan, body } : plan;
-}
-
-/** Uses whose bodies are none: what is refused uses nothing up. */
-async function refusedBetween(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
-  const sent: Done<TrialExchange>[] = [];
-  for (const value of [[], {}]) {
-    const { body, ...plan } = await useOf(session, using);
-    if (!body || !('value' in body)) break;
-    sent.push(await session.send({ ...plan, body: { ...body, value } }));
-  }
-  return sent;
-}
-
 function claimKept(
   session: Session,
-  { quota, isUsedUp, promised }: Using,
+  using: Using,
   { uses, isNew }: { readonly uses: readonly Done<TrialExchange>[]; readonly isNew: boolean },
 ): void {
+  const { quota, isUsedUp, promised } = using;
   const { at } = quota;
   session.claim({
     fact: quotasFact,
@@ -121,14 +86,14 @@ function claimKept(
     of: uses,
     tries: 1,
     judge: (...all: readonly TrialExchange[]): Judgement => {
-      const succeeded = all.filter(isDone).length;
+      const succeeded = usesIn(all, using).filter(isDone).length;
       if (succeeded > quota.limit && !isNew && mayStraddle(all)) return moot('a window may have ended in between');
       if (succeeded > quota.limit) return { promised, seen: `${succeeded} succeeded` };
       return isUsedUp(all.at(-1) as TrialExchange) ? undefined : moot('it was refused for something else');
     },
   });
   if (!isNew) return;
-  claimUsedUpAs(session, quota, uses);
+  claimUsedUpAs(session, using, uses);
   session.claim({
     fact: quotasFact,
     reason: 'not earlier',
@@ -136,10 +101,11 @@ function claimKept(
     of: uses,
     tries: 1,
     judge: (...all: readonly TrialExchange[]): Judgement => {
-      const succeeded = all.filter(isDone).length;
+      const tried = usesIn(all, using);
+      const succeeded = tried.filter(isDone).length;
       if (!isUsedUp(all.at(-1) as TrialExchange)) return moot('it was not used up');
       if (succeeded >= quota.limit) return undefined;
-      const refused = all.length - 1 - succeeded;
+      const refused = tried.length - 1 - succeeded;
       const beside = refused > 0 ? `, and ${refused} that were refused` : '';
       return { promised, seen: `it was used up after ${succeeded}${beside}, in a new window` };
     },
@@ -147,7 +113,8 @@ function claimKept(
 }
 
 /** What is refused after as many successes as stated is refused for that, by the stated code. */
-function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<TrialExchange>[]): void {
+function claimUsedUpAs(session: Session, using: Using, uses: readonly Done<TrialExchange>[]): void {
+  const { limit } = using.quota;
   const last = uses.at(-1);
   if (!last) return;
   const { refusals } = session.model;
@@ -159,7 +126,7 @@ function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<T
     isSo: (seen, ...before) => {
       const rate = refusals.of('limit.rate', seen.endpoint && session.model.operationOf(seen.endpoint));
       const isForRate = rate !== undefined && refusals.codeIn(seen) === rate.code.name;
-      return seen.status >= 400 && seen.status < 500 && !isForRate && before.filter(isDone).length === limit;
+      return seen.status >= 400 && seen.status < 500 && !isForRate && usesIn(before, using).filter(isDone).length === limit;
     },
   });
 }
@@ -192,37 +159,6 @@ function mayStraddle(all: readonly TrialExchange[]): boolean {
 }
 
 const quotasFact: FactName = { kind: 'quotas', subject: 'service' };
-
-/** A quota, what uses it, and who. */
-interface Using {
-  readonly quota: Quota;
-  readonly operation: Operation;
-  readonly caller: TrialCaller;
-  /** Whether an answer says that it is used up. */
-  readonly isUsedUp: (seen: TrialExchange) => boolean;
-  readonly promised: string;
-}
-
-/** One use, with what it needs made before. @throws {Untestable} */
-async function useOnce(session: Session, using: Using): Promise<Done<TrialExchange>> {
-  return session.send(await useOf(session, using));
-}
-
-/** The request that would be one. @throws {Untestable} */
-async function useOf(session: Session, { operation, caller }: Using): Promise<RequestPlan> {
-  const { endpoint } = operation;
-  session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
-  const { request } = await ready(session, endpoint, { caller, maker: makerFor(session.model, operation, caller) });
-  return request;
-}
-
-/** Who makes what the operation is about: its caller, where that may. */
-function makerFor(model: Model, { resource = '' }: Operation, caller: TrialCaller): TrialCaller | undefined {
-  const may = model
-    .endpointsThat('create', resource)
-    .some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');
-  return may ? caller : undefined;
-}
 
 /** The clocks may be so far apart, and a wait is told in whole seconds. */
 const toleranceMs = 3_000;

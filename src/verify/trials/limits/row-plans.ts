@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entryOf } from '../../../parts/fact.ts';
+import { entriesOf, entryOf } from '../../../parts/fact.ts';
 import { fieldCountedApart, type RowLimit } from '../../../parts/row-limits.ts';
+import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { FactName } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
@@ -10,9 +11,12 @@ import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { rowFrom } from '../../make/made.ts';
+import { counts } from '../../make/moved-on.ts';
+import { makerMember } from '../../make/of-maker.ts';
 import { keysKnown } from '../../make/path-keys.ts';
 import { ready } from '../../make/readied.ts';
 import { rowFor } from '../../make/row-where.ts';
+import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import { bareMap, membersOf, withMember } from '../../values/at-path.ts';
 
@@ -28,6 +32,40 @@ export interface FullHouse {
   readonly caller: TrialCaller | undefined;
   readonly isFull: (seen: TrialExchange) => boolean;
   readonly promised: string;
+}
+
+/** How a row comes to count in a limit: it is made, or moved by a transition into a state in which rows count. */
+export interface WayIn {
+  readonly endpoint: Endpoint;
+  /** Absent where it is made. */
+  readonly transition?: Transition;
+}
+
+/** Nothing where nobody asks for one, or where it is not told whose a row is that is moved. */
+export function entryTo(model: Model, rule: RowLimit): WayIn | undefined {
+  const [endpoint] = model.endpointsThat('create', rule.of);
+  const machines = machinesOf(model.spec.states, rule.of);
+  const isCounted = (machine: Machine, state: string | undefined) =>
+    counts(model, rule, state === undefined ? undefined : { [machine.field]: state });
+  const apart = machines.find(({ initial, field }) => {
+    const [first, ...others] = initial;
+    const told =
+      rule.while && model.expressions.evaluate(rule.while, undefined, { context: { next: { [field]: first?.state ?? '' } } });
+    return first !== undefined && others.length === 0 && typeof told === 'object' && told.value === false;
+  });
+  if (!apart) return endpoint && { endpoint };
+  const stated = model.resource(rule.of);
+  const field = rule.per === undefined ? undefined : stated && fieldCountedApart(rule, stated);
+  for (const [name, transition] of entriesOf(apart.transitions)) {
+    const [target, ...targets] = transition.to;
+    const isFrom = transition.from !== '*' && transition.from.every((state) => !isCounted(apart, state));
+    const isInto = target !== undefined && targets.length === 0 && isCounted(apart, target.state);
+    const isTold =
+      field === undefined ? rule.per === undefined : makerMember(entryOf(stated?.fields, field)?.set[name]) !== undefined;
+    const fired = isFrom && isInto && isTold ? model.endpointOfTransition(rule.of, name) : undefined;
+    if (fired) return { endpoint: fired, transition };
+  }
+  return undefined;
 }
 
 export function creating({ model }: Session, { of }: RowLimit): Endpoint {
@@ -63,8 +101,10 @@ export async function rowPlans(
   rule: RowLimit,
   endpoint: Endpoint,
   caller: TrialCaller | undefined,
+  isMoved = false,
 ): Promise<RowPlans> {
   const { model } = session;
+  if (isMoved) return { plan: async () => (await ready(session, endpoint, { caller })).request, isFresh: false };
   const alike = alikeBut(model.uniqueFields(rule.of));
   const plain = async () => alike((await ready(session, endpoint, { caller })).request);
   if (rule.per === undefined || rule.per.startsWith('caller.')) return { plan: plain, isFresh: false };

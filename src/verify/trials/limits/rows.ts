@@ -1,4 +1,3 @@
-import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { RowLimit } from '../../../parts/row-limits.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
@@ -14,7 +13,7 @@ import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 
-import { creating, type FullHouse, type RowPlans, rowAsked, rowLimitFact, rowPlans } from './row-plans.ts';
+import { creating, entryTo, type FullHouse, type RowPlans, rowAsked, rowLimitFact, rowPlans, type WayIn } from './row-plans.ts';
 import { claimLeft, leavingMost, leavings } from './rows-left.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
@@ -26,8 +25,8 @@ export const rowLimits: Trial = {
   mayLetTimeGo: true,
   *cases(model) {
     for (const rule of statedValue(model.spec.limits.rows) ?? []) {
-      const [endpoint] = model.endpointsThat('create', rule.of);
-      if (endpoint && rule.limit <= limitMost) yield caseOf(model, rule, endpoint);
+      const entry = entryTo(model, rule);
+      if (entry && rule.limit <= limitMost) yield caseOf(model, rule, entry);
     }
   },
 };
@@ -38,7 +37,7 @@ const limitMost = 40;
 /** So many more than are allowed are asked for at once. */
 const rivals = 3;
 
-function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
+function caseOf(model: Model, rule: RowLimit, { endpoint, transition }: WayIn): Case {
   const fact = rowLimitFact(rule);
   const operation = model.operationOf(endpoint);
   const promised = `${rule.limit} rows of ${rule.of}${rule.per === undefined ? '' : ` per ${rule.per}`}`;
@@ -46,14 +45,19 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
     name: promised,
     facts: [fact, ...conditionFacts(model, 'limit.quota', operation)],
     async run(session: Session) {
-      const able = model.callers.filter((one) => one.credential && model.access.allows(operation, one) === 'yes');
+      const able = model.callers.filter(
+        (one) =>
+          one.credential &&
+          (transition ? model.access.allows(operation, one) !== 'no' : model.access.allows(operation, one) === 'yes'),
+      );
       const caller = able.at(-1);
-      const other = rule.per === 'caller.id' ? able.find((one) => caller && !isSamePerson(one, caller)) : undefined;
+      const other =
+        rule.per === 'caller.id' && !transition ? able.find((one) => caller && !isSamePerson(one, caller)) : undefined;
       const beside = other && {
         caller: other,
         made: await session.send((await ready(session, endpoint, { caller: other })).request),
       };
-      const { plan, isFresh } = await rowPlans(session, rule, endpoint, caller);
+      const { plan, isFresh } = await rowPlans(session, rule, endpoint, caller, transition !== undefined);
       // Which of several at once are made is another matter each time: those that are to leave are made before.
       const alone: Done<TrialExchange>[] = [];
       for (const _ of leavings(model, rule).slice(0, Math.min(leavingMost, rule.limit - 1)))
@@ -85,6 +89,8 @@ function caseOf(model: Model, rule: RowLimit, endpoint: Endpoint): Case {
       if (isFresh) claimReached(session, rule, made, isFull);
       if (!isFull(last.value)) return;
       claimRefusedAs(session, last, { by: { when: 'limit.quota' }, what: `one more than ${promised}`, beside: made, tries: 1 });
+      // What is moved is another row each time, and is not made by these requests.
+      if (transition) return;
       if (beside) await claimApart(session, { rule, plan, caller, isFull, promised }, beside, last);
       await claimFreed(session, { rule, plan, caller, isFull, promised }, made.slice(alone.length), last);
       await claimLeft(session, { rule, plan, caller, isFull, promised }, alone, last);

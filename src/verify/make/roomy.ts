@@ -1,0 +1,102 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Resource } from '../../parts/resources.ts';
+import { isSendable } from '../model/own-body.ts';
+import { ownRulesAt } from '../model/own-condition.ts';
+import type { Session } from '../session/session.ts';
+import { edgesOf } from '../values/variants.ts';
+import type { Demand } from './demand.ts';
+
+type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
+
+/** So many values of the new row's own are held against what it refers to. */
+const valuesMost = 4;
+
+/**
+ * What errors of the service's own ask of what a new row refers to beside the row's own members: the longer a wall is, the more places in it
+ * there are. It is a wish: the more of the row's own values are taken, the better.
+ */
+export function roomyDemands(session: Session, endpoint: Endpoint, field: string): Demand[] {
+  const { model } = session;
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  if (!resource) return [];
+  return ownRulesAt(model, endpoint).flatMap(({ rule }): Demand[] => {
+    const condition = rule.if;
+    const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
+    const split = condition && splitReads(session, resource, field, reads);
+    if (!condition || !split) return [];
+    const samples = samplesOf(session, resource, split);
+    if (samples.length === 0) return [];
+    const room = (row: Readonly<Record<string, Json>>) =>
+      samples.filter(({ own, reckoned }) =>
+        isSpared(session, condition, endpoint, { [field]: field, ...own }, { ...row, ...reckoned }),
+      ).length;
+    return [{ members: split.through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
+  });
+}
+
+interface Split {
+  /** Members of what is referred to that can be chosen. */
+  readonly through: readonly string[];
+  /** Those that the service reckons, of all that refers to it. */
+  readonly reckoned: readonly string[];
+  /** Members of the new row. */
+  readonly own: readonly string[];
+}
+
+/** What a condition reads of what a field refers to, and of the row itself, where it reads nothing else. */
+function splitReads(session: Session, resource: Resource, field: string, reads: Reads): Split | undefined {
+  const { model } = session;
+  const target = model.resource(entryOf(resource.fields, field)?.ref ?? '');
+  const found = { through: new Set<string>(), reckoned: new Set<string>(), own: new Set<string>() };
+  for (const { root, path, follows = [] } of reads) {
+    const [name = '', ...more] = path;
+    if (root !== 'next' || more.length > 0 || follows.length > 1) return undefined;
+    const [member] = follows;
+    if (member !== undefined && name === field) {
+      const isReckoned = entryOf(target?.fields, member)?.derive !== undefined;
+      (isReckoned ? found.reckoned : found.through).add(member);
+    } else if (member !== undefined || !isSendable(model, resource.name, name)) return undefined;
+    else if (entryOf(resource.fields, name)?.ref === undefined) found.own.add(name);
+  }
+  if (found.through.size === 0 || found.own.size + found.reckoned.size === 0) return undefined;
+  return { through: [...found.through], reckoned: [...found.reckoned], own: [...found.own] };
+}
+
+interface Sample {
+  readonly own: Readonly<Record<string, Json>>;
+  readonly reckoned: Readonly<Record<string, Json>>;
+}
+
+/** What is reckoned of few rows, of some and of many. */
+const reckonedAs = [1, 1_000, 1_000_000];
+
+/** Values of members as a new row may have them, those at the edges of their shapes; and of what is reckoned. */
+function samplesOf({ model }: Session, resource: Resource, { own, reckoned }: Split): Sample[] {
+  const each = own.map((name) => {
+    const shape = statedValue(entryOf(resource.fields, name)?.shape ?? { standing: 'open', at: '' });
+    const fits = shape && model.schemas.of(shape, 'sent');
+    const values = shape ? [...edgesOf(shape)].flatMap(({ value }) => (fits?.(value).length === 0 ? [value] : [])) : [];
+    return { name, values: values.slice(0, valuesMost) };
+  });
+  if (each.some(({ values }) => values.length === 0)) return [];
+  const longest = Math.max(reckoned.length > 0 ? reckonedAs.length : 0, ...each.map(({ values }) => values.length));
+  return Array.from({ length: longest }, (_, at) => ({
+    own: Object.fromEntries(each.map(({ name, values }) => [name, values[at % values.length] ?? null])),
+    reckoned: Object.fromEntries(reckoned.map((name) => [name, reckonedAs[at % reckonedAs.length] ?? 0])),
+  }));
+}
+
+/** Whether a condition does not hold of a new row that refers to such a one. */
+function isSpared(
+  { model }: Session,
+  condition: Expression,
+  { operation }: Endpoint,
+  next: Readonly<Record<string, Json>>,
+  row: Readonly<Record<string, Json>>,
+): boolean {
+  const evaluated = model.expressions.evaluate(condition, operation, { context: { next, operation, follow: () => row } });
+  return typeof evaluated === 'object' && evaluated.value === false;
+}
