@@ -4,6 +4,7 @@ import { securityRules } from '../../src/check/security/bounds.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { approvalOf, digest, type Line, written } from './approval.ts';
 import { caseChanges, type Recorded, services } from './documents.ts';
+import { foreign, prose, spokenOnly, undecided } from './others.ts';
 
 /**
  * What is found in many documents, sound ones and ones that were made wrong: `node test/recorded/check.ts --write` writes it anew
@@ -18,6 +19,14 @@ export function* strangeServices(every = 1): Generator<Recorded> {
 
 export function* strangeCases(every = 1): Generator<Recorded> {
   yield* caseChanges(every);
+}
+
+/** Documents in which something is left open, in which prose stands, and that were written in other languages. */
+export function* strangeOthers(every = 1): Generator<Recorded> {
+  yield* undecided(every);
+  yield* prose(every);
+  yield* spokenOnly(every);
+  yield* foreign(every);
 }
 
 /** How often what is found in each, and a digest of every word and place of it. What a reviewer asks is in the digest alone. */
@@ -35,7 +44,7 @@ function foundIn({ document }: Recorded): readonly Finding[] {
 }
 
 if (import.meta.main) {
-  const all = [...strangeServices(), ...strangeCases()];
+  const all = [...strangeServices(), ...strangeCases(), ...strangeOthers()];
   const [how, name] = process.argv.slice(2);
   if (how === '--write') findings.write(found(all));
   const shown = how === '--show' ? all.find((one) => one.name === name) : undefined;

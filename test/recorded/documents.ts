@@ -16,7 +16,8 @@ export interface Recorded {
   readonly document: Document;
 }
 
-const root = join(import.meta.dirname, '../..');
+/** The folder of the repository. */
+export const root = join(import.meta.dirname, '../..');
 
 /** How often each document is changed, by how many edits, and every which one. */
 export interface Drawing {
@@ -85,7 +86,8 @@ function editsOf(snippets: readonly string[], chance: Chance): Edit[] {
   return from.length === 0 ? [] : [editAt(chance.one(from), from, chance)];
 }
 
-function changedBy(name: string, document: Document, edits: readonly Edit[]): Recorded {
+/** A document with edits. */
+export function changedBy(name: string, document: Document, edits: readonly Edit[]): Recorded {
   return { name, changes: edits.map(({ words }) => words), document: { ...document, tree: edited(document.tree, edits) } };
 }
 

@@ -60,6 +60,15 @@ export function editAt(site: Site, others: readonly Site[], chance: Chance): Edi
   return becomes(otherwise(value, chance));
 }
 
+/** What is at a place is said to be open, none or any. */
+export function standingAt({ path }: Site, chance: Chance): Edit {
+  const next = chance.one(standings);
+  return {
+    words: `/${path.join('/')} = ${short(next)}`,
+    apply: (tree) => changedAt(tree, path, ([key]) => [[key, next]]) as JsonMap,
+  };
+}
+
 /** Applies edits one after the other; what an earlier one took away is no longer there to be changed. */
 export function edited(tree: JsonMap, edits: readonly Edit[]): JsonMap {
   return edits.reduce((changed, { apply }) => apply(changed), tree);
