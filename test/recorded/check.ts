@@ -3,7 +3,8 @@ import { check } from '../../src/check/check.ts';
 import { securityRules } from '../../src/check/security/bounds.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { approvalOf, digest, type Line, written } from './approval.ts';
-import { caseChanges, type Recorded, services } from './documents.ts';
+import { caseChanges } from './case-changes.ts';
+import { type Recorded, services } from './documents.ts';
 import { foreign, prose, spokenOnly, undecided } from './others.ts';
 
 /**
@@ -17,16 +18,19 @@ export function* strangeServices(every = 1): Generator<Recorded> {
   yield* services({ times: 2, editsEach: 10, every });
 }
 
-export function* strangeCases(every = 1): Generator<Recorded> {
-  yield* caseChanges(every);
-}
-
 /** Documents in which something is left open, in which prose stands, and that were written in other languages. */
 export function* strangeOthers(every = 1): Generator<Recorded> {
   yield* undecided(every);
   yield* prose(every);
   yield* spokenOnly(every);
   yield* foreign(every);
+}
+
+/** All that is recorded, in the order of the file. */
+export function* allStrange(): Generator<Recorded> {
+  yield* strangeServices();
+  for (const way of ['edited', 'grafted', 'joined'] as const) yield* caseChanges(way);
+  yield* strangeOthers();
 }
 
 /** How often what is found in each, and a digest of every word and place of it. What a reviewer asks is in the digest alone. */
@@ -44,7 +48,7 @@ function foundIn({ document }: Recorded): readonly Finding[] {
 }
 
 if (import.meta.main) {
-  const all = [...strangeServices(), ...strangeCases(), ...strangeOthers()];
+  const all = [...allStrange()];
   const [how, name] = process.argv.slice(2);
   if (how === '--write') findings.write(found(all));
   const shown = how === '--show' ? all.find((one) => one.name === name) : undefined;

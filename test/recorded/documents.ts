@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Chance, chanceOf } from '../../bench/drawn/chance.ts';
+import { chanceOf } from '../../bench/drawn/chance.ts';
 import type { Document } from '../../src/document/document.ts';
-import { cases } from '../check/cases/all.ts';
-import { quiet } from '../check/cases/quiet.ts';
-import { securityCases } from '../check/cases/security.ts';
-import { changed, read, treeOf } from '../check/harness.ts';
+import { read } from '../check/harness.ts';
 import { bySort, type Edit, editAt, edited, sitesOf } from './edits.ts';
 
 /** A document of which something is recorded, under a name that stays, with what was changed in it. */
@@ -47,7 +44,7 @@ export function* services({ times, editsEach, every }: Drawing): Generator<Recor
     const sorts = chance.shuffled(bySort(sitesOf(document.tree).filter(({ path }) => path.length > 2)));
     for (let time = 1; time <= times; time++) {
       const edits = sorts.splice(0, editsEach).map((sites) => editAt(chance.one(sites), sites, chance));
-      yield changedBy(`${name}.${time}`, document, edits);
+      yield changedBy(`service.${name}.${time}`, document, edits);
     }
   }
 }
@@ -59,32 +56,6 @@ const more = [
   'test/crash/accounts.yaml',
   'test/attack/vault.yaml',
 ];
-
-/**
- * The small document of the tests as each case changes it, with an edit of what the case states. A few cases share a document, those
- * that fall into one of so many lots by their texts: what is added to the cases changes one lot.
- */
-export function* caseChanges(every: number): Generator<Recorded> {
-  const all = [...cases, ...securityCases].map(({ snippets }) => snippets);
-  const lots = Map.groupBy([...all, ...Object.values(quiet)], (snippets) => seedOf(`${snippets}`) % lotsOfCases);
-  for (let lot = 0; lot < lotsOfCases; lot += every) {
-    const together = lots.get(lot) ?? [];
-    const edits = together.flatMap((snippets) => editsOf(snippets, chanceOf(seedOf(`${snippets}`))));
-    if (edits.length > 0) yield changedBy(`lot.${lot}`, changed(together.flat()), edits);
-  }
-}
-
-const lotsOfCases = 250;
-
-/** An edit of what snippets state, mostly of a leaf of it. */
-function editsOf(snippets: readonly string[], chance: Chance): Edit[] {
-  const sites = snippets
-    .flatMap((snippet) => sitesOf(treeOf(snippet)))
-    .filter(({ path, value }) => path.length > 2 && value !== null);
-  const leaves = sites.filter(({ value }) => typeof value !== 'object');
-  const from = leaves.length > 0 && chance.between(0, 3) > 0 ? leaves : sites;
-  return from.length === 0 ? [] : [editAt(chance.one(from), from, chance)];
-}
 
 /** A document with edits. */
 export function changedBy(name: string, document: Document, edits: readonly Edit[]): Recorded {

@@ -35,10 +35,7 @@ export function bySort(sites: readonly Site[]): Site[][] {
 export function editAt(site: Site, others: readonly Site[], chance: Chance): Edit {
   const { path, value } = site;
   const at = `/${path.join('/')}`;
-  const becomes = (next: Json): Edit => ({
-    words: `${at} = ${short(next)}`,
-    apply: (tree) => changedAt(tree, path, ([key]) => [[key, next]]) as JsonMap,
-  });
+  const becomes = (next: Json): Edit => changedTo(site, next);
   const how = chance.between(0, 15);
   if (how < 4) return { words: `no ${at}`, apply: (tree) => changedAt(tree, path, () => []) as JsonMap };
   if (how < 5) {
@@ -61,11 +58,24 @@ export function editAt(site: Site, others: readonly Site[], chance: Chance): Edi
 }
 
 /** What is at a place is said to be open, none or any. */
-export function standingAt({ path }: Site, chance: Chance): Edit {
-  const next = chance.one(standings);
+export function standingAt(site: Site, chance: Chance): Edit {
+  return changedTo(site, chance.one(standings));
+}
+
+/** What is at a place is this instead. */
+export function changedTo({ path }: Pick<Site, 'path'>, next: Json): Edit {
   return {
     words: `/${path.join('/')} = ${short(next)}`,
     apply: (tree) => changedAt(tree, path, ([key]) => [[key, next]]) as JsonMap,
+  };
+}
+
+/** What is at a place has an entry more, or another one of that name. */
+export function joinedBy({ path }: Pick<Site, 'path'>, name: string, value: Json): Edit {
+  return {
+    words: `/${path.join('/')} with ${name}: ${short(value)}`,
+    apply: (tree) =>
+      changedAt(tree, path, ([key, inner]) => [[key, isMap(inner) ? { ...inner, [name]: value } : inner]]) as JsonMap,
   };
 }
 

@@ -1,6 +1,7 @@
 import { readSpec } from '../../src/parts/spec.ts';
 import { approvalOf, digest, type Line, written } from './approval.ts';
-import { caseChanges, type Recorded, services } from './documents.ts';
+import { caseChanges } from './case-changes.ts';
+import { type Recorded, services } from './documents.ts';
 import { carried, made, named } from './made.ts';
 import { spoken } from './spoken.ts';
 import { understood } from './understood.ts';
@@ -18,7 +19,7 @@ export function* readServices(every = 1): Generator<Recorded> {
 
 export function* readCases(every = 1): Generator<Recorded> {
   // Every second lot says enough.
-  yield* caseChanges(2 * every);
+  yield* caseChanges('edited', 2 * every);
 }
 
 export function* read(all: Iterable<Recorded>): Generator<Line> {
