@@ -2,6 +2,8 @@ import { readSpec } from '../../src/parts/spec.ts';
 import { approvalOf, digest, type Line, written } from './approval.ts';
 import { caseChanges } from './case-changes.ts';
 import { type Recorded, services } from './documents.ts';
+import { drawn } from './drawn.ts';
+import { drawnShapes } from './drawn-shapes.ts';
 import { carried, made, named } from './made.ts';
 import { spoken } from './spoken.ts';
 import { understood } from './understood.ts';
@@ -44,7 +46,7 @@ function readingOf({ name, document }: Recorded): Readonly<Record<string, unknow
 if (import.meta.main) {
   const all = [...readServices(), ...readCases()];
   const [how, name] = process.argv.slice(2);
-  if (how === '--write') readings.write(read(all));
+  if (how === '--write') readings.write([...read(all), ...drawn(), ...drawnShapes()]);
   const shown = how === '--show' ? all.find((one) => one.name === name) : undefined;
   if (shown) console.log(written({ changes: shown.changes, ...readingOf(shown) }, 2));
 }
