@@ -13,7 +13,7 @@ export function servedDocuments(every = 1, from = 0): Recorded[] {
   return [...originals(2)].filter((_one, at) => at % every === from);
 }
 
-/** What is said in the conversations with documents: as themselves, and as stand-ins. */
+/** What is said in the conversations with documents: as themselves, as stand-ins, and with credentials. */
 export async function spokenWith(documents: readonly Recorded[]): Promise<Line[]> {
   const lines: Line[] = [];
   for (const one of documents)
@@ -21,10 +21,12 @@ export async function spokenWith(documents: readonly Recorded[]): Promise<Line[]
   return lines;
 }
 
-const ways = ['own', 'stand-in'] as const;
+const ways = ['own', 'stand-in', 'keyed'] as const;
+const turnsOf = { own: 75, 'stand-in': 30, keyed: 30 };
 
 function talked({ name, document }: Recorded, way: (typeof ways)[number]): Promise<Turn[]> {
-  return talk(document, { turns: way === 'own' ? 75 : 30, seed: seedOf(`${name} ${way}`), sample: way === 'stand-in' });
+  const seed = seedOf(`${name} ${way}`);
+  return talk(document, { turns: turnsOf[way], seed, ...(way !== 'own' && { as: way }) });
 }
 
 function* linesOf(name: string, turns: readonly Turn[]): Generator<Line> {

@@ -6,11 +6,13 @@ import { entriesOf, entryOf, statedValue } from '../../src/parts/fact.ts';
 import { resourceOfEffect } from '../../src/parts/operations.ts';
 import { readSpec, type Spec } from '../../src/parts/spec.ts';
 import type { Caller } from '../../src/serve/exchange/exchange.ts';
+import { type Showing, shown } from './shown.ts';
 import { type Wanted, Wanting } from './wanted.ts';
 
 /** One turn of a conversation: what was asked, and all that came back. */
 export interface Turn {
   readonly asked: Wanted | string;
+  readonly showing?: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -19,15 +21,15 @@ export interface Turn {
 export interface TalkOptions {
   readonly turns: number;
   readonly seed: number;
-  /** Whether the service is a stand-in. */
-  readonly sample?: boolean;
+  /** Whether the service is a stand-in, or looks at credentials; else it is told who calls. */
+  readonly as?: 'stand-in' | 'keyed' | undefined;
 }
 
 /** Talks to the service of a document, with a clock and a chance that are given: the same seed asks and hears the same. */
-export async function talk(document: Document, { turns, seed, sample = false }: TalkOptions): Promise<Turn[]> {
+export async function talk(document: Document, { turns, seed, as }: TalkOptions): Promise<Turn[]> {
   const spec = readSpec(document);
   const failures: string[] = [];
-  const { service, clock } = await started(document, { sample, seed, failures });
+  const { service, clock } = await started(document, { as, seed, failures });
   const chance = chanceOf(seed);
   const wanting = new Wanting(spec, chance);
   const memory = new Memory(spec);
@@ -41,10 +43,12 @@ export async function talk(document: Document, { turns, seed, sample = false }: 
       }
       const endpoint = memory.meant(endpoints, turn, chance);
       const asked = wanting.of(endpoint, memory);
-      const heard = await hear(service, asked);
+      const showing = as === 'keyed' ? shown(service, asked, chance) : undefined;
+      const heard = await hear(service, asked, showing);
       memory.note(endpoint, asked, heard);
-      said.push({ asked, ...heard });
+      said.push({ asked, ...(showing && { showing: showing.words }), ...heard });
     }
+    if (as === undefined) said.push(...(await hurried(service, wanting, { spec, memory, clock })));
   } finally {
     await service.close();
   }
@@ -53,17 +57,17 @@ export async function talk(document: Document, { turns, seed, sample = false }: 
 
 async function started(
   document: Document,
-  { sample, seed, failures }: { readonly sample: boolean; readonly seed: number; readonly failures: string[] },
+  { as, seed, failures }: Pick<TalkOptions, 'as' | 'seed'> & { readonly failures: string[] },
 ): Promise<{ readonly service: Service; readonly clock: ReturnType<typeof movableClock> }> {
   const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
   const options: ServeOptions = {
     clock,
     chance: entropyOf(seed),
-    identify: ({ headers }) => (headers['told-caller'] === undefined ? undefined : JSON.parse(String(headers['told-caller']))),
+    ...(as === 'keyed' ? { development: true } : { identify: toldCaller }),
     // Nothing is sent out.
     webhookHosts: ['nowhere.invalid'],
     onFailure: (failure) => failures.push(failure instanceof Error ? failure.message : String(failure)),
-    ...(sample && { sample, seedValue: `${seed}` }),
+    ...(as === 'stand-in' && { sample: true, seedValue: `${seed}` }),
   };
   return { service: await serve(document, options), clock };
 }
@@ -82,14 +86,47 @@ function entropyOf(seed: number): NonNullable<ServeOptions['chance']> {
   };
 }
 
-async function hear(service: Service, { method, target, caller, headers, body }: Wanted): Promise<Omit<Turn, 'asked'>> {
-  const request = new Request(`http://127.0.0.1${target}`, {
+function toldCaller({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): Caller | undefined {
+  const told = headers['told-caller'];
+  return told === undefined ? undefined : (JSON.parse(String(told)) as Caller);
+}
+
+async function hear(
+  service: Service,
+  { method, target, caller, headers, body }: Wanted,
+  showing?: Showing,
+): Promise<Omit<Turn, 'asked'>> {
+  const query = showing?.query ? `${target.includes('?') ? '' : '?'}${showing.query}` : '';
+  const request = new Request(`http://127.0.0.1${target}${query}`, {
     method,
-    headers: { ...headers, ...(caller && { 'told-caller': JSON.stringify(caller) }) },
+    headers: { ...headers, ...showing?.headers, ...(!showing && caller && { 'told-caller': JSON.stringify(caller) }) },
     ...(body !== undefined && method !== 'GET' && method !== 'HEAD' && { body }),
   });
   const response = await service.fetch(request);
   return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+}
+
+/** The same request over and over, until a rate has had enough of it, and once more when its time has gone by. */
+async function hurried(
+  service: Service,
+  wanting: Wanting,
+  { spec, memory, clock }: { readonly spec: Spec; readonly memory: Memory; readonly clock: ReturnType<typeof movableClock> },
+): Promise<Turn[]> {
+  const said: Turn[] = [];
+  memory.isCareful = true;
+  memory.next = undefined;
+  for (const { limit, on, to } of (statedValue(spec.limits.rate) ?? []).slice(0, 3)) {
+    const counted = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
+    const endpoint = counted.find(({ operation }) => on?.includes(operation)) ?? counted.find(({ method }) => method === 'GET');
+    if (!endpoint || limit > 130) continue;
+    const wanted = wanting.of(endpoint, memory);
+    const asked = to?.includes('anyone') ? { ...wanted, caller: undefined } : wanted;
+    for (let time = 0; time < limit + 2; time++) said.push({ asked: `again ${asked.target}`, ...(await hear(service, asked)) });
+    clock.advance(61_000);
+    said.push({ asked: 'a minute later', ...(await hear(service, asked)) });
+  }
+  // What was answered alike is told once.
+  return said.filter(({ status }, at) => at === 0 || at === said.length - 1 || status !== said[at - 1]!.status || at % 10 === 0);
 }
 
 /** The endpoints, those that make rows first and those that take them away last. */
