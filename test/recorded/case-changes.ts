@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Chance, chanceOf } from '../../bench/drawn/chance.ts';
 import type { Json } from '../../src/document/document.ts';
 import { isMap, isStanding } from '../../src/document/values.ts';
@@ -13,15 +15,37 @@ export type Way = 'edited' | 'grafted' | 'joined';
 
 /**
  * The small document of the tests as each case changes it, with an edit of what the case states. A few cases share a document, those
- * that fall into one of so many lots by their texts: what is added to the cases changes few lots.
+ * that fall into one of so many lots by their texts: what is added to the cases changes few lots. Each round has other lots and edits.
  */
-export function* caseChanges(way: Way, every = 1): Generator<Recorded> {
-  const lots = Map.groupBy(allSnippets, (snippets) => seedOf(`${way} ${snippets}`) % lotsOfCases);
-  for (let lot = 0; lot < lotsOfCases; lot += every) {
-    const together = lots.get(lot) ?? [];
-    const edits = together.flatMap((snippets) => makers[way](snippets, chanceOf(seedOf(`${way} ${snippets}`))));
-    if (edits.length > 0) yield changedBy(`${way}.${lot}`, changed(together.flat()), edits);
+export function* caseChanges(way: Way, every = 1, round = 0): Generator<Recorded> {
+  const lots = lotsOf(way, round);
+  for (let lot = 0; lot < lotsOfCases; lot += every) yield* changeOf({ way, round, lot }, lots);
+}
+
+/** Those of the lots in `chosen.txt`, or every so manyth from one on: `choose.ts` chose them of many for what only they see. */
+export function* chosenChanges(every = 1, from = 0): Generator<Recorded> {
+  const text = readFileSync(join(import.meta.dirname, 'chosen.txt'), 'utf8').trimEnd();
+  for (const line of text.split('\n')) {
+    const [head = '', chosen = ''] = line.split(': ');
+    const [way, round] = [head.split(' ')[0] as Way, Number(head.split(' ')[1])];
+    const lots = lotsOf(way, round);
+    for (const lot of chosen.split(' ').map(Number)) if (lot % every === from) yield* changeOf({ way, round, lot }, lots);
   }
+}
+
+type Lots = ReadonlyMap<number, readonly (readonly string[])[]>;
+
+function lotsOf(way: Way, round: number): Lots {
+  return Map.groupBy(allSnippets, (snippets) => seedOf(`${way} ${round} ${snippets}`) % lotsOfCases);
+}
+
+function* changeOf(
+  { way, round, lot }: { readonly way: Way; readonly round: number; readonly lot: number },
+  lots: Lots,
+): Generator<Recorded> {
+  const together = lots.get(lot) ?? [];
+  const edits = together.flatMap((snippets) => makers[way](snippets, chanceOf(seedOf(`${way} ${round} ${snippets}`))));
+  if (edits.length > 0) yield changedBy(`${way}.${round}.${lot}`, changed(together.flat()), edits);
 }
 
 const lotsOfCases = 250;

@@ -3,7 +3,7 @@ import { check } from '../../src/check/check.ts';
 import { securityRules } from '../../src/check/security/bounds.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { approvalOf, digest, type Line, written } from './approval.ts';
-import { caseChanges } from './case-changes.ts';
+import { chosenChanges } from './case-changes.ts';
 import { type Recorded, services } from './documents.ts';
 import { foreign, prose, spokenOnly, undecided } from './others.ts';
 
@@ -29,7 +29,7 @@ export function* strangeOthers(every = 1): Generator<Recorded> {
 /** All that is recorded, in the order of the file. */
 export function* allStrange(): Generator<Recorded> {
   yield* strangeServices();
-  for (const way of ['edited', 'grafted', 'joined'] as const) yield* caseChanges(way);
+  for (const from of [0, 1, 2]) yield* chosenChanges(3, from);
   yield* strangeOthers();
 }
 
@@ -43,7 +43,8 @@ export function* found(all: Iterable<Recorded>): Generator<Line> {
   }
 }
 
-function foundIn({ document }: Recorded): readonly Finding[] {
+/** What is found in a document, what a reviewer asks of it included. */
+export function foundIn({ document }: Recorded): readonly Finding[] {
   return check(document, { rules: [...rules, ...securityRules] }).findings;
 }
 

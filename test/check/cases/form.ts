@@ -31,7 +31,7 @@ export const formCases: readonly Case[] = [
   },
   {
     snippets: [
-      'limits: { rate: [{ per: caller, limit: 5, window: [{ a: 1 }] }], size: { url: [{ a: 1 }] } }',
+      'limits: { rate: [{ per: caller, limit: 5, window: [{ a: 1 }], uncounted: [{ a: 1 }] }], size: { url: [{ a: 1 }] } }',
       'states: { note: { transitions: { archive: { after: [{ a: 1 }] } } } }',
       'resources: { book: { fields: { pages: { type: array, items: { type: { a: 1 } } } } } }',
       'endpoints: { GET /books: { does: list book } }',
@@ -40,6 +40,7 @@ export const formCases: readonly Case[] = [
       'form/wrong-value @ /resources/book/fields/pages/items/type',
       'form/wrong-value @ /states/note/transitions/archive/after',
       'form/wrong-value @ /limits/rate/0/window',
+      'form/wrong-value @ /limits/rate/0/uncounted/0',
       'form/wrong-value @ /limits/size/url',
     ],
   },
