@@ -64,25 +64,12 @@ const formats = [
 ];
 
 /** The words of one shape, by how deep it may still go. */
-function shapeOf(chance: Chance, depth: number): JsonMap {
-  const inner = (): JsonMap => shapeOf(chance, depth - 1);
+export function shapeOf(chance: Chance, depth: number, hasResources = true): JsonMap {
+  const inner = (): JsonMap => shapeOf(chance, depth - 1, hasResources);
   const members = () => Object.fromEntries(['a', 'b', 'c'].slice(0, chance.between(1, 3)).map((name) => [name, inner()]));
   const bound = (most: number) => chance.between(-2, most);
-  const leaves: readonly (() => JsonMap)[] = [
-    () => ({ type: 'string', minLength: bound(4), maxLength: chance.between(4, 9) }),
-    () => ({ type: 'string', format: chance.one(formats) }),
-    () => ({ type: 'string', pattern: chance.one(['^a+$', '^[A-Z]{2}-\\d{3}$', 'b', '^(x|yy)?$']) }),
-    () => ({ type: chance.one(['integer', 'number']), minimum: bound(5), maximum: chance.between(5, 40) }),
-    () => ({ type: 'integer', exclusiveMinimum: bound(9), multipleOf: chance.between(1, 7) }),
-    () => ({ type: 'number', exclusiveMaximum: bound(9) }),
-    () => ({ type: chance.one(['boolean', 'null', 'object', 'array', 'string', 'integer']) }),
-    () => ({ type: [chance.one(['string', 'integer', 'boolean']), 'null'] }),
-    () => ({ enum: chance.one<readonly Json[]>([['a', 'b'], [1, null], [true, 'x', 2.5], [{ a: 1 }]]) }),
-    () => ({ const: chance.one<Json>(['a', 3, null, { a: [1] }, []]) }),
-    () => ({ resource: chance.one(['person', 'pet', 'fish']) }),
-    () => ({ ref: 'person' }),
-    () => ({}),
-  ];
+  const named = [() => ({ resource: chance.one(['person', 'pet', 'fish']) }), () => ({ ref: 'person' })];
+  const leaves = [...leavesOf(chance, bound), ...(hasResources ? named : [])];
   if (depth === 0) return chance.one(leaves)();
   return chance.one([
     ...leaves,
@@ -112,6 +99,23 @@ function shapeOf(chance: Chance, depth: number): JsonMap {
     () => ({ ...inner(), examples: [chance.one<Json>(['a', 1, null, { a: 'b' }])] }),
     () => ({ ...inner(), default: chance.one<Json>(['a', 1, null]) }),
   ])();
+}
+
+/** A shape that holds no other. */
+function leavesOf(chance: Chance, bound: (most: number) => number): readonly (() => JsonMap)[] {
+  return [
+    () => ({ type: 'string', minLength: bound(4), maxLength: chance.between(4, 9) }),
+    () => ({ type: 'string', format: chance.one(formats) }),
+    () => ({ type: 'string', pattern: chance.one(['^a+$', '^[A-Z]{2}-\\d{3}$', 'b', '^(x|yy)?$']) }),
+    () => ({ type: chance.one(['integer', 'number']), minimum: bound(5), maximum: chance.between(5, 40) }),
+    () => ({ type: 'integer', exclusiveMinimum: bound(9), multipleOf: chance.between(1, 7) }),
+    () => ({ type: 'number', exclusiveMaximum: bound(9) }),
+    () => ({ type: chance.one(['boolean', 'null', 'object', 'array', 'string', 'integer']) }),
+    () => ({ type: [chance.one(['string', 'integer', 'boolean']), 'null'] }),
+    () => ({ enum: chance.one<readonly Json[]>([['a', 'b'], [1, null], [true, 'x', 2.5], [{ a: 1 }]]) }),
+    () => ({ const: chance.one<Json>(['a', 3, null, { a: [1] }, []]) }),
+    () => ({}),
+  ];
 }
 
 function shapeSaid(chance: Chance, seed: string): unknown[] {

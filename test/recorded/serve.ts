@@ -1,6 +1,7 @@
 import { approvalOf, digest, type Line, written } from './approval.ts';
 import { originals, type Recorded, seedOf } from './documents.ts';
 import { type Turn, talk } from './talk.ts';
+import { wire } from './wire.ts';
 
 /**
  * What services answer in conversations: the statuses of some turns after each other, and a digest of all that was asked and answered.
@@ -40,7 +41,7 @@ const turnsOfALine = 15;
 
 if (import.meta.main) {
   const [how, named = ''] = process.argv.slice(2);
-  if (how === '--write') conversations.write(await spokenWith(servedDocuments()));
+  if (how === '--write') conversations.write([...(await spokenWith(servedDocuments())), ...wire()]);
   const shown = how === '--show' ? servedDocuments().find(({ name }) => named.startsWith(`${name}.`)) : undefined;
   const way = ways.find((one) => named.includes(`.${one}.`));
   if (shown && way) console.log(written(await talked(shown, way), 2));
