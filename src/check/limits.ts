@@ -201,7 +201,8 @@ function eachSize({ spec }: Subject, find: (text: string, at: string) => readonl
   return ['body', 'url', 'headers', 'file'].flatMap((word) => {
     const at = below(size.at, word);
     const value = valueAt(spec.document.tree, at);
-    return value === undefined || isMap(value) || isStanding(value) || value === 'none' ? [] : find(String(value), at);
+    if (value === undefined || isMap(value) || isStanding(value) || value === 'none') return [];
+    return find(typeof value === 'string' ? value : JSON.stringify(value), at);
   });
 }
 

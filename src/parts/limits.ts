@@ -214,7 +214,7 @@ function readRate(source: Source): Rate[] {
         uncounted: source
           .get('uncounted')
           .items()
-          .map(({ value }) => String(value)),
+          .map(({ value }) => (typeof value === 'string' ? value : JSON.stringify(value))),
       }),
     },
   ];

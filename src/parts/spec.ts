@@ -81,7 +81,7 @@ function withLists(endpoint: Endpoint, resources: Resources): Endpoint {
   const lists = new Set(
     entriesOf(resource?.fields).flatMap(([name, { shape, children }]) => {
       const { type, items } = statedValue(shape) ?? {};
-      const isOfScalars = type === 'array' && isPlainMap(items) && (scalars.has(String(items.type)) || items.ref !== undefined);
+      const isOfScalars = type === 'array' && isPlainMap(items) && (scalars.has(items.type) || items.ref !== undefined);
       return isOfScalars && !children ? [name] : [];
     }),
   );
@@ -91,7 +91,7 @@ function withLists(endpoint: Endpoint, resources: Resources): Endpoint {
   return { ...endpoint, parameters: { ...parameters, value: named(value) } };
 }
 
-const scalars: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean']);
+const scalars: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean']);
 const compared: ReadonlySet<Parameter['op']> = new Set(['=', 'in', 'contains']);
 
 function choosingBy({ filters = '', ...parameter }: Parameter): Parameter {

@@ -54,7 +54,8 @@ export function named({ code, at }: Finding): string {
   return `${code} @ ${at ?? ''}`;
 }
 
-function treeOf(snippet: string): Json {
+/** What a snippet states. */
+export function treeOf(snippet: string): Json {
   const { tree, findings } = read(snippet.replace('@@@', 'x'.repeat(5000)), 'snippet.yaml');
   const [first] = findings;
   if (first) throw new Error(`${first.message} In: ${snippet}`);

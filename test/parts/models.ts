@@ -38,7 +38,7 @@ export function models(): string[] {
 }
 
 /** What is understood of a document: its parts, its operations by their names, what its expressions read, and what does not stand as stated. */
-function modelOf(document: Document): Plain {
+export function modelOf(document: Document): Plain {
   const whole = readSpec(document);
   const { document: _, ...spec } = whole;
   const operations = operationsOf(whole).map((operation) => {

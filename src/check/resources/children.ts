@@ -178,7 +178,7 @@ function idleTakers(subject: Subject, { children, readOnly, at }: Field, { name 
   const place = below(at, 'taken_by');
   const written = valueAt(spec.document.tree, place);
   if (!children || readOnly || written === undefined || subject.isBroken(place)) return [];
-  const words = (Array.isArray(written) ? written : [written]).map(String);
+  const words = (Array.isArray(written) ? written : [written]).map((word) => (typeof word === 'string' ? word : ''));
   const verbs = new Set<string>(
     endpoints.flatMap(({ does }) => {
       const effect = statedValue(does);

@@ -26,7 +26,7 @@ function wrongRows(subject: Subject, resource: Resource, rows: readonly StatedRo
   const seen = new Set<string>();
   return rows.flatMap((row): Wrong[] => {
     const id = field === undefined ? undefined : row.fields[field];
-    const key = String(id);
+    const key = typeof id === 'object' ? JSON.stringify(id) : String(id);
     const isSecond = seen.has(key);
     seen.add(key);
     if (field !== undefined && id === undefined) return [{ message: `This row has no \`${field}\`.`, at: row.at }];
@@ -49,7 +49,7 @@ function wrongFields({ schemas, spec }: Subject, resource: Resource, { at, field
     if (field.derive || field.children)
       return [{ message: `\`${name}\` is made of other rows, and never stored.`, at: place, onKey: true }];
     const states = statedValue(machineOn(spec.states, resource.name, name)?.states);
-    if (states && !states.includes(String(value)))
+    if (states && (typeof value === 'object' || !states.includes(String(value))))
       return [{ message: `${shortJson(value)} is no state; there are ${listed([...states])}.`, at: place }];
     const shape = field.ref === undefined ? statedValue(field.shape) : undefined;
     // Of a value with fields of its own, some are never stored: what is wrong with one is told when a service starts.

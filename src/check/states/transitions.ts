@@ -10,7 +10,7 @@ import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { resolvedShape } from '../../parts/shape-level.ts';
 import { isMovedByUpdate, type Machine, type Target, type Transition } from '../../parts/states.ts';
-import { shortJson, typesOf } from '../subject/json-types.ts';
+import { asWritten, shortJson, typesOf } from '../subject/json-types.ts';
 import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -62,7 +62,7 @@ export const transitionRules: readonly Rule[] = [
       eachTransition(subject, ({ at }) => {
         const after = wordsAt(subject, at).after;
         if (after === undefined || isMap(after) || (typeof after === 'string' && durationMs(after) !== undefined)) return [];
-        return [{ message: `\`${String(after)}\` is no duration.`, at: below(at, 'after') }];
+        return [{ message: `${asWritten(after)} is no duration.`, at: below(at, 'after') }];
       }),
   ),
   error(

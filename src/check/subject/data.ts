@@ -8,6 +8,7 @@ import { type Expression, entriesOf, isStated, type Named, statedValue } from '.
 import { leftOutOf } from '../../parts/left-out.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { hasMeaning } from '../../parts/shapes/branches.ts';
+import { asWritten } from './json-types.ts';
 import { listed } from './names.ts';
 import type { Subject, Wrong } from './rule.ts';
 
@@ -94,5 +95,5 @@ export function notADuration({ spec }: Subject, at: Pointer, orNone: 'or none' |
   const text = valueAt(spec.document.tree, at);
   if (orNone === 'or none' && text === 'none') return [];
   if (text === undefined || isMap(text) || (typeof text === 'string' && durationMs(text) !== undefined)) return [];
-  return [{ message: `\`${String(text)}\` is no duration.`, at }];
+  return [{ message: `${asWritten(text)} is no duration.`, at }];
 }

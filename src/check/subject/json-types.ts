@@ -20,6 +20,11 @@ export function onlyType(schema: Shape): string | undefined {
   return types.length === 1 ? types[0] : undefined;
 }
 
+/** A value in a message as its writer knows it: a text without quotes, anything else as JSON. */
+export function asWritten(value: Json): string {
+  return typeof value === 'string' ? `\`${value}\`` : shortJson(value);
+}
+
 /** A value in a message, cut short. */
 export function shortJson(value: Json | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';

@@ -139,7 +139,10 @@ function unknownValues({ resources, spec }: Subject, change: EnumChange, version
   const isTakenOn = (value: Json) =>
     later.some(
       ({ resource, field: name, values }) =>
-        resource === change.resource && name === change.field && Object.hasOwn(values, String(value)),
+        resource === change.resource &&
+        name === change.field &&
+        typeof value !== 'object' &&
+        Object.hasOwn(values, String(value)),
     );
   return Object.entries(change.values)
     .filter(([, value]) => !allowed.includes(value) && !isTakenOn(value))

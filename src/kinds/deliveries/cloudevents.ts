@@ -13,7 +13,9 @@ export const cloudevents = {
     // CloudEvents 1.0.2, section "source": a non-empty URI-reference.
     if (typeof source === 'string' && /^[\w\-.~:/?#[\]@!$&'()*+,;=%]{1,1024}$/.test(source)) return [];
     const message =
-      source === undefined ? 'There is no `source`, which says who sends.' : `\`${String(source)}\` is no reference to a URI.`;
+      source === undefined
+        ? 'There is no `source`, which says who sends.'
+        : `\`${typeof source === 'string' ? source : JSON.stringify(source)}\` is no reference to a URI.`;
     return [
       {
         code: 'events/broker-member',

@@ -15,7 +15,7 @@ export const nats = {
     const message =
       subject === undefined
         ? 'There is no `subject`, under which events would be published.'
-        : `\`${String(subject)}\` is no subject.`;
+        : `\`${typeof subject === 'string' ? subject : JSON.stringify(subject)}\` is no subject.`;
     return [
       {
         code: 'events/broker-member',

@@ -174,7 +174,7 @@ export class Costs {
 
   #members(shape: Shape, met: Set<string>): number {
     const properties = isPlainMap(shape.properties) ? shape.properties : {};
-    const required = listOf(shape.required).map((name) => properties[String(name)] ?? {});
+    const required = listOf(shape.required).map((name) => (typeof name === 'string' && properties[name]) || {});
     const items =
       typeof shape.minItems === 'number' && shape.minItems > 0 ? [shape.items ?? {}, ...listOf(shape.prefixItems)] : [];
     const inner = [...required, ...items].map((one) => this.#measure(one, met));

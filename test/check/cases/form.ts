@@ -29,6 +29,21 @@ export const formCases: readonly Case[] = [
       'form/unknown-key @ /endpoints/GET ~1notes/query',
     ],
   },
+  {
+    snippets: [
+      'limits: { rate: [{ per: caller, limit: 5, window: [{ a: 1 }], uncounted: [{ a: 1 }] }], size: { url: [{ a: 1 }] } }',
+      'states: { note: { transitions: { archive: { after: [{ a: 1 }] } } } }',
+      'resources: { book: { fields: { pages: { type: array, items: { type: { a: 1 } } } } } }',
+      'endpoints: { GET /books: { does: list book } }',
+    ],
+    finds: [
+      'form/wrong-value @ /resources/book/fields/pages/items/type',
+      'form/wrong-value @ /states/note/transitions/archive/after',
+      'form/wrong-value @ /limits/rate/0/window',
+      'form/wrong-value @ /limits/rate/0/uncounted/0',
+      'form/wrong-value @ /limits/size/url',
+    ],
+  },
   { snippets: ['limits: { timeout: 10s }'], finds: ['form/wrong-value @ /limits/timeout'] },
   { snippets: ['resources: { label: { required: [name, null] } }'], finds: ['form/null @ /resources/label/required/1'] },
 ];
