@@ -7,10 +7,11 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { credentialParts, type TrialCaller } from '../exchange/callers.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
-import { knockableSchemes } from '../make/knocking.ts';
+import { doorsForAnyone, knockableSchemes } from '../make/knocking.ts';
 import type { Model } from '../model/model.ts';
+import { isByRule } from '../model/promises.ts';
 import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
-import { badBeside, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
+import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
 import { shownByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
@@ -38,8 +39,9 @@ export function looksAtSchemes(model: Model): Obligation[] {
       isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.credential?.scheme.name === name),
     }),
   );
+  const open = doorsForAnyone(model).some(({ endpoint }) => isByRule(endpoint)) ? [looksFor(badWhereAnyone)] : [];
   // What nobody gave out, and is nearly what somebody has, is no credential.
-  return [...good, ...beside, ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes'))];
+  return [...good, ...beside, ...open, ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes'))];
 }
 
 /** Each user who may, one who may not, a row that a rule is not about, and nobody. */

@@ -31,6 +31,13 @@ export function publicDoors(model: Model): Door[] {
     : [];
 }
 
+/** The operations that a rule lets everybody do, at which a credential is looked at all the same. */
+export function doorsForAnyone(model: Model): Door[] {
+  const { authentication } = model.spec;
+  if (!isStated(authentication.schemes) || knockableSchemes(model).length === 0) return [];
+  return doors(model).filter(({ operation }) => !model.access.isPublic(operation) && letsAnyone(model, operation));
+}
+
 function doors(model: Model): Door[] {
   return model.operations.flatMap((operation) =>
     operation.endpoint && (statedValue(operation.endpoint.does) || isStated(operation.endpoint.response))

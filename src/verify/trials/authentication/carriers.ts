@@ -13,6 +13,9 @@ import { isRefusal, isRefused, mayBeRefusedBefore, type RefusalForm, refusalFor 
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 
+/** The reason of a claim that a bad credential is refused where none is needed. */
+export const badWhereAnyone = 'a bad one where anyone may';
+
 /** The same credential where none is looked for. */
 export async function elsewhere(
   session: Session,

@@ -14,6 +14,7 @@ import {
   acceptable,
   asNobody,
   type Door,
+  doorsForAnyone,
   guardedDoors,
   inventedFor,
   knockableSchemes,
@@ -24,11 +25,12 @@ import {
 } from '../../make/knocking.ts';
 import type { Model } from '../../model/model.ts';
 import { type HeldRule, isByRule } from '../../model/promises.ts';
-import { isRefusal, isRefused, mayBeRefusedBefore, refusalFor } from '../../model/refused-as.ts';
+import { mayBeRefusedBefore, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import { elsewhere, isTokenScheme, isUnknown, isUnknownCaller, tamperedWith, unknownFlaw } from './carriers.ts';
+import { openAt, publicAt, schemesFact } from './unneeded.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
 export const who: Trial = {
@@ -41,6 +43,7 @@ export const who: Trial = {
   *cases(model) {
     for (const door of guardedDoors(model)) yield nobodyAt(model, door);
     for (const door of publicDoors(model)) yield publicAt(model, door);
+    for (const door of doorsForAnyone(model).filter(({ endpoint }) => isByRule(endpoint))) yield openAt(model, door);
     for (const stranger of model.strangers) {
       const door = quietDoor(model, 0);
       if (door) yield strangerAt(model, door, stranger);
@@ -152,28 +155,6 @@ function challengeJudgement(seen: TrialExchange): Judgement {
     : { promised: 'a 401 has a challenge in WWW-Authenticate (RFC 9110 section 15.5.2)', seen: flaw };
 }
 
-function publicAt(model: Model, { operation, endpoint }: Door): Case {
-  return {
-    name: `${endpoint.key} with a credential that is not good`,
-    facts: [schemesFact],
-    async run(session: Session) {
-      for (const scheme of knockableSchemes(model)) {
-        const invented = inventedFor(scheme);
-        if (!invented) continue;
-        const done = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
-        const refusal = refusalFor(model, 'caller.unknown', operation);
-        const judge = (seen: TrialExchange): Judgement => {
-          const isUnknown = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status === 401;
-          return isUnknown
-            ? { promised: `${operation.name} is public: no credential is looked at`, seen: `it was answered ${seen.status}` }
-            : undefined;
-        };
-        session.claim({ fact: schemesFact, reason: `public ${operation.name}`, of: [done], judge });
-      }
-    },
-  };
-}
-
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
 function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: TrialCaller | undefined): Case {
   const carrier = { kind: 'header names', subject: scheme };
@@ -226,9 +207,6 @@ function quietDoor(model: Model, at: number, caller?: TrialCaller): Door | undef
   const among = reading.length > 0 ? reading : all;
   return among[at % Math.max(1, among.length)];
 }
-
-/** The fact that whatever nobody gave out breaks. */
-const schemesFact: FactName = { kind: 'schemes', subject: 'service' };
 
 /** A credential that was good once, or is good elsewhere. */
 function strangerAt(model: Model, { operation, endpoint }: Door, stranger: TrialCaller): Case {
