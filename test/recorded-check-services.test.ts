@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { findings, found, strangeServices } from './recorded/check.ts';
 
-test('what is found in services of strangers, and where they were made wrong, is what is written down', () => {
-  findings.hold(found(strangeServices()), /^service/);
+test('what is found in one half of the services where they were made wrong is what is written down', () => {
+  findings.hold(found(strangeServices(2, 0)));
 });

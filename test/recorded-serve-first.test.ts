@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { conversations, servedDocuments, spokenWith } from './recorded/serve.ts';
 
-test('what the first third of the services answers in recorded conversations is what is written down', async () => {
-  conversations.hold(await spokenWith(servedDocuments(3, 0)));
+test('what the first quarter of the services answers in recorded conversations is what is written down', async () => {
+  conversations.hold(await spokenWith(servedDocuments(4, 0)));
 });

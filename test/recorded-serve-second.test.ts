@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { conversations, servedDocuments, spokenWith } from './recorded/serve.ts';
 
-test('what the second third of the services answers in recorded conversations is what is written down', async () => {
-  conversations.hold(await spokenWith(servedDocuments(3, 1)));
+test('what the second quarter of the services answers in recorded conversations is what is written down', async () => {
+  conversations.hold(await spokenWith(servedDocuments(4, 1)));
 });

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { conversations, servedDocuments, spokenWith } from './recorded/serve.ts';
 
-test('what the third third of the services answers in recorded conversations is what is written down', async () => {
-  conversations.hold(await spokenWith(servedDocuments(3, 2)));
+test('what the third quarter of the services answers in recorded conversations is what is written down', async () => {
+  conversations.hold(await spokenWith(servedDocuments(4, 2)));
 });

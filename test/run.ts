@@ -41,7 +41,7 @@ const leftToLong = [
 ];
 /** Files that take a few seconds of the processor each, so that `npm test` has an end soon; a store that waits is asked all of them too. */
 const leftForTime =
-  /^test\/(?:export-openapi|convert-(?:asyncapi-law|json-schema|json-schema-views|typescript-compile)|json-schema-behaviour|examples-(?:depot|issues|payments|trains)|house-waiting|sound-runs|access-lists|(?:moves|find|following|inner)-laws|auth(?:entication|orization)-matrix|kinds-toys|stored-rows|store-queries|introspection|basic-keys|surroundings|renamed-members|children-changed|hostile|parcels-errors|mistake-laws|events-(?:stream|webhooks|receivers)|recorded-(?:check|parts|serve)-\w+|doors-socket|refusals|unseen|event-words|limits-rates)\./;
+  /^test\/(?:export-openapi|convert-(?:asyncapi-law|json-schema|json-schema-views|typescript-compile)|json-schema-behaviour|examples-(?:depot|issues|payments|trains)|house-waiting|sound-runs|access-lists|(?:moves|find|following|inner)-laws|auth(?:entication|orization)-matrix|kinds-toys|stored-rows|store-queries|introspection|basic-keys|surroundings|renamed-members|children-changed|hostile|parcels-errors|mistake-laws|events-(?:stream|webhooks|receivers)|recorded-(?:check|parts|serve)-[\w-]+|doors-socket|refusals|unseen|event-words|limits-rates)\./;
 /** What needs a PostgreSQL, or another server. */
 const needsPostgres =
   /^test\/(?:postgres-(?:backup|collation|processes|lost-answers|long-reads|online|plans|rates|spoken)|redis-rates|broker|workers|chaos|deploy)\./;

@@ -16,30 +16,31 @@ export interface Recorded {
 /** The folder of the repository. */
 export const root = join(import.meta.dirname, '../..');
 
-/** How often each document is changed, by how many edits, and every which one. */
+/** How often each document is changed, by how many edits, and every which one from one on. */
 export interface Drawing {
   readonly times: number;
   readonly editsEach: number;
   readonly every: number;
+  readonly from?: number;
 }
 
 /** The services of strangers, the examples and some more, as they are. */
-export function* originals(every = 1): Generator<Recorded> {
+export function* originals(every = 1, from = 0): Generator<Recorded> {
   const files = [
     ...strangers.split(' ').map((name) => `bench/strangers/${name}/service.yaml`),
     ...globSync('examples/*.{md,yaml}', { cwd: root }),
     ...more,
   ].sort();
   for (const [at, file] of files.entries()) {
-    if (at % every > 0) continue;
+    if (at % every !== from) continue;
     const name = basename(file).startsWith('service.') ? basename(dirname(file)) : basename(file);
     yield { name, changes: [], document: read(readFileSync(join(root, file), 'utf8'), name) };
   }
 }
 
 /** The same, each so many times with edits all over it. */
-export function* services({ times, editsEach, every }: Drawing): Generator<Recorded> {
-  for (const { name, document } of originals(every)) {
+export function* services({ times, editsEach, every, from = 0 }: Drawing): Generator<Recorded> {
+  for (const { name, document } of originals(every, from)) {
     const chance = chanceOf(seedOf(name));
     const sorts = chance.shuffled(bySort(sitesOf(document.tree).filter(({ path }) => path.length > 2)));
     for (let time = 1; time <= times; time++) {

@@ -15,8 +15,8 @@ import { understood } from './understood.ts';
 export const readings = approvalOf('parts.txt', 'node test/recorded/parts.ts');
 
 /** The documents that are recorded, or every so manyth. */
-export function* readServices(every = 1): Generator<Recorded> {
-  yield* services({ times: 1, editsEach: 4, every });
+export function* readServices(every = 1, from = 0): Generator<Recorded> {
+  yield* services({ times: 1, editsEach: 4, every, from });
 }
 
 export function* readCases(every = 1): Generator<Recorded> {

@@ -1,0 +1,6 @@
+import { test } from 'node:test';
+import { read, readings, readServices } from './recorded/parts.ts';
+
+test('what reading makes of the other half of the services, a little changed, is what is written down', () => {
+  readings.hold(read(readServices(2, 1)));
+});
