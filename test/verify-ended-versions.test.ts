@@ -54,6 +54,27 @@ test('a version whose last day is still to come is asked for after it', async ()
   assert.deepEqual(await told({ served: over }), ['deprecation rules, v2, ended']);
 });
 
+test('a version past whose last day the clock was moved meanwhile is asked for all the same', async () => {
+  for (const [served, found] of [
+    [cups, []],
+    [cups.replace('sunset: 2097-06-01', 'sunset: 2099-06-01'), ['deprecation rules, v1, ended']],
+  ] as const) {
+    const stand = await openStand(cups, { served });
+    try {
+      await fetch(stand.clockUrl, { method: 'POST', body: JSON.stringify({ now: '2097-09-01T00:00:00Z' }) });
+      const { breaches, facts } = await stand.verify({ only: ['versioning/ended'] });
+      assert.deepEqual(
+        breaches.map(({ kind, subject, reason }) => `${kind}, ${subject}, ${reason}`),
+        found,
+      );
+      const why = facts.find(({ kind, subject }) => kind === 'deprecation rules' && subject === 'v1')?.why ?? '';
+      assert.doesNotMatch(why, /its last day is over/);
+    } finally {
+      await stand.close();
+    }
+  }
+});
+
 test('a refusal for too many requests says nothing of the end of a version', async () => {
   // One request goes on at a time by then.
   let version: unknown;

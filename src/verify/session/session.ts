@@ -162,7 +162,10 @@ export class Session {
   /** Lets time go by until a moment of the service's clock; nothing where that is over. */
   waitUntil(serviceMs: number): Promise<Done<null>> {
     const left = (run: ScriptRun) => Math.max(0, serviceMs - run.clock.toService(Date.now()));
-    return this.do(waiting(left(this.run), (run) => run.clock.wait(left(run))));
+    const act = async (run: ScriptRun): Promise<void> => {
+      if (left(run) > 0) await run.clock.wait(left(run));
+    };
+    return this.do(waiting(left(this.run), act));
   }
 
   /** Lets a long time go by, where the clock can be moved together with all others that wait for one. */
