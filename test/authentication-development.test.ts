@@ -79,6 +79,18 @@ test('a token holds for forty days and says what the document asks of it', async
   assert.equal((await shown(guarded)).status, 401);
 });
 
+test('a token has what rules and fields read of the claims of whoever bears it', async () => {
+  const text = notes(jwt(`algorithms: [ES256], ${mapping}`)).replace(
+    'create: caller.id',
+    `create: 'caller.claims.house["deep-name"]'`,
+  );
+  const guarded = await guard(text, { development: true });
+  open.push(guarded);
+  const { name = '', value = '' } = guarded.service.credentials[1] ?? {};
+  const made = await guarded.ask({ [name]: value }, 'POST /notes', { id: 'a' });
+  assert.deepEqual([made.status, made.body], [201, { id: 'a', owner: 'dev' }]);
+});
+
 test('a mapping that nobody can turn round is told, and the other users have theirs', async () => {
   const guarded = await start(jwt(`algorithms: [ES256], caller: { id: claims.sub, user: "claims.admin ? 'writer' : 'reader'" }`));
   assert.deepEqual(guarded.service.credentials, []);

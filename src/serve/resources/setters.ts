@@ -28,6 +28,8 @@ export interface Setter {
   readonly dangling?: Dangling | undefined;
   /** Whether it is reckoned of who asks. */
   readonly isOfCaller?: boolean;
+  /** Whether its field is made up, as any that nobody gave, where what it is reckoned of is not there: in a stand-in. */
+  readonly isMadeUp?: boolean;
   /** What is answered where it fails or does not fit. */
   readonly refuse: (names: Readonly<Record<string, Value>>, message: string) => Refusal;
 }
@@ -76,7 +78,9 @@ export function rememberSetters(
       const dangling = compilation.standIn ? undefined : compileDangling(resource, field, compilation.spec);
       const evaluate = prepared.compiled();
       const isOfCaller = prepared.reads().some(({ root }) => root === 'caller');
-      return [{ field: field.name, keepsNull: field.keepsNull, expression, evaluate, validate, dangling, isOfCaller, refuse }];
+      const isMadeUp = compilation.standIn !== undefined;
+      const { name, keepsNull } = field;
+      return [{ field: name, keepsNull, expression, evaluate, validate, dangling, isOfCaller, isMadeUp, refuse }];
     });
     known.set(key, setters);
     return setters;
@@ -137,10 +141,14 @@ export function applySetters(
 ): Fields {
   if (setters.length === 0) return fields;
   const values: Value[] = [];
-  for (const { field, expression, evaluate, validate, refuse } of setters) {
+  for (const { field, expression, evaluate, validate, isMadeUp, refuse } of setters) {
     const value = evaluate(scope);
-    if (value instanceof Failed)
-      throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.message}`));
+    if (value instanceof Failed) {
+      if (!isMadeUp || value.reason !== 'absent')
+        throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.message}`));
+      values.push(undefined);
+      continue;
+    }
     if (validate && value !== undefined && value !== null && validate(value).length > 0)
       throw new Refused(
         refuse(scope, `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`),

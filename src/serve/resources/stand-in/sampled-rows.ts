@@ -85,6 +85,16 @@ export function makeRow(
   return insertRow(work, model, id, whole, `sample ${model.name}`).fields;
 }
 
+/** The same where such a row can be: nothing where it cannot, since another has what has to be its own. */
+export function makeRowIfFree(...[sampling, work, model, id, given, making]: Parameters<typeof makeRow>): Fields | undefined {
+  try {
+    return makeRow(sampling, work, model, id, given, making);
+  } catch (failure) {
+    if (failure instanceof Refused && failure.refusal.when === 'resource.exists') return undefined;
+    throw failure;
+  }
+}
+
 /** Whether a row is there since an answer needed it, and nobody made it. */
 export function isMadeUp(rows: Reader, resource: string, id: string): boolean {
   return rows.record(madeUpKey(resource, id), 0) !== undefined;
@@ -163,8 +173,7 @@ function makeReferred(sampling: Sampling, work: Work, model: RowModel, making: M
   const id = newIdentifier(sampling, work, model);
   if (id === undefined) return undefined;
   const given = { [model.identifier.field]: identifierValue(id, model.identifier.isInteger) };
-  makeRow(sampling, work, model, id, given, making);
-  return id;
+  return makeRowIfFree(sampling, work, model, id, given, making) && id;
 }
 
 /** So many things a list of their owner shows. */

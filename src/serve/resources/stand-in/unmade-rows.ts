@@ -12,7 +12,7 @@ import type { Work } from '../act.ts';
 import { insertRow } from '../create.ts';
 import { identifierValue, type RowModel } from '../model.ts';
 import { madeManyOf } from './many-rows.ts';
-import { isMadeUp, makeRow } from './sampled-rows.ts';
+import { isMadeUp, makeRowIfFree } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
 /** Rows that no operation makes: those that are there from the start, with the names that are reckoned of their members, and those that are brought back. */
@@ -53,7 +53,7 @@ export class UnmadeRows {
     const named = identifierValue(id, model.identifier.isInteger);
     const shape = field && statedValue(field.shape);
     if (shape && !this.#sampling.samples.of(shape).fits(named)) return undefined;
-    makeRow(this.#sampling, work, model, id, { ...bound, [model.identifier.field]: named });
+    makeRowIfFree(this.#sampling, work, model, id, { ...bound, [model.identifier.field]: named });
     return work.rows.get(model.name, id);
   }
 
@@ -72,7 +72,7 @@ export class UnmadeRows {
     for (let at = 1; at <= listedFirst; at++) {
       const id = this.#sampling.identifier(model.name, `${model.name}\n${place}\n${at}`, work.rows.next(model.name));
       if (id === undefined || work.rows.get(model.name, String(id))) continue;
-      makeRow(this.#sampling, work, model, String(id), { ...bound, [model.identifier.field]: id });
+      makeRowIfFree(this.#sampling, work, model, String(id), { ...bound, [model.identifier.field]: id });
     }
   }
 
