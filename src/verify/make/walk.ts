@@ -8,7 +8,7 @@ import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
-import type { Symbolic } from '../exchange/symbol.ts';
+import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { ifTestable, NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Aim } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
@@ -41,6 +41,36 @@ export async function walkTo(
 ): Promise<void> {
   const machine = wanted ?? machineIn(session.model.spec.states, row.resource, state);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
+  const isOver = beginWalk(session, row, machine);
+  try {
+    await walkOn(session, row, machine, { state, byClock, named });
+  } finally {
+    isOver();
+  }
+}
+
+/** The rows that each case brings somewhere, and how often it brought one anywhere. */
+const walks = new WeakMap<Session, { readonly under: Set<string>; count: number }>();
+const walksMost = 200;
+
+/** Notes that a row is brought somewhere, whichever way it is known, and gives what ends that. @throws {Untestable} where it is already: what it waits for would wait for it */
+function beginWalk(session: Session, row: TrialRow, { field }: Machine): () => void {
+  const own = walks.get(session) ?? { under: new Set<string>(), count: 0 };
+  walks.set(session, own);
+  const key = JSON.stringify([row.resource, field, resolve(row.id, session.run)]);
+  if (own.under.has(key)) throw new Untestable(`a ${row.resource} waits for what waits for it`);
+  own.count += 1;
+  session.need(own.count <= walksMost, `more than ${walksMost} rows would have to be brought somewhere`);
+  own.under.add(key);
+  return () => own.under.delete(key);
+}
+
+async function walkOn(
+  session: Session,
+  row: TrialRow,
+  machine: Machine,
+  { state, byClock, named }: Pick<Walk, 'named'> & { readonly state: string; readonly byClock: boolean },
+): Promise<void> {
   const tried = new Set<string>();
   for (let steps = 0; steps < 12; steps++) {
     const now = stateOf(row, machine);
