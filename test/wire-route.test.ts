@@ -155,6 +155,37 @@ describe('a key may fix a query, and a fragment tells keys apart alone', () => {
   }
 });
 
+describe('a fragment that tells parameters tells operations of one path apart by them', () => {
+  const target = (value: string) => ({ in: 'header', name: 'X-Target', value }) as const;
+  const scope = (value: string) => ({ in: 'query', name: 'scope', value }) as const;
+  const app = { in: 'query', name: 'app', value: undefined } as const;
+  const { find } = compileRoutes([
+    { method: 'POST', path: '/#X-Target=S.Make', value: 'make', told: [target('S.Make')] },
+    { method: 'POST', path: '/#X-Target=S.Read', value: 'read', told: [target('S.Read')] },
+    { method: 'GET', path: '/c#scope=mine&app', value: 'mine', told: [scope('mine'), app] },
+    { method: 'GET', path: '/c#app', value: 'of an app', told: [app] },
+    { method: 'GET', path: '/c', value: 'all', told: [] },
+    { method: 'GET', path: '/c?deep', value: 'deep', told: [] },
+  ]);
+  for (const [method, path, query, headers, answer] of [
+    ['POST', '/', '', { 'x-target': 'S.Read' }, 'read'],
+    ['POST', '/', '', { 'x-target': 'S.Make' }, 'make'],
+    ['POST', '/', '', { 'x-target': 'S.None' }, 'make'],
+    ['POST', '/', '', {}, 'make'],
+    ['GET', '/c', 'scope=mine', {}, 'mine'],
+    ['GET', '/c', 'app=1&scope=mine', {}, 'mine'],
+    ['GET', '/c', 'app=1&scope=yours', {}, 'of an app'],
+    ['GET', '/c', 'app=1', {}, 'of an app'],
+    ['GET', '/c', '', {}, 'all'],
+    ['GET', '/c', 'deep&app=1', {}, 'deep'],
+  ] as const) {
+    test(`${method} ${path}?${query} ${JSON.stringify(headers)}`, () => {
+      const found = find(method, path, query, headers);
+      assert.equal(found.kind === 'found' && found.value, answer);
+    });
+  }
+});
+
 describe('a base path stands in front of all', () => {
   const find = router(['GET /', 'GET /parcels/{id}'], '/v1');
   for (const [request, answer] of [

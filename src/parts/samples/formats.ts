@@ -32,16 +32,28 @@ function makerOf({ time, covers, example }: Format): SampledFormat['make'] {
   return covered ? (chance) => covered.make(chance) : () => example;
 }
 
+/** The steps of a pattern; of one whose repetitions are too many for that, those of one that repeats less, whose texts it finds too. */
+function sampledProgram(pattern: string): ReturnType<typeof programOfShape> {
+  return programOfShape(pattern) ?? programOfShape(pattern.replaceAll(/(?<!\\)\{(\d{1,4}),(\d{0,6})\}/g, withFewer));
+}
+
+function withFewer(_text: string, least: string, most: string): string {
+  return `{${least},${Math.min(Number(least) + moreMost, most === '' ? Number.POSITIVE_INFINITY : Number(most))}}`;
+}
+
+/** So many more of something than there have to be are made at the most. */
+const moreMost = 8;
+
 /** A shortest text in which a pattern is found, made of plain characters; undefined where there is none, or none so simple. */
 export function sampleOfPattern(pattern: string): string | undefined {
-  const program = programOfShape(pattern);
+  const program = sampledProgram(pattern);
   const text = program && shortestWay(program.steps);
   return text !== undefined && compilePattern(pattern)?.test(text) ? text : undefined;
 }
 
 /** Makes texts in which a pattern is found, each by a way of its own through it; undefined where the pattern is beyond these means. */
 export function compilePatternSamples(pattern: string): ((chance: Chance, least: number) => string | undefined) | undefined {
-  const program = programOfShape(pattern);
+  const program = sampledProgram(pattern);
   const isFound = compilePattern(pattern)?.test;
   if (!program || !isFound) return undefined;
   const { steps } = program;

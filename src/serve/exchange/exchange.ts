@@ -5,7 +5,7 @@ import type { OrderWord } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { BodyRead, Broken, Call, Reply } from '../http/call.ts';
 import type { Negotiate } from '../http/media-type.ts';
-import type { RouteMatch } from '../http/route.ts';
+import type { RouteMatch } from '../http/route-leaf.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
 import { type Counted, strictestOf, type ToldRate } from './counted.ts';

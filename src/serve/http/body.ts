@@ -33,7 +33,7 @@ export interface BodyOptions extends PartLimits {
   readonly empty?: EmptyText;
   /** Whether XML is read by the shape; bytes unless said. */
   readonly readsXml?: boolean;
-  /** Whether JSON is taken that is sent as plain text, which `fetch` calls each text that nothing is said of (Fetch, section 5.3), or as a form, as other clients do. */
+  /** Whether JSON is taken that is sent as plain text, which `fetch` calls each text that nothing is said of (Fetch, section 5.3), as a form or a kind of one's own, as other clients do. */
   readonly takesTextAsJson?: boolean;
   /** Whether a key of JSON may come twice in one object; `repeated` names it then. */
   readonly takesRepeated?: boolean;
@@ -68,7 +68,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     const typeText = ignored === 'any' || (ignored === 'absent' && contentType === undefined) ? assumed : contentType;
     if (typeText === undefined) return refuse('untyped', 'no Content-Type', expectedTypes(accepted));
     const type = parseMediaType(typeText);
-    if (takesText && type?.essence === 'text/plain' && isUtf8Charset(type)) return readJson(bytes, options);
+    if (takesText && type && isUtf8Charset(type) && isJsonUnsaid(type.essence)) return readJson(bytes, options);
     if (type === undefined || !accepted.some((range) => matchesRange(type.essence, range))) {
       return refuse('media', cut(typeText, 64), expectedTypes(accepted));
     }
@@ -84,6 +84,11 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     if (essence.startsWith('text/')) return readText(bytes, type, coerce);
     return { kind: 'value', value: new WireFile(undefined, typeText, bytes) };
   };
+}
+
+/** Whether what is called so is JSON without being a type of JSON: plain text, or a kind of one's own (`application/x-amz-json-1.1`). */
+function isJsonUnsaid(essence: string): boolean {
+  return essence === 'text/plain' || /^application\/(?:[\w.]+-)*json(?:-[\w.]+)+$/.test(essence);
 }
 
 function noBody(): DecodedBody {

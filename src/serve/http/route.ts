@@ -1,17 +1,9 @@
-import { Bare } from './json.ts';
-import {
-  decodeFormText,
-  decodePercent,
-  type FixedQuery,
-  readRouteTemplate,
-  type Segment,
-  splitQuery,
-  type TargetQuery,
-} from './target.ts';
+import { type Headers, Leaf, LazyQuery, type Route, type RouteMatch, unknown } from './route-leaf.ts';
+import { decodePercent, readRouteTemplate, type Segment } from './target.ts';
 
 /** Finds the operation of a method and a raw path, without its query, which comes separately and without `?`. */
 export interface Router<T> {
-  find(method: string, rawPath: string, rawQuery: string): RouteMatch<T>;
+  find(method: string, rawPath: string, rawQuery: string, headers?: Headers): RouteMatch<T>;
 }
 
 /**
@@ -23,8 +15,8 @@ export interface Router<T> {
  * NUL and bad encodings are in no path. Where parameters share a segment, each takes as little as the next text allows.
  *
  * The first real path that matches answers for all methods. A key's fixed query must stand in the request's query; of
- * several operations on one real path and method, the one that fixes most is tried first, then document order. Keys that
- * differ by `#fragment` alone are one operation to a client: the first of them answers.
+ * several operations on one real path and method, the one that fixes most is tried first, then document order. Of keys that
+ * differ by `#fragment` alone the one answers of whose told parameters most are as it says; where none is, the first of them.
  */
 export function compileRoutes<T>(routes: readonly Route<T>[], options: { readonly base?: string } = {}): Router<T> {
   const base = options.base ?? '';
@@ -32,9 +24,9 @@ export function compileRoutes<T>(routes: readonly Route<T>[], options: { readonl
   const exact = new Map<string, Leaf<T>>();
   for (const route of routes) addRoute(root, exact, base, route);
 
-  function find(method: string, path: string, rawQuery: string): RouteMatch<T> {
+  function find(method: string, path: string, rawQuery: string, headers?: Headers): RouteMatch<T> {
     if (!path.startsWith(base) || path.charCodeAt(base.length) !== SLASH) return unknown;
-    const query = new LazyQuery(rawQuery);
+    const query = new LazyQuery(rawQuery, headers);
     const leaf = exact.get(path);
     if (leaf?.applies(query)) return leaf.answer(method, query, [], undefined);
     const raw = plainSegments(path, base.length + 1);
@@ -193,96 +185,3 @@ function splitMixed(texts: readonly string[], segment: string): string[] | undef
   return values;
 }
 
-/** An endpoint to be found: its method, its path template as the document's key writes it, and what stands for it. */
-interface Route<T> {
-  readonly method: string;
-  readonly path: string;
-  readonly value: T;
-}
-
-/**
- * What a request's method and path come to. `params` are decoded texts by name, without a prototype; `raw` holds them
- * as they were sent, only where something in the path was encoded. `allow` lists the path's methods, HEAD with GET.
- */
-export type RouteMatch<T> =
-  | { readonly kind: 'found'; readonly value: T; readonly params: Params; readonly raw: Params | undefined }
-  | { readonly kind: 'method'; readonly allow: readonly string[] }
-  | { readonly kind: 'unknown' };
-
-type Params = Readonly<Record<string, string>>;
-
-const unknown = Object.freeze({ kind: 'unknown' } as const);
-
-interface Operation<T> {
-  readonly value: T;
-  readonly names: readonly string[];
-  readonly fixed: readonly FixedQuery[];
-}
-
-/** All operations on one real path, by method. */
-class Leaf<T> {
-  readonly methods = new Map<string, Operation<T>[]>();
-  /** Whether every operation here wants a query, so that the path alone reaches none. */
-  private onlyFixed = true;
-
-  add(route: Route<T>, names: readonly string[], fixed: readonly FixedQuery[]): void {
-    const operations = this.methods.get(route.method) ?? [];
-    operations.push({ value: route.value, names, fixed });
-    operations.sort((a, b) => b.fixed.length - a.fixed.length);
-    this.methods.set(route.method, operations);
-    if (fixed.length === 0) this.onlyFixed = false;
-  }
-
-  applies(query: LazyQuery): boolean {
-    return !this.onlyFixed || [...this.methods.keys()].some((method) => this.choose(method, query) !== undefined);
-  }
-
-  answer(method: string, query: LazyQuery, values: readonly string[], sent: readonly string[] | undefined): RouteMatch<T> {
-    const operation = this.choose(method, query) ?? (method === 'HEAD' ? this.choose('GET', query) : undefined);
-    if (operation === undefined) return this.refuse(method, query);
-    const params = named(operation.names, values);
-    const raw = sent === undefined ? undefined : named(operation.names, sent);
-    return { kind: 'found', value: operation.value, params, raw };
-  }
-
-  private choose(method: string, query: LazyQuery): Operation<T> | undefined {
-    const operations = this.methods.get(method);
-    if (operations === undefined) return undefined;
-    for (const operation of operations) {
-      if (operation.fixed.length === 0 || operation.fixed.every((pair) => query.holds(pair))) return operation;
-    }
-    return undefined;
-  }
-
-  private refuse(method: string, query: LazyQuery): RouteMatch<T> {
-    if (this.methods.has(method)) return unknown;
-    const allow = [...this.methods.keys()].filter((one) => this.choose(one, query) !== undefined);
-    if (allow.includes('GET') && !allow.includes('HEAD')) allow.push('HEAD');
-    return { kind: 'method', allow };
-  }
-}
-
-/** A query that is split when an operation first asks for it. */
-class LazyQuery {
-  private readonly raw: string;
-  private split: TargetQuery | undefined;
-  constructor(raw: string) {
-    this.raw = raw;
-  }
-
-  holds(pair: FixedQuery): boolean {
-    this.split ??= splitQuery(this.raw);
-    const values = this.split.values.get(pair.name);
-    if (values === undefined) return false;
-    return pair.value === undefined || values.some((value) => decodeFormText(value) === pair.value);
-  }
-}
-
-const noParams: Params = Object.freeze(new Bare<string>());
-
-function named(names: readonly string[], values: readonly string[]): Params {
-  if (names.length === 0) return noParams;
-  const params = new Bare<string>();
-  for (let i = 0; i < names.length; i++) params[names[i] ?? ''] = values[i] ?? '';
-  return params;
-}

@@ -1,4 +1,4 @@
-import { entryOf } from '../../parts/fact.ts';
+import { entriesOf, entryOf } from '../../parts/fact.ts';
 import type { Selection } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/carry.ts';
 import { isServed } from '../../parts/versions/spec-in-version.ts';
@@ -9,6 +9,7 @@ import { type Caller, type Exchange, Planned, type Refusal, type Routed } from '
 import type { OpenFact } from '../exchange/open.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { compileRoutes, type Router } from '../http/route.ts';
+import type { ToldParameter } from '../http/route-leaf.ts';
 import { pathReader } from '../http/target.ts';
 import { describeValue } from '../http/violation.ts';
 import type { Engine } from './engine.ts';
@@ -34,8 +35,8 @@ export function compileVersions(engine: Engine, plans: readonly Planned[]): Comp
   const hooks = { told: told.of, unrouted: told.unrouted };
   if (!versions) {
     const routes = routesOf(plans, basePath);
-    const route = ({ method, path, query }: Call): Routed => ({
-      found: routes.find(method, path, query),
+    const route = ({ method, path, query, headers }: Call): Routed => ({
+      found: routes.find(method, path, query, headers),
       version: undefined,
       isAsked: false,
       path,
@@ -78,8 +79,8 @@ function compileSelection(
     return router;
   }
 
-  function routedIn(version: string, { method, query }: Call, path: string, isAsked: boolean): Routed {
-    const found = routerOf(version).find(method, path, query);
+  function routedIn(version: string, { method, query, headers }: Call, path: string, isAsked: boolean): Routed {
+    const found = routerOf(version).find(method, path, query, headers);
     const sunsetMs = sunsets.get(version);
     const isGone = sunsetMs !== undefined && clock.now() >= sunsetMs;
     return { found, version, isAsked, path, refusal: isGone ? { when: 'version.sunset' } : undefined };
@@ -125,9 +126,19 @@ function routesOf(
   pathOf = ({ endpoint }: Planned): string => endpoint.path,
 ): Router<Planned> {
   return compileRoutes(
-    plans.map((plan) => ({ method: plan.endpoint.method, path: pathOf(plan), value: plan })),
+    plans.map((plan) => ({ method: plan.endpoint.method, path: pathOf(plan), value: plan, told: toldInFragment(plan.endpoint) })),
     { base },
   );
+}
+
+/** What the fragment of an endpoint's key says of its parameters: `#scope=mine&app`. A piece that names none of them is a note. */
+function toldInFragment({ path, parameters }: Planned['endpoint']): ToldParameter[] {
+  const [, fragment = ''] = /^[^#]*#(.*)$/s.exec(path) ?? [];
+  return fragment.split('&').flatMap((piece): ToldParameter[] => {
+    const [, name = '', value] = /^([^=]+)(?:=(.*))?$/s.exec(piece) ?? [];
+    const [, one] = entriesOf(parameters).find(([, parameter]) => parameter.name.toLowerCase() === name.toLowerCase()) ?? [];
+    return one && (one.in === 'query' || one.in === 'header') ? [{ in: one.in, name: one.name, value }] : [];
+  });
 }
 
 /** The open facts without which a version's shapes are not known: what the versions above it changed. */

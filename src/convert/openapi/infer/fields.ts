@@ -1,17 +1,17 @@
-import type { Json } from '../../../document/document.ts';
+import type { Json, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import { conjunctionOf, fitsAny, unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
 import type { SourceOperation } from '../read/operation.ts';
-import { made, refOfMapping } from '../read/reader.ts';
+import { made, refOfMapping, type SourceReader } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
 import { documentFields, isReceipt } from './rows.ts';
 
 /** A resource that comes in several forms has the fields of all of them. */
 export const fieldsOfUnion: InferenceRule = {
   name: 'fields-of-union',
-  says: 'A resource that comes in several forms, as a union, beside what all have, or by a discriminator, has the fields of every form; what all require is required.',
+  says: 'A resource that comes in several forms, as a union, beside what all have, or by a discriminator (its mapping, else the schemas that are all of it), has the fields of every form; what all require is required.',
   infer(context) {
     const { collections, resources, written, trail } = context;
     for (const name of new Set([...collections.values()].map(({ resource }) => resource))) {
@@ -44,14 +44,27 @@ function formsBeside({ written }: InferenceContext, name: string): readonly Json
   return forms.length > 0 && written.propertiesOf(name) !== undefined ? forms : undefined;
 }
 
-/** The resources that the discriminator of a schema leads to, which have the schema's own fields too. */
+/** The resources that the discriminator of a schema leads to, which have the schema's own fields too; without a mapping those that are made of it. */
 function mappedForms({ reader, names, trail }: InferenceContext, name: string): readonly string[] | undefined {
-  const schema = reader.target(`#${trail.origin(below('/resources', name)) ?? ''}`)?.value;
+  const at = trail.origin(below('/resources', name)) ?? '';
+  const schema = reader.target(`#${at}`)?.value;
   const discriminator = isMap(schema) ? schema.discriminator : undefined;
-  const mapping = isMap(discriminator) ? discriminator.mapping : undefined;
-  if (!isMap(mapping)) return undefined;
-  const forms = Object.values(mapping).flatMap((ref) => (typeof ref === 'string' ? (names.of(refOfMapping(ref)) ?? []) : []));
+  if (!isMap(discriminator)) return undefined;
+  const { mapping } = discriminator;
+  const refs = isMap(mapping) ? Object.values(mapping) : refsMadeOf(reader, at);
+  const forms = refs.flatMap((ref) => (typeof ref === 'string' ? (names.of(refOfMapping(ref)) ?? []) : []));
   return forms.length > 0 ? forms : undefined;
+}
+
+/** The schemas beside one that are that and more (OpenAPI 3.0, section 4.7.25: `allOf` with the schema that has the discriminator). */
+function refsMadeOf(reader: SourceReader, at: Pointer): string[] {
+  const place = at.replace(/\/[^/]*$/, '');
+  const beside = reader.target(`#${place}`)?.value;
+  const isOf = (schema: Json): boolean =>
+    isMap(schema) && Array.isArray(schema.allOf) && schema.allOf.some((part) => isMap(part) && part.$ref === `#${at}`);
+  return isMap(beside) && place !== ''
+    ? Object.keys(beside).flatMap((key) => (isOf(beside[key] as Json) ? [`#${below(place, key)}`] : []))
+    : [];
 }
 
 /** A field that two forms have may be what either says. */

@@ -66,7 +66,10 @@ function methodsByNoun({ operations }: InferenceContext): Map<string, Methods> {
     if (segments.length > 1 && isVerb(last)) put(segments.at(-2) ?? '', last, operation);
     else {
       const [verb = '', ...noun] = wordsOfName(last);
-      if (isVerb(verb) && noun.length > 0) put(`${parent}/${singular(noun.join('_'))}`, verb, operation);
+      const [things, thing] = [noun.join('_'), singular(noun.join('_'))];
+      // `DescribeVolumes` reads several.
+      if (isVerb(verb) && noun.length > 0)
+        put(`${parent}/${thing}`, reads.has(verb) && thing !== things ? 'list' : verb, operation);
       else bare.push([`${parent}/${singular(wordsOfName(last).join('_'))}`, operation]);
     }
   }
@@ -92,7 +95,28 @@ function rowsOf(context: InferenceContext, noun: string, methods: Methods): Kind
     if (named?.resource !== undefined && Object.hasOwn(written.propertiesOf(named.shape)?.all ?? {}, parameter))
       return { resource: named.resource, parameter };
   }
-  return namedByMember(context, word, methods, isOfWords);
+  // What making one is answered with may be its name alone.
+  return (isOfWords ? namedByReading(context, word, methods) : undefined) ?? namedByMember(context, word, methods, isOfWords);
+}
+
+/** `{ KeyId }` of `/DescribeKey`, which is answered with what has a `KeyId`: the one member that reading asks for and what it shows has. */
+function namedByReading(context: InferenceContext, noun: string, methods: Methods): Kind | undefined {
+  const { written } = context;
+  const reading = methods.find(([verb]) => reads.has(verb))?.[1];
+  const endpoint = reading && endpointOf(context, reading);
+  const status = endpoint && successOf(endpoint);
+  const sent = endpoint && written.propertiesOf(endpoint.request);
+  if (!reading || !endpoint || !sent || status === undefined) return undefined;
+  const found = sent.required.flatMap((name) => {
+    const isScalar = ['string', 'integer'].includes(written.typeOf(sent.all[name]) ?? '');
+    const row = isScalar ? shownRowOf(written, shapeOfAnswer(endpoint, status), name, noun) : undefined;
+    return row && Object.hasOwn(written.propertiesOf(row.shape)?.all ?? {}, name) ? [{ name, row }] : [];
+  });
+  const [only] = found;
+  if (!only || found.length > 1) return undefined;
+  const resource = only.row.resource ?? resourceNamedByPath(only.row, noun, reading, status, context);
+  const isOther = [...context.collections.values()].some((known) => known.resource === resource);
+  return resource === undefined || isOther ? undefined : { resource, parameter: only.name };
 }
 
 /**
@@ -130,7 +154,7 @@ function isVerb(word: string): boolean {
   return word === 'list' || [reads, creates, deletes, updates].some((verbs) => verbs.has(word));
 }
 
-const reads: ReadonlySet<string> = new Set(['info', 'get', 'retrieve', 'show', 'read']);
+const reads: ReadonlySet<string> = new Set(['info', 'get', 'retrieve', 'show', 'read', 'describe']);
 const creates: ReadonlySet<string> = new Set(['create', 'add', 'new']);
 const deletes: ReadonlySet<string> = new Set(['delete', 'remove', 'destroy']);
 const updates: ReadonlySet<string> = new Set(['update', 'edit', 'rename']);

@@ -35,14 +35,20 @@ export function shapeOfPath(path: string): string {
   return plainPath(path).replaceAll(/\{[^{}]*\}/g, '{}');
 }
 
-/** A path as it is read: without query and fragment, `/messages/{sid}.json` as `/messages/{sid}`, `/things/{id}:cancel` as `/things/{id}/cancel`. */
+/**
+ * A path as it is read: without query and fragment, `/messages/{sid}.json` as `/messages/{sid}`, `/things/{id}:cancel` as `/things/{id}/cancel`. What a
+ * fragment says that a parameter is tells operations of one path apart as a segment would: `/channels#operation=search` as `/channels/search`,
+ * `/#X-Amz-Target=Service.CreateThing` as `/CreateThing`.
+ */
 function plainPath(path: string): string {
-  return path
+  const [, word] = /#(?:[^#]*&)?[\w-]+=(?:[\w.-]*\.)?([\w-]+)/.exec(path) ?? [];
+  const plain = path
     .replace(/[?#].*$/, '')
     .replace(/\/+$/, '')
     .split('/')
     .map((segment) => segment.replace(/\.(?:json|xml)$/i, '').replace(/^([^:]+):([A-Za-z]\w*)$/, '$1/$2'))
     .join('/');
+  return word === undefined ? plain : `${plain}/${word}`;
 }
 
 /** One of many, as English has it most of the time: `addresses` is `address`, `companies` `company`. */

@@ -1,10 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { fieldOfMember } from '../../../parts/answers.ts';
-import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { requestShape } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { describedWords } from '../../../parts/samples/described-words.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
@@ -17,8 +14,8 @@ import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
 import { emptyOf, isCountName, isOfItsEnd, stateOfNew } from './empty-values.ts';
-import { listedBoth } from './lists-shown.ts';
 import { isErrorName } from './open-answers.ts';
+import { rowShapeIn, Sendable } from './sendable.ts';
 
 /** What new rows are like: the rows that the document's own examples show, and what answers have that no client can send. */
 export class Likeness {
@@ -27,11 +24,12 @@ export class Likeness {
   #examples: ReadonlyMap<string, JsonMap> | undefined;
   #kinds: ReadonlySet<string> | undefined;
   readonly #narrowing = new Map<string, string | undefined>();
-  #sendable: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  readonly #sendable: Sendable;
 
   constructor(spec: Spec, samples: Samples) {
     this.#spec = spec;
     this.#samples = samples;
+    this.#sendable = new Sendable(spec, samples);
   }
 
   /** A row of a resource as an example shows it. */
@@ -52,9 +50,19 @@ export class Likeness {
       out[field] = value;
       if (value !== null) ground.sampled(below('', field));
     }
-    for (const [field, value] of Object.entries(given))
+    const inside = [...fields.keys()].filter((field) => out[field] === undefined && this.#holdsOwn(fields.get(field), name));
+    for (const [field, value] of [...Object.entries(given), ...inside.map((one) => [one, {}] as const)])
       this.#fillInside(out, field, value, fields.get(field), name, example, ground);
     return out;
+  }
+
+  /** Whether a map that a client may send, and did not, has members that the service alone sets: `properties.provisioningState`. */
+  #holdsOwn(field: Field | undefined, resource: string): boolean {
+    const shape = field && !field.writeOnly && field.visible?.length !== 0 && field.ref === undefined && statedValue(field.shape);
+    if (!shape || !this.#sendable.has(resource, field.name)) return false;
+    const members = Object.keys(this.#samples.membersOf(shape));
+    const own = members.filter((member) => !this.#sendable.has(resource, `${field.name}/${member}`));
+    return own.length > 0 && own.length < members.length;
   }
 
   /** A map that was sent has what the service alone sets in it, as the row itself has: `attributes.status`. */
@@ -73,7 +81,7 @@ export class Likeness {
     const whole: Fields = { ...value };
     for (const [member, inner] of Object.entries(this.#samples.membersOf(shape))) {
       if (value[member] !== undefined || !isPlainMap(inner)) continue;
-      const isSent = this.#isSendable(resource, `${name}/${member}`);
+      const isSent = this.#sendable.has(resource, `${name}/${member}`);
       const made = isSent
         ? emptyOf(inner, member, this.#samples)
         : this.#setByService(inner, member, isPlainMap(shown) ? shown[member] : undefined, ground);
@@ -95,7 +103,7 @@ export class Likeness {
       return isRequired ? this.#shownFit(shape, field.name, shown) : undefined;
     const first = isRequired || shown !== undefined ? undefined : this.#firstState(resource, field.name, shape);
     if (first !== undefined) return first;
-    if (!isRequired && this.#isSendable(resource, field.name)) return emptyOf(shape, field.name, this.#samples);
+    if (!isRequired && this.#sendable.has(resource, field.name)) return emptyOf(shape, field.name, this.#samples);
     return isRequired ? this.#shownFit(shape, field.name, shown) : this.#setByService(shape, field.name, shown, ground);
   }
 
@@ -117,7 +125,7 @@ export class Likeness {
     for (const [, endpoint] of entriesOf(this.#spec.endpoints.all)) {
       const effect = statedValue(endpoint.does);
       const sent = effect?.verb === 'create' && effect.resource === resource ? statedValue(endpoint.request) : undefined;
-      const member = sent && this.#samples.membersOf(rowIn(sent, endpoint, this.#samples))[name];
+      const member = sent && this.#samples.membersOf(rowShapeIn(sent, endpoint, this.#samples))[name];
       const words = isPlainMap(member) ? this.#samples.whole(member).enum : undefined;
       const first = Array.isArray(words) ? words.find((word) => typeof word === 'string') : undefined;
       if (typeof first === 'string') return first;
@@ -177,39 +185,6 @@ export class Likeness {
     });
   }
 
-  #isSendable(resource: string, field: string): boolean {
-    this.#sendable ??= this.#findSendable();
-    return this.#sendable.get(resource)?.has(field) ?? false;
-  }
-
-  /** The fields that the making of a resource may hold, by resource; where nothing makes it, its other requests. */
-  #findSendable(): ReadonlyMap<string, ReadonlySet<string>> {
-    const sendable = new Map<string, Set<string>>();
-    const making = new Map<string, Set<string>>();
-    for (const [, endpoint] of entriesOf(this.#spec.endpoints.all)) {
-      const many = listedBoth(endpoint, this.#samples);
-      const resource = many?.resource ?? resourceOfEffect(statedValue(endpoint.does));
-      // Of an effect that was read off a description which states no body, none is sent.
-      const isUnsent = endpoint.does.standing === 'inferred' && statedValue(endpoint.request) === undefined;
-      const shape =
-        resource === undefined ? undefined : (many?.items ?? (isUnsent ? {} : statedValue(requestShape(this.#spec, endpoint))));
-      if (resource === undefined || !shape) continue;
-      const verb = statedValue(endpoint.does)?.verb;
-      const isMaking = verb === 'create' || verb === 'upsert' || (many !== undefined && !endpoint.path.endsWith('}'));
-      const kept = isMaking ? making : sendable;
-      const known = kept.get(resource) ?? new Set();
-      for (const [name, member] of Object.entries(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples)))) {
-        const way = fieldOfMember(endpoint.takes, name).split('.');
-        const field = way.join('/');
-        known.add(way[0] ?? field).add(field);
-        for (const inner of isPlainMap(member) ? Object.keys(this.#samples.membersOf(member)) : [])
-          known.add(`${field}/${inner}`);
-      }
-      kept.set(resource, known);
-    }
-    return new Map([...sendable, ...making]);
-  }
-
   #findExamples(): ReadonlyMap<string, JsonMap> {
     const found = new Map<string, JsonMap>();
     for (const [, { response }] of entriesOf(this.#spec.endpoints.all)) {
@@ -256,16 +231,6 @@ export class Likeness {
       if (isPlainMap(member) && inner !== undefined) this.#gather(member, inner, depth + 1, found);
     }
   }
-}
-
-/** The shape of the row inside that of a body. */
-function rowIn(shape: Shape, { takes }: Endpoint, samples: Samples): Shape {
-  let inner = shape;
-  for (const name of takes?.path ?? []) {
-    const member = samples.membersOf(inner)[name];
-    inner = isPlainMap(member) ? member : {};
-  }
-  return inner;
 }
 
 /** Members by which a thing says of which kind it is. */

@@ -146,6 +146,9 @@ function complete(
   // A row's shape is an object's. It is known by the identifier that it was made with, whichever form of it has come out.
   const row = whole as Fields;
   if (fields[model.identifier.field] !== undefined) row[model.identifier.field] = fields[model.identifier.field];
+  if (isNew)
+    for (const [name, address] of Object.entries(sampling.addressesIn(model, row)))
+      if (fields[name] === undefined) row[name] = address;
   return { whole: row, names: [...new Set(told.map(nameOf))] };
 }
 

@@ -4,8 +4,10 @@ import { type Chance, chanceOf } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Reader, Transaction } from '../../../store/store.ts';
-import type { Exchange } from '../../exchange/exchange.ts';
+import type { Exchange, Fields } from '../../exchange/exchange.ts';
+import type { RowModel } from '../model.ts';
 import { Likeness } from './likeness.ts';
+import { compileOwnAddresses } from './own-addresses.ts';
 
 /** What a stand-in makes up, remembered with its row and told with every answer that shows it. */
 
@@ -27,6 +29,15 @@ export class Sampling {
     this.shown = new Samples(spec, { size: 'ordinary', showsWhole: true, takesAny: true });
     this.seed = seed;
     this.likeness = new Likeness(spec, this.samples);
+  }
+
+  readonly #addresses = new WeakMap<RowModel, ReturnType<typeof compileOwnAddresses>>();
+
+  /** The paths that a new row says of itself, by field. */
+  addressesIn(model: RowModel, row: Fields): Readonly<Record<string, string>> {
+    const known = this.#addresses.get(model) ?? compileOwnAddresses(this.#spec, model, this.samples, this.likeness);
+    this.#addresses.set(model, known);
+    return known(row);
   }
 
   /** The field by which rows of a resource are told apart. */
