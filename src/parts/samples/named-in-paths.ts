@@ -14,12 +14,18 @@ export interface NamedInPaths {
   whole(shape: Shape): Shape;
 }
 
-/** The shape of an identifier, which has to fit the parameters of paths that name it, too. */
+/** The shape of an identifier, which has to fit the parameters of paths and the members of bodies that name it, and answers that tell what was made, too. */
 export function shapeAsNamed(named: NamedInPaths, shape: Shape): Shape {
-  const { type } = named.whole(shape);
-  const first = parametersOf(named).find((one) => named.whole(one).type === type);
-  return first === undefined ? shape : { ...fitsAll([shape, first]) };
+  const { type, pattern } = named.whole(shape);
+  const told = [...parametersOf(named), ...membersThatName(named), ...toldAsMade(named)];
+  const first = told.find((one) => named.whole(one).type === type);
+  if (first === undefined) return shape;
+  // Of two patterns the first is followed, and the text held to both.
+  return { ...fitsAll(typeof pattern === 'string' && admitsAny.test(pattern) ? [first, shape] : [shape, first]) };
 }
+
+/** Patterns that any text has. */
+const admitsAny = /^\^?(?:\.|\[\\s\\S\])[*+]\$?$/;
 
 /** Whether a text that may be any is a number all the same: by the parameter of the paths that name it, or by the answer that tells what was made. */
 export function isNumberedText(named: NamedInPaths, shape: Shape, examples: readonly unknown[]): boolean {
@@ -38,6 +44,18 @@ function parametersOf({ spec, resource }: NamedInPaths): Shape[] {
     const stated = parameter === undefined ? undefined : entryOf(endpoint.parameters, parameter);
     const shape = stated && statedValue(stated.shape);
     return shape ? [shape] : [];
+  });
+}
+
+/** The members of bodies by which operations say which thing they are about: `identity: request.JobId`. */
+function membersThatName({ spec, resource, whole }: NamedInPaths): Shape[] {
+  return entriesOf(spec.endpoints.all).flatMap(([, { does, identity, request }]): Shape[] => {
+    const effect = statedValue(does);
+    const [, name = ''] = /\brequest\.(\w+)/.exec(identity?.source ?? '') ?? [];
+    if (name === '' || !effect || !('resource' in effect) || effect.resource !== resource) return [];
+    const { properties } = whole(statedValue(request) ?? {});
+    const member = isPlainMap(properties) ? properties[name] : undefined;
+    return isPlainMap(member) ? [member] : [];
   });
 }
 

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { quotedText } from '../../kinds/http-token.ts';
 import { compileCoercion, compileForm, type EmptyText, type FormPair, type ReadForm } from './form.ts';
 import { parseJson } from './json.ts';
-import { charsetOf, isUtf8Charset, isXml, type MediaType, matchesRange, parseMediaType } from './media-type.ts';
+import { charsetOf, isJsonUnsaid, isUtf8Charset, isXml, type MediaType, matchesRange, parseMediaType } from './media-type.ts';
 import type { Resolve, Schema } from './schema.ts';
 import { decodeFormText } from './target.ts';
 import { cut, type Violation, violationsMax, WireFile } from './violation.ts';
@@ -84,11 +84,6 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     if (essence.startsWith('text/')) return readText(bytes, type, coerce);
     return { kind: 'value', value: new WireFile(undefined, typeText, bytes) };
   };
-}
-
-/** Whether what is called so is JSON without being a type of JSON: plain text, or a kind of one's own (`application/x-amz-json-1.1`). */
-function isJsonUnsaid(essence: string): boolean {
-  return essence === 'text/plain' || /^application\/(?:[\w.]+-)*json(?:-[\w.]+)+$/.test(essence);
 }
 
 function noBody(): DecodedBody {

@@ -39,6 +39,11 @@ export function matchesRange(essence: string, range: string): boolean {
   return essence.length > before.length + after.length && essence.startsWith(before) && essence.endsWith(after);
 }
 
+/** Whether what is called so is JSON without being a type of JSON: plain text, or a kind of one's own (`application/x-amz-json-1.1`). */
+export function isJsonUnsaid(essence: string): boolean {
+  return essence === 'text/plain' || /^application\/(?:[\w.]+-)*json(?:-[\w.]+)+$/.test(essence);
+}
+
 /** Whether a media type is one of XML (RFC 7303). */
 export function isXml(type: string): boolean {
   return /^[^;]*[/+]xml\s*(?:;|$)/i.test(type);

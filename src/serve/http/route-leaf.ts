@@ -1,10 +1,8 @@
 import { Bare } from './json.ts';
+import type { Headers } from './parameters.ts';
 import { decodeFormText, type FixedQuery, splitQuery, type TargetQuery } from './target.ts';
 
 /** The operations on one real path, and which of them a request means. */
-
-/** Header fields by lower-case name. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** An endpoint to be found: its method, its path template as the document's key writes it, and what stands for it. */
 export interface Route<T> {

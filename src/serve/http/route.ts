@@ -1,4 +1,5 @@
-import { type Headers, Leaf, LazyQuery, type Route, type RouteMatch, unknown } from './route-leaf.ts';
+import type { Headers } from './parameters.ts';
+import { LazyQuery, Leaf, type Route, type RouteMatch, unknown } from './route-leaf.ts';
 import { decodePercent, readRouteTemplate, type Segment } from './target.ts';
 
 /** Finds the operation of a method and a raw path, without its query, which comes separately and without `?`. */
@@ -184,4 +185,3 @@ function splitMixed(texts: readonly string[], segment: string): string[] | undef
   values.push(segment.slice(start, end));
   return values;
 }
-

@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import { takenOf } from '../../parts/answers.ts';
 import type { ChildrenTaker } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -67,6 +67,18 @@ function isTwice(fields: readonly string[], rows: readonly RowFields[], tie: str
     .filter((row) => fields.every((name) => name === tie || isThere(row[name])))
     .map((row) => JSON.stringify(fields.map((name) => (name === tie ? null : row[name]))));
   return new Set(keys).size < keys.length;
+}
+
+/** Whether a change sends another value for an immutable field than its row was shown with. */
+export function changesFixed(model: Model, { endpoint, sent }: TrialExchange, row: RowFields | undefined): boolean {
+  const resource = resourceOfEffect(endpoint && statedValue(endpoint.does));
+  const fields = entriesOf(resource === undefined ? undefined : model.resource(resource)?.fields);
+  const { json } = sent;
+  return (
+    row !== undefined &&
+    isMap(json) &&
+    fields.some(([name, { immutable }]) => immutable && Object.hasOwn(json, name) && !isSame(json[name], row[name]))
+  );
 }
 
 /** Whether a row that is changed by a body keeps the rules of its resource, as far as it is shown. */

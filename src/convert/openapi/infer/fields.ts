@@ -56,12 +56,12 @@ function mappedForms({ reader, names, trail }: InferenceContext, name: string): 
   return forms.length > 0 ? forms : undefined;
 }
 
-/** The schemas beside one that are that and more (OpenAPI 3.0, section 4.7.25: `allOf` with the schema that has the discriminator). */
+/** The schemas beside one that are that and more (OpenAPI 3.0, section 4.7.25). */
 function refsMadeOf(reader: SourceReader, at: Pointer): string[] {
   const place = at.replace(/\/[^/]*$/, '');
   const beside = reader.target(`#${place}`)?.value;
   const isOf = (schema: Json): boolean =>
-    isMap(schema) && Array.isArray(schema.allOf) && schema.allOf.some((part) => isMap(part) && part.$ref === `#${at}`);
+    isMap(schema) && conjunctionOf<Json>(schema).some((part) => isMap(part) && part.$ref === `#${at}`);
   return isMap(beside) && place !== ''
     ? Object.keys(beside).flatMap((key) => (isOf(beside[key] as Json) ? [`#${below(place, key)}`] : []))
     : [];

@@ -107,7 +107,16 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   const isNumbered = all.id !== undefined && written.typeOf(all.id) === 'integer';
   const word = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
   if (word !== undefined) return word;
-  return named ?? called('id') ?? ['_id', 'pk', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => isScalar(name));
+  return (
+    named ?? nameOfPath(all) ?? called('id') ?? ['_id', 'pk', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => isScalar(name))
+  );
+}
+
+/** `name`, where a thing's `id`, `name` and `type` are the service's own: its `id` is the whole path then, and a path ends with its name. */
+function nameOfPath(all: ShapeProperties['all']): string | undefined {
+  const isOwn = (one: Json | undefined) =>
+    isMap(one) && one.readOnly === true && one.type === 'string' && one.format === undefined;
+  return ['id', 'name', 'type'].every((name) => isOwn(all[name])) ? 'name' : undefined;
 }
 
 /** The fields by which people call a thing that has a number too. */

@@ -112,9 +112,14 @@ export function compileList(
 function compilePages(endpoint: Endpoint, cursors: Cursors, acceptsOpen: boolean, { spec, standIn }: ViewCompilation) {
   const isLenient = standIn?.isLenient === true;
   const stated = compilePaging(endpoint, spec.limits.pagination, cursors, acceptsOpen, isLenient);
-  const inBody = isCut(stated.pagination) ? undefined : standIn?.compileBodyPages(endpoint);
-  const paging = inBody ? pagingOf(inBody.pagination, cursors, isLenient, inBody.sent) : stated;
-  return { stated, paging, named: [...paging.names, ...(inBody?.holders ?? [])] };
+  const inBody = standIn?.compileBodyPages(endpoint);
+  if (!inBody) return { stated, paging: stated, named: stated.names };
+  // A query that asks for pages by the same names says what the body does not.
+  const sent: typeof inBody.sent = (exchange) => ({ ...exchange.params, ...inBody.sent(exchange) });
+  const paging = isCut(stated.pagination)
+    ? pagingOf(stated.pagination, cursors, isLenient, sent)
+    : pagingOf(inBody.pagination, cursors, isLenient, inBody.sent);
+  return { stated, paging, named: [...paging.names, ...inBody.holders] };
 }
 
 /** What is looked at beside the rows of a page; a stand-in says around them whatever its answer has members for. */

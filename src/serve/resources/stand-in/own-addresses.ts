@@ -24,13 +24,17 @@ export function compileOwnAddresses(spec: Spec, model: RowModel, samples: Sample
     for (const template of templates)
       for (const whole of base.length === 0 ? [template] : [template, [...base, ...template]]) {
         const isShown = [example[name], shown].some((one) => typeof one === 'string' && isPathOf(one, whole));
-        if (isShown || isFormOf(description, whole)) return [{ name, field, whole }];
+        if (isShown || isFormOf(description, whole) || (name === 'id' && isNamedByPath(model))) return [{ name, field, whole }];
       }
     return [];
   });
   if (own.length === 0) return () => none;
-  return (row) =>
-    Object.fromEntries(own.flatMap(({ name, field, whole }) => addressIn(row, { name, field, whole }, model, samples)));
+  return (row) => Object.fromEntries(own.flatMap((one) => addressIn(row, one, model, samples)));
+}
+
+/** Whether `id`, `name` and `type` are the service's own, and the path has the name: `id` is the whole path then. */
+function isNamedByPath({ identifier, fields }: RowModel): boolean {
+  return identifier.field === 'name' && ['id', 'name', 'type'].every((name) => fields.get(name)?.readOnly === true);
 }
 
 const none = {};

@@ -5,6 +5,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { isCut } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { machinesOf } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
@@ -70,11 +71,11 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Tria
       for (const row of own) claimShown(session, listing, row, done);
       // Where there are many, it stands on a page of those that are like it.
       for (const row of own.slice(0, ownMost)) {
-        const query = Object.assign({}, largestPage(model, endpoint), ...filtersFor(endpoint, [row]));
+        const query = Object.assign({}, largestPage(model, endpoint), ...filtersFor(model, endpoint, [row]));
         claimShown(session, listing, row, await ask(session, listing, query));
       }
       // However it is asked for, by the very values of what is another's: it is not shown.
-      for (const query of narrowings(endpoint, foreign))
+      for (const query of narrowings(model, endpoint, foreign))
         await ask(session, listing, { ...largestPage(model, endpoint), ...query });
     },
   };
@@ -141,22 +142,34 @@ async function listBelow(session: Session, listing: Listing, own: readonly Trial
 const foreignMost = 2;
 
 /** Each filter by what a row of somebody else has, and each order. */
-function* narrowings(endpoint: Endpoint, foreign: readonly TrialRow[]): Iterable<Readonly<Record<string, Symbolic>>> {
+function* narrowings(
+  model: Model,
+  endpoint: Endpoint,
+  foreign: readonly TrialRow[],
+): Iterable<Readonly<Record<string, Symbolic>>> {
   for (const [name, { in: place, sorts, shape }] of entriesOf(endpoint.parameters)) {
     const values = statedValue(shape)?.enum;
     if (place === 'query' && sorts && Array.isArray(values))
       for (const value of values.slice(0, 2) as readonly Json[]) yield { [name]: value };
   }
-  yield* filtersFor(endpoint, foreign);
+  yield* filtersFor(model, endpoint, foreign);
 }
 
 /** Each filter by what one of these rows has. */
-function* filtersFor({ parameters }: Endpoint, rows: readonly TrialRow[]): Iterable<Readonly<Record<string, Symbolic>>> {
-  for (const [name, { in: place, filters, op }] of entriesOf(parameters)) {
-    if (place !== 'query' || filters === undefined || ['!=', '<', '>'].includes(op)) continue;
-    const row = rows.find(({ fields }) => ['string', 'number', 'boolean'].includes(typeof fields?.[filters]));
-    const value = row?.known[filters];
-    if (value !== undefined) yield { [name]: op === 'in' ? [value] : value };
+function* filtersFor(
+  { spec }: Model,
+  { parameters }: Endpoint,
+  rows: readonly TrialRow[],
+): Iterable<Readonly<Record<string, Symbolic>>> {
+  for (const [name, { in: place, filters, chooses, op }] of entriesOf(parameters)) {
+    // What takes several values at once takes one (`split: ","`).
+    const field = filters ?? (chooses?.by === 'path' ? chooses.path : undefined);
+    if (place !== 'query' || field === undefined || ['!=', '<', '>'].includes(op)) continue;
+    const row = rows.find(({ fields }) => ['string', 'number', 'boolean'].includes(typeof fields?.[field]));
+    // The state that a row begins in is the same each time, though no request has said it.
+    const isState = row !== undefined && machinesOf(spec.states, row.resource).some((machine) => machine.field === field);
+    const value = row?.known[field] ?? (isState ? row.fields?.[field] : undefined);
+    if (value !== undefined) yield { [name]: op === 'in' && filters !== undefined ? [value] : value };
   }
 }
 

@@ -12,6 +12,7 @@ import { lookAt } from '../../make/look.ts';
 import { stage } from '../../make/staged.ts';
 import {
   changeKeepsRules,
+  changesFixed,
   fieldOfRule,
   isThere,
   type KeepsRules,
@@ -118,6 +119,8 @@ function claimTaken(
     of: [done, ...before] as const,
     judge(exchange: TrialExchange, ...[was]: readonly TrialExchange[]) {
       if (!isWhole(model, exchange) || keptBy(model, exchange, was) !== 'yes') return moot('it may break a rule');
+      if (changesFixed(model, exchange, was && rowWith(model, was, idIn(model, exchange))))
+        return moot('it changes what is fixed once a row is made');
       const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
       const code = model.refusals.codeIn(exchange);
       if (isDone(exchange) || code === undefined || !model.refusals.codesFor('request.invalid', operation).includes(code))
