@@ -10,7 +10,7 @@ import { documentFields, listIn, shownRowOf } from './rows.ts';
 /** `/conversations.info?channel=C1`: a method of a kind of things, which names one of them by a parameter of the request. */
 export const methodNames: InferenceRule = {
   name: 'method-names',
-  says: 'A path that ends in `things.verb`, or is POST and ends in `things/verb` or `verb-thing`, does what the verb says to the things whose row its answers hold; a parameter named after them says which one.',
+  says: 'A path that ends in `things.verb`, or is POST and ends in `things/verb` or `verb-thing`, does what the verb says to the things whose row its answers hold; a parameter named after them, or the one member that reading asks for and shows, says which one.',
   infer(context) {
     for (const [noun, methods] of methodsByNoun(context)) {
       const kind = context.collections.get(keyOf(noun));
