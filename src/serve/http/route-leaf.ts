@@ -48,7 +48,8 @@ export class Leaf<T> {
 
   add(route: Route<T>, names: readonly string[], fixed: readonly FixedQuery[]): void {
     const operations = this.methods.get(route.method) ?? [];
-    const { told = [] } = route;
+    // Header fields are folded once, and not for each request.
+    const told = (route.told ?? []).map((one) => (one.in === 'header' ? { ...one, name: one.name.toLowerCase() } : one));
     operations.push({ value: route.value, names, fixed, told });
     if (told.length > 0) this.toldApart.add(route.method);
     operations.sort((a, b) => b.fixed.length - a.fixed.length);
@@ -114,7 +115,7 @@ export class LazyQuery {
 
   tells(told: ToldParameter): boolean {
     if (told.in === 'query') return this.holds(told);
-    const sent = this.headers?.[told.name.toLowerCase()];
+    const sent = this.headers?.[told.name];
     return sent !== undefined && (told.value === undefined || sent === told.value);
   }
 
