@@ -64,7 +64,8 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     let draft: Draft = null;
     for (let draw = 0; draw < most; draw++) {
       // Where times are gone through, what stands beside them is seldom what is in the way.
-      if (!timely || draw % timesOfOne === 0 || draw >= most - 2) draft = drawn(session, endpoint, shape.value, styleOf(draw));
+      if (!timely?.hasTimes || draw % timesOfOne === 0 || draw >= most - 2)
+        draft = drawn(session, endpoint, shape.value, styleOf(draw));
       const timed = timely ? { ...drafting, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : drafting;
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
       const sent = resolve(last, session.run);

@@ -10,6 +10,7 @@ import type { TrialCaller } from '../exchange/callers.ts';
 import { type Control, type FactName, type Flaw, type Judgement, moot } from '../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Done } from '../exchange/step.ts';
+import { sentKeepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { type StatedRefusal, statusFact } from '../model/refusals.ts';
 import type { Session } from '../session/session.ts';
@@ -192,6 +193,9 @@ function whyAnother(
   // Whether a credential is good there is another trial's.
   if (isOneOf('caller.unknown')) return 'the caller is not known there';
   if (mayBeDenied(model, exchange, code)) return 'the caller may not be allowed to';
+  // Of several things that are wrong with a body, no document says which is told.
+  if (isOneOf('request.invalid.value') && sentKeepsRules(model, exchange.endpoint, exchange.sent.json) === 'no')
+    return 'a rule over several fields is broken as well';
   return mayComeFirst(model, exchange, code, stated, meant) ? 'an error of its own may come first' : undefined;
 }
 

@@ -17,6 +17,8 @@ import type { Session } from '../session/session.ts';
 export interface Timely {
   /** So often a body is drawn at the most. */
   readonly draws: number;
+  /** Whether there are times to go through, so that one body is drawn for several of them. */
+  readonly hasTimes: boolean;
   /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw; about the times that are wanted of it, where some are. */
   times(draw: number, wanted?: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>>;
   /** Whether some condition is known not to hold of a row of this body; of those on its way alone where it is drawn for long. */
@@ -60,6 +62,7 @@ export function timelyFor(
   const begun = begunIn(model, name);
   return {
     draws: eagerDraws + moreDraws,
+    hasTimes: fields.length > 0,
     times: (draw, wanted = {}) => {
       // What may be left out is, where no time was found that is taken.
       if (draw === eagerDraws + moreDraws - 1) return {};
