@@ -508,6 +508,39 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { '/resources/film/fields/uri/set': { create: "'/films/' + (has(next.film) ? string(next.film) : '12')" } },
     leaves: ['/resources/clip', '/resources/genre'],
   },
+  'names-that-are-paths': {
+    source: service(
+      {
+        '/v1/{parent}/racks': {
+          parameters: [{ name: 'parent', in: 'path', required: true, schema: string }],
+          post: {
+            operationId: 'depot.yards.racks.create',
+            parameters: [{ name: 'rackId', in: 'query', schema: string }],
+            ...sends(ref('Rack')),
+            ...answers(ref('Rack')),
+          },
+        },
+        '/v1/{name}': {
+          parameters: [{ name: 'name', in: 'path', required: true, schema: string }],
+          get: { operationId: 'depot.yards.racks.bolts.get', ...answers(ref('Bolt')) },
+        },
+      },
+      {},
+      {
+        Rack: { type: 'object', properties: { name: string, label: string } },
+        Bolt: { type: 'object', properties: { name: string } },
+      },
+    ),
+    infers: {
+      '/resources/Rack/fields/name': {
+        type: 'string',
+        set: {
+          create:
+            "has(request.name) && request.name != '' ? request.name : 'yards/' + params.yardsId + '/racks/' + (has(params.rackId) ? params.rackId : (has(next.name_end) ? string(next.name_end) : ''))",
+        },
+      },
+    },
+  },
   'deletion-keeps-row': {
     source: service({
       '/pets/{petId}': {

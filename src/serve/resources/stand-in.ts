@@ -106,6 +106,8 @@ export interface StandIn {
   compileCopied(endpoint: Endpoint, model: RowModel): CopiedFrom | undefined;
   /** Compiles the making anew of keys and tokens by an act that is called so; nothing where it is not. */
   compileSecretRenewal(endpoint: Endpoint, model: RowModel): Renew | undefined;
+  /** Compiles what an update mask leaves of a change; nothing where none is asked for. */
+  compileUpdateMask(endpoint: Endpoint, model: RowModel): Masked | undefined;
   /** Compiles what is done with a list of things in a body; `named` is the resource of the row that the path names. Nothing where there is no such list. */
   compileMany(endpoint: Endpoint, models: ReadonlyMap<string, RowModel>, named: string | undefined): ChangeMany | undefined;
   /** A row after a list of changes (RFC 6902), or what of it cannot be; nothing where a body is no such list. */
@@ -130,6 +132,13 @@ export interface StandIn {
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
 }
+
+/** What stays of a row before a change, and what the change sends of it, where a mask says which; nothing where it says nothing. */
+export type Masked = (
+  exchange: Exchange,
+  before: Fields,
+  sent: Fields,
+) => { readonly before: Fields; readonly sent: Fields } | undefined;
 
 /** What is known of a page of a list when what stands around its rows is said. */
 export interface PageTold {

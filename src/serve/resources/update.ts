@@ -62,7 +62,7 @@ function compilePatch(
   const ownShape = isStated(endpoint.request)
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
-  const [fit, keepingNull] = [compileFit(model, compilation), compileKeptNulls(model)];
+  const [fit, merged] = [compileFit(model, compilation), compileMerge(endpoint, model, compilation)];
   const renew = compilation.standIn?.compileSecretRenewal(endpoint, model);
   const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
@@ -100,10 +100,20 @@ function compilePatch(
       ];
       if (wrong.length > 0) return invalid(wrong);
       const own = { ...(isNamed ? ownFields(model.fields, changes) : changes), ...renew?.(before, row!) };
-      const taken = fit(work, row!, before, made?.next ?? keepingNull(withoutPrototype(mergeJson(before, own) as Fields), own));
+      const taken = fit(work, row!, before, made?.next ?? merged(exchange, before, own));
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
     change: compileRowChange(operation, model, 'update', compilation, rowChangeOf(endpoint, model)),
+  };
+}
+
+/** Compiles the fields after a merge patch; of a stand-in what a mask leaves of it. */
+function compileMerge(endpoint: Endpoint, model: RowModel, { standIn }: ViewCompilation) {
+  const masked = standIn?.compileUpdateMask(endpoint, model);
+  const keepingNull = compileKeptNulls(model);
+  return (exchange: Exchange, before: Fields, own: Fields): Fields => {
+    const { before: rest, sent } = masked?.(exchange, before, own) ?? { before, sent: own };
+    return keepingNull(withoutPrototype(mergeJson(rest, sent) as Fields), sent);
   };
 }
 

@@ -19,6 +19,7 @@ import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders, toldHeaders } from './service.ts';
 import { shownEnvelope } from './shown-envelopes.ts';
+import { namesThatArePaths } from './spread-names.ts';
 import { unsaidAnswer } from './unsaid-answers.ts';
 
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
@@ -44,6 +45,7 @@ export const effectInferences: readonly InferenceRule[] = [
   exampleReplies,
   parentInPath,
   addressOfThing,
+  namesThatArePaths,
 ];
 
 /** The rules about everything else, once the operations have their names. */

@@ -31,7 +31,7 @@ export function infer(
   asked?: string,
 ): boolean {
   const confidence = asCalled(context, operation, usual);
-  const identity = asked ?? (ofOne.has(verb) ? collectionOfItem(context, operation)?.identity : undefined);
+  const identity = asked ?? (ofOne.has(verb) ? identityIn(context, operation, resource) : undefined);
   const endpoint = endpointOf(context, operation);
   if (endpoint.does !== undefined || isVariant(context, operation) || !canBind(context, operation, verb, resource, identity))
     return false;
@@ -48,6 +48,16 @@ export function infer(
   context.trail.infer(below(at, 'does'), rule, operation.map.at, confidence);
   if (identity !== undefined) context.trail.infer(below(at, 'identity'), rule, operation.map.at, confidence);
   return true;
+}
+
+/** What a path says of the thing that it is about, or that it asks something of: `/projects/{projectsId}/topics/{topicsId}:cut`. */
+function identityIn(context: InferenceContext, operation: SourceOperation, resource: string): string | undefined {
+  const own = collectionOfItem(context, operation);
+  if (own) return own.identity;
+  const { segments } = pathParts(operation.path);
+  const end = segments.findLastIndex((segment) => wholeParameter(segment) !== undefined);
+  const above = end < 1 || end < segments.length - 2 ? undefined : collectionAt(context, `/${segments.slice(0, end).join('/')}`);
+  return above?.resource === resource ? above.identity : undefined;
 }
 
 /** `POST /chats#stream` beside `POST /chats`: a key of the same operation that says something special of it. */

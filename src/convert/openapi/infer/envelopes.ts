@@ -112,7 +112,7 @@ function saidOf(style: OpenMap, { parameters, tells }: PageStyle, list: ListOf, 
 /** `{ ok: true, channel: … }` around the thing that was made, `{ id, deleted: true }` where it is gone. */
 export const rowEnvelope: InferenceRule = {
   name: 'row-envelope',
-  says: 'An answer about one thing that is no such resource holds it in a property, or tells its identifier and constants; a property that is called like the resource holds it also where it shows half of its fields.',
+  says: 'An answer about one thing that is no such resource holds it in a property, or tells its identifier and constants; one that tells of an operation which may take long (`name`, `done`, `error`, `response`) tells that it is done, with the thing as its response; a property that is called like the resource holds it also where it shows half of its fields.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -148,6 +148,8 @@ function isThing(context: InferenceContext, shape: Json, resource: string): bool
 function rowDataOf(context: InferenceContext, shape: Json, resource: string, isGone: boolean): OpenMap | undefined {
   const properties = context.written.propertiesOf(shape);
   if (properties === undefined) return undefined;
+  if (tellsOperation(context, properties.all))
+    return Object.assign(newMap(), { done: 'true' }, !isGone && { response: 'result' });
   const data: OpenMap = newMap();
   const left: string[] = [];
   for (const [name, inner] of Object.entries(properties.all)) {
@@ -164,6 +166,13 @@ function rowDataOf(context: InferenceContext, shape: Json, resource: string, isG
     if (holdsThing && word !== undefined) data[name] = word;
   }
   return Object.keys(data).length > 0 && speaksOfRow(data) ? data : undefined;
+}
+
+/** Whether these are the members of an operation that may take long: what it is called, whether it is done, and what came of it, or went wrong. */
+function tellsOperation({ written }: InferenceContext, all: Readonly<Record<string, Json>>): boolean {
+  const { name, done, error, response } = all;
+  const isFlagged = written.typeOf(name) === 'string' && written.typeOf(done) === 'boolean' && error !== undefined;
+  return isFlagged && response !== undefined && isAnyMap(written, response);
 }
 
 function isField({ resources }: InferenceContext, resource: string, name: string): boolean {

@@ -20,6 +20,7 @@ import { boundParameters } from './effects.ts';
 import { isCalledAfter } from './memberships.ts';
 import { pathParts, shapeOfPath, singular, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
+import { spreadCollection } from './spread-names.ts';
 
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
@@ -60,7 +61,7 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
   if (parameter === undefined) return undefined;
   const plural = pathParts(parent).segments.at(-1) ?? '';
   const together = context.byPath.get(path) ?? [];
-  const inner = innerNamed(context, path, operations, together);
+  const inner = spreadCollection(context, path, operations, together) ?? innerNamed(context, path, operations, together);
   if (inner) return inner;
   const of = (list: readonly SourceOperation[], method: string) => list.filter((operation) => operation.method === method);
   const candidates: ShowingOperation[] = [
@@ -207,6 +208,8 @@ function parentOf(context: InferenceContext, { path, parameters }: SourceOperati
   const collection = index < 1 ? undefined : collectionAt(context, `/${segments.slice(0, index).join('/')}`);
   const resource = collection && context.resources[collection.resource];
   if (!collection || !isMap(resource) || !isMap(resource.identifier)) return undefined;
+  // A parameter that is a part of a name alone refers to nothing.
+  if (collection.field === 'name' && collection.identity !== undefined) return undefined;
   // `/repositories/{workspace}/{slug}`: what is listed below a workspace, and told by what follows it, is what `/repositories` lists.
   const isScope =
     wholeParameter(segments[index + 1]) !== undefined &&

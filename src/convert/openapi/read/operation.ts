@@ -16,6 +16,16 @@ export interface SourceOperation {
   readonly parameters: readonly SourceParameter[];
   readonly body: SourceBody | undefined;
   readonly responses: readonly Response[];
+  /** What the name of the thing that it is about goes through, where the source has it as one parameter that spans segments. */
+  readonly spread?: SpreadName;
+}
+
+/** A name that is a path of its own, `projects/*\/topics/*`, where it is what an operation on one thing is about. */
+export interface SpreadName {
+  /** The collections that the name goes through: `projects`, `topics`. */
+  readonly collections: readonly string[];
+  /** Whether the source says this operation of another collection of the same path alone. */
+  readonly isOfOther: boolean;
 }
 
 export interface SourceParameter {

@@ -12,6 +12,7 @@ import {
 import { madeBelow, withNamedOwners } from './owner-parameters.ts';
 import { atOwnServers } from './purpose.ts';
 import { type MapAt, refOf, type SourceReader } from './reader.ts';
+import { withSpreadNames } from './spread-names.ts';
 import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
 
 const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
@@ -27,7 +28,10 @@ export function readOperations(reader: SourceReader): SourceOperation[] {
     else reader.find('import/invalid', item.at, `\`${path}\` is no path.`);
   }
   const operations = [...items.keys()];
-  return reader.dialect === '2.0' ? operations : atOwnServers(operations, (operation) => items.get(operation), reader);
+  return withSpreadNames(
+    reader.dialect === '2.0' ? operations : atOwnServers(operations, (operation) => items.get(operation), reader),
+    reader,
+  );
 }
 
 /** The operations of one path item; also those of a webhook or a callback, whose path is no path. */

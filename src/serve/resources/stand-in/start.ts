@@ -14,6 +14,7 @@ import { compileCountOf, compileNamesOf } from './counts.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
+import { compileOperationTold, toldAsDone } from './long-running.ts';
 import { makesEachTime, timesSent } from './made-again.ts';
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted, compileToldBy } from './meant-paths.ts';
@@ -29,6 +30,7 @@ import { completeRow, makeRow, mendRow, newIdentifier, showInOwners } from './sa
 import { keepNames, namesOfRow, Sampling, sampledHeader, tellSampled } from './sampling.ts';
 import { compileStream } from './streams.ts';
 import { isRestoring, UnmadeRows } from './unmade-rows.ts';
+import { compileUpdateMask } from './update-masks.ts';
 import { versionAsked } from './version-words.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
@@ -53,8 +55,7 @@ export function startStandIn(
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
     // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
     usualStatus: ({ when }, endpoint) => (when !== undefined && isWrong(when) ? statusOfInvalid(endpoint) : undefined),
-    newIdentifier: (work, model, fields) =>
-      (fields && reckonedName(given, work, model, fields)) ?? newIdentifier(sampling, work, model),
+    newIdentifier: (work, model, fields) => reckonedName(given, work, model, fields) ?? newIdentifier(sampling, work, model),
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
     makeRow: (work, model, id, given) => makeRow(sampling, work, model, id, given),
@@ -76,6 +77,7 @@ export function startStandIn(
     compileBodyPages: (endpoint) => (isStrict ? undefined : compileBodyPages(endpoint, sampling.samples)),
     compileAskedFields: (endpoint, model) => compileAskedFields(endpoint, model, sampling.samples),
     compileCopied: (endpoint, model) => compileCopied(spec, endpoint, model),
+    compileUpdateMask,
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),
     patchedBy,
@@ -83,7 +85,7 @@ export function startStandIn(
       isStrict
         ? undefined
         : compileNarrowing(endpoint, { ...narrowedRows(model), isUnmade: given.has(model.name) }, paging, sampling.samples),
-    compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling, lend),
+    compileCompletion: completionIn(spec, sampling, lend),
     compilePageHeaders,
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
     exampleAsked,
@@ -91,6 +93,11 @@ export function startStandIn(
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
+}
+
+function completionIn(spec: Spec, sampling: Sampling, lend: (token: string) => void): StandIn['compileCompletion'] {
+  return (shape, answer, does) =>
+    toldAsDone(compileCompletion(shape, answer, does, sampling, lend), compileOperationTold(spec, shape, does, sampling));
 }
 
 /** Compiles what stands below things; what is bound to others is looked for when it is first needed. */
@@ -103,8 +110,8 @@ function relationsIn(spec: Spec, { shown }: Sampling): StandIn['compileRelation'
 }
 
 /** What a thing is called by what it has; nothing where another one is called so. */
-function reckonedName({ reckoned }: UnmadeRows, { rows }: Work, model: RowModel, fields: Fields): string | undefined {
-  const name = reckoned.nameOf(model, fields);
+function reckonedName({ reckoned }: UnmadeRows, { rows }: Work, model: RowModel, fields: Fields | undefined): string | undefined {
+  const name = fields && reckoned.nameOf(model, fields);
   return name === undefined || rows.get(model.name, name) ? undefined : name;
 }
 

@@ -1,0 +1,72 @@
+/** Answers that tell of an operation which may take long: `{ name, done, response }`, where the thing itself is what came of it. */
+
+import type { Json } from '../../../document/document.ts';
+import type { Effect } from '../../../parts/effects.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import type { Exchange, Value } from '../../exchange/exchange.ts';
+import { isFields } from '../body.ts';
+import type { CompleteAnswer } from '../stand-in.ts';
+import type { Sampling } from './sampling.ts';
+
+/** What an answer is once it tells that everything was done at once. */
+type TellOperation = (whole: Value, exchange: Exchange) => Value;
+
+/**
+ * Compiles the telling of an operation, where the shape of an answer is one: it has a `name`, says by a flag whether it is `done`, and has a place for what came of it.
+ * It is done at once, nothing went wrong, and its name is one by which the source reads operations, where it does.
+ */
+export function compileOperationTold(
+  spec: Spec,
+  shape: Shape,
+  does: Effect | undefined,
+  sampling: Sampling,
+): TellOperation | undefined {
+  const members = sampling.shown.membersOf(shape);
+  const [name, done, response, error] = ['name', 'done', 'response', 'error'].map((member) =>
+    whole(members[member], sampling.shown),
+  );
+  if (name?.type !== 'string' || done?.type !== 'boolean' || !response || !error) return undefined;
+  const prefix = operationsPath(spec);
+  return (told, exchange) => {
+    if (!isFields(told)) return told;
+    const { error: _, ...rest } = told;
+    // An operation that is asked for keeps what it is called.
+    if (does?.verb === 'read' || does?.verb === 'list') return told.done === undefined ? told : { ...rest, done: true };
+    const { method, path } = exchange.call;
+    const of = isFields(told.response) ? String(told.response.name ?? '') : '';
+    const end = sampling.chance(`${method} ${path}\n${of}`).below(2 ** 32);
+    return { ...rest, name: `${prefix(exchange.params)}operation-${end.toString(16)}`, done: true };
+  };
+}
+
+/** Completes an answer, and then tells it as one of an operation, where it is. */
+export function toldAsDone(complete: CompleteAnswer, tell: TellOperation | undefined): CompleteAnswer {
+  return tell ? (given, exchange, ...more) => tell(complete(given, exchange, ...more), exchange) : complete;
+}
+
+function whole(member: Json | undefined, samples: Samples): Shape | undefined {
+  return isPlainMap(member) ? samples.whole(member) : undefined;
+}
+
+/** What the names of operations begin with, as the shortest path says that reads one and whose parameters a request knows. */
+function operationsPath(spec: Spec): (params: Readonly<Record<string, Value>>) => string {
+  const paths = entriesOf(spec.endpoints.all)
+    .flatMap(([, { method, path }]) => (method === 'GET' ? [path] : []))
+    .flatMap((path) => {
+      const [, template] = /^(?:\/v\d\w*)?\/((?:[^/]+\/)*operations\/)\{\w+\}$/.exec(path) ?? [];
+      return template === undefined ? [] : [template];
+    })
+    .sort((one, other) => other.length - one.length);
+  return (params) => {
+    for (const template of paths) {
+      const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+      if (names.every((name) => typeof params[name] === 'string' || typeof params[name] === 'number'))
+        return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name]));
+    }
+    return 'operations/';
+  };
+}
