@@ -4,15 +4,7 @@ import { bytesFormat } from '../../kinds/formats/all.ts';
 import { fieldOfMember, takenOf } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import {
-  boundByPath,
-  identifierParameter,
-  isAlwaysShown,
-  isStateSent,
-  isWritable,
-  pathParameters,
-  requestShape,
-} from '../../parts/payload.ts';
+import { boundByPath, identifierParameter, isStateSent, isWritable, pathParameters, requestShape } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -87,8 +79,7 @@ export function bodyMedia({ consumes }: Endpoint): 'json' | 'form' | undefined {
 export function isSendable(model: Model, name: string, field: string): boolean {
   const resource = model.resource(name);
   const stated = resource && entryOf(resource.fields, field);
-  if (!stated || !isAlwaysShown(model.spec, stated) || stated.writable !== undefined || Object.keys(stated.set).length > 0)
-    return false;
+  if (!stated || stated.writable !== undefined || Object.keys(stated.set).length > 0) return false;
   const creations = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
   return (
     isWritable(model.spec, resource, stated) &&

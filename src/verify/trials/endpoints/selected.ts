@@ -152,7 +152,8 @@ async function refuseOthers(
   const parameter = endpoint.select?.parameter ?? '';
   const isPublic = session.model.access.isPublic(session.model.operationOf(endpoint));
   const hidden = entriesOf(resource.fields)
-    .filter(([, field]) => isNeverShown(spec, field, isPublic ? undefined : control.caller))
+    // Where no credential is asked for, whoever asks may count as nobody or as who they are.
+    .filter(([, field]) => isNeverShown(spec, field, control.caller) && (!isPublic || isNeverShown(spec, field, undefined)))
     .map(([name]) => name);
   for (const name of ['nf_not_there', ...hidden.slice(0, namesMost)]) {
     const done = await session.send(plan({ [parameter]: name }));
