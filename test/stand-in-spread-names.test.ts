@@ -120,3 +120,22 @@ test('what the identifier does not say, or says otherwise, is left as it is', ()
   assert.equal(spelled('/v1/{name}', 'getName'), '/v1/{name}');
   assert.equal(spelled('/v1/{name}', undefined), '/v1/{name}');
 });
+
+test('what one act of a thing sets, another tells; before, its lists are empty', () => {
+  const policy = object({ bindings: list(object({ role: string })), note: string });
+  const act = (id: string, sent: unknown) => ({
+    post: operation(id, [], { ...sends(sent), ...answers(ref('Policy')) }, 'resource'),
+  });
+  const more = {
+    ...paths,
+    '/v1/{resource}:getPolicy': act('depot.yards.racks.getPolicy', object({})),
+    '/v1/{resource}:setPolicy': act('depot.yards.racks.setPolicy', object({ policy: ref('Policy') })),
+  };
+  return standIn(more, { ...schemas, Policy: policy }, async (ask) => {
+    const told = async (name: string) => (await ask('POST', `/v1/yards/y/racks/${name}:getPolicy`, {})).json.bindings;
+    assert.deepEqual(await told('r1'), []);
+    await ask('POST', '/v1/yards/y/racks/r1:setPolicy', { policy: { bindings: [{ role: 'keeper' }] } });
+    assert.deepEqual(await told('r1'), [{ role: 'keeper' }]);
+    assert.deepEqual(await told('r2'), [], 'each has its own');
+  });
+});

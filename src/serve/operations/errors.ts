@@ -65,6 +65,8 @@ export function compileRefusals(
         result: refusal.result,
         violations: violations && telling.written(violations),
       };
+      // What a stand-in passes over: a deletion of what is not there, where its service answers so.
+      if (told.status === 204) return { status: 204, headers: {}, body: undefined };
       const stated = answerError?.(refusal, told, request.requestId);
       // Its own payload shows nothing of what is wrong but its message.
       const own = standIn && row.code === undefined ? { ...told, message: standIn.sayWrong(told) } : told;

@@ -4,6 +4,7 @@ import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { isCut, perName } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
 import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
+import { broughtInBy, isBroughtIn } from '../trials/limits/brought-in.ts';
 import { statedPaginationOf } from '../trials/limits/pages.ts';
 import { whatIsLeft } from '../trials/limits/rate-told.ts';
 import { leavingLooks } from '../trials/limits/rows-left.ts';
@@ -68,7 +69,8 @@ export function looksAtQuotas(model: Model, { subject }: LedgerFact): Obligation
   if (subject !== 'service') {
     const rules = (statedValue(model.spec.limits.rows) ?? []).filter(({ of }) => subject === `rows of ${of}`);
     const left = rules.flatMap((rule) => leavingLooks(model, rule)).map((name) => looksFor(name));
-    return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept'), ...left];
+    const changed = rules.some((rule) => isBroughtIn(model, rule)) ? [looksFor('one too many by a change', broughtInBy)] : [];
+    return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept'), ...left, ...changed];
   }
   return looksAtEach(
     statedValue(model.spec.limits.quota) ?? [],

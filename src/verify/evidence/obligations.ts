@@ -2,6 +2,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import { isDone } from '../exchange/exchange.ts';
+import { missingIn } from '../make/refused-in-version.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { movedTold } from '../trials/resources/moved-rows.ts';
@@ -125,10 +126,13 @@ function looksAtVersions(model: Model, { subject }: LedgerFact): Obligation[] {
 }
 
 /** That it is told while it is served, and that a version is served until its last day and refused from then on. */
-function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+function looksAtDeprecation(model: Model, { subject }: LedgerFact): Obligation[] {
+  const { spec } = model;
   const stated = statedValue(entryOf(spec.versioning.versions, subject)?.deprecation);
   if (!stated) return [];
   const told = stated.deprecated === undefined ? [] : [looksFor('that it is told', 'told')];
+  if (stated.deprecated !== undefined && missingIn(model, subject))
+    told.push(looksFor('that refusals tell it', 'told of refusals'));
   if (stated.sunset === undefined) return told;
   if (stated.isAnnouncedOnly) return [...told, looksFor('that it is served after its end', 'sunset')];
   const overMs = Date.parse(stated.sunset);
@@ -142,7 +146,8 @@ function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Obligatio
   const refused: Obligation = {
     name: `refused after ${stated.sunset}`,
     why: 'that is still to come',
-    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(({ toMs }) => toMs > overMs),
+    isMetBy: ({ claim, exchanges }) =>
+      (claim.reason === 'sunset' || claim.reason === 'ended') && exchanges.some(({ toMs }) => toMs > overMs),
   };
   // Of a version that is over, nothing is left that could tell of its end but the refusal.
   return isOver ? [served] : [...told, served, refused];

@@ -96,12 +96,10 @@ function setName(context: InferenceContext, name: string, collections: readonly 
   if (shape === undefined || (isMap(shape) && shape.set !== undefined) || Object.hasOwn(fields, madeUp)) return;
   const creations = collections.flatMap((one) => creationsOf(context, one));
   if (creations.length === 0) return;
-  const isSent = creations.some(({ sends }) => sends);
-  const whole = creations.reduceRight((other, { told, below: of }) => {
-    const named = of === undefined ? told : `(has(params.${of}) ? ${told} : ${other})`;
-    return other === '' ? told : named;
-  }, '');
-  const create = isSent ? `has(request.name) && request.name != '' ? request.name : ${whole}` : whole;
+  const create = creations.reduceRight(
+    (other, { told, below: of }) => (other === '' || of === undefined ? told : `(has(params.${of}) ? ${told} : ${other})`),
+    '',
+  );
   fields.name = { ...(isMap(shape) ? shape : { type: 'string' }), set: { create } };
   fields[madeUp] = { type: 'string', visible: 'none', ...(generated !== undefined && { generate: generated }) };
   const parent = collections.length === 1 ? parentNamed(context, collections[0]!) : undefined;
@@ -134,27 +132,43 @@ interface Creation {
   readonly told: string;
   /** The parameter of its path that no other creation of such things has. */
   readonly below: string | undefined;
-  readonly sends: boolean;
 }
 
-function creationsOf(context: InferenceContext, { path, parameter }: Collection): Creation[] {
+function creationsOf(context: InferenceContext, { path, parameter, resource }: Collection): Creation[] {
   const [one] = context.byPath.get(`${path}/{}`) ?? [];
   const collections = one?.spread?.collections;
   if (collections === undefined) return [];
   const parameters = spelledParameters(collections);
-  const parent = parameters.at(-2);
   const posts = (context.byPath.get(path) ?? []).filter(({ method }) => method === 'POST');
   const puts = (context.byPath.get(`${path}/{}`) ?? []).filter(({ method }) => method === 'PUT');
   return [
-    ...puts.map(() => ({ told: nameIn(collections, parameters), below: parameter, sends: false })),
+    ...puts.map(() => ({ told: nameIn(collections, parameters), below: parameter })),
     ...posts.map((post) => {
       const asked = idParameter(post, collections.at(-1) ?? '');
       // What the service makes is there by then, and may be absent as far as a document can say.
       const made = `(has(next.${madeUp}) ? string(next.${madeUp}) : '')`;
       const end = asked === undefined ? made : `(has(params.${asked}) ? params.${asked} : ${made})`;
-      return { told: nameIn(collections, parameters, end), below: parent, sends: true };
+      const named = nameIn(collections, parameters, end);
+      const holders = holdersOf(context, post, resource);
+      const sent = [...holders, 'name'].map((_, at, all) => `request.${all.slice(0, at + 1).join('.')}`);
+      const whole = sent.at(-1);
+      return {
+        told: `(${sent.map((step) => `has(${step})`).join(' && ')} && ${whole} != '' ? ${whole} : ${named})`,
+        below: parameters.at(-2),
+      };
     }),
   ];
+}
+
+/** The member of a body that holds the new thing; none where the body is it. */
+function holdersOf(context: InferenceContext, post: SourceOperation, resource: string): string[] {
+  const { request } = endpointOf(context, post);
+  if (request === undefined || context.written.resourceOf(request) === resource) return [];
+  const members = Object.entries(context.written.propertiesOf(request)?.all ?? {});
+  return members
+    .filter(([name, one]) => /^[A-Za-z_]\w*$/.test(name) && context.written.resourceOf(one) === resource)
+    .map(([name]) => name)
+    .slice(0, 1);
 }
 
 /** `?topicId=`: what a new topic is called. */

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
 import type { Content, SourceOperation, SourceParameter } from './operation.ts';
-import type { At, SourceReader } from './reader.ts';
+import type { At, MapAt, SourceReader } from './reader.ts';
 
 /** An operation whose one parameter holds a name that spans segments, and what its identifier says of that. */
 interface Spread {
@@ -32,7 +32,7 @@ export function withSpreadNames(operations: readonly SourceOperation[], reader: 
     add(own ? spelledOut(own) : operation);
   }
   const all = [...spread.values()];
-  const made = [...collectionsMade(all), ...collectionsListed(all, reader)];
+  const made = collectionsMade(all, reader);
   for (const one of all) if (one.suffix === '') for (const other of made) addOther(one, other, made, add);
   return [...out.values()];
 }
@@ -62,38 +62,55 @@ function spreadIn(operation: SourceOperation): Spread | undefined {
 
 const collectionsMost = 12;
 
-/** A kind of things with the schema of one: what is sent where one is made, or what a list of them has. */
+/** A kind of things with the schema of one. */
 interface Made {
   readonly prefix: string;
   readonly collections: readonly string[];
   readonly schema: At;
+  /** Whether they are listed alone: nothing is known of their making, and they can be read and no more. */
   readonly isListed: boolean;
 }
 
-function collectionsMade(all: readonly Spread[]): Made[] {
-  return all.flatMap(({ operation, prefix, suffix, action, collections }) => {
-    const isMaking = suffix !== '' && action === '' && operation.method === 'POST';
-    const schema = isMaking ? jsonSchemaOf(operation.body?.content) : undefined;
-    return schema && refOf(schema) !== undefined ? [{ prefix, collections, schema, isListed: false }] : [];
+/** The kinds that are made or listed in collections of their own: a thing is what a list of them has, else what is sent or answered where one is made, and has a name. */
+function collectionsMade(all: readonly Spread[], reader: SourceReader): Made[] {
+  const kinds = new Map<string, Made>();
+  const ofCollections = all.filter(({ suffix, action }) => suffix !== '' && action === '');
+  for (const { operation, prefix, collections } of ofCollections) {
+    const key = [prefix, ...collections].join('/');
+    const known = kinds.get(key);
+    const listed = operation.method === 'GET' ? itemIn(okayOf(operation), reader) : undefined;
+    const made = operation.method === 'POST' ? madeBy(operation, reader) : undefined;
+    const schema = listed ?? known?.schema ?? made;
+    if (schema)
+      kinds.set(key, { prefix, collections, schema, isListed: operation.method !== 'POST' && (known?.isListed ?? true) });
+  }
+  return [...kinds.values()];
+}
+
+/** What is sent where a thing is made, or what is answered: the one that has a name, and does not tell of an operation. */
+function madeBy(operation: SourceOperation, reader: SourceReader): At | undefined {
+  return [jsonSchemaOf(operation.body?.content), jsonSchemaOf(okayOf(operation))].find((schema) => {
+    const properties = schema && refOf(schema) !== undefined ? membersOf(schema, reader)?.value : undefined;
+    return properties !== undefined && Object.hasOwn(properties, 'name') && !Object.hasOwn(properties, 'done');
   });
 }
 
-/** Kinds of which a source lists things, each a schema of its own in the one list of the answer: of them one can be read. */
-function collectionsListed(all: readonly Spread[], reader: SourceReader): Made[] {
-  return all.flatMap(({ operation, prefix, suffix, action, collections }) => {
-    if (suffix === '' || action !== '' || operation.method !== 'GET') return [];
-    const answer = reader.follow(jsonSchemaOf(okayOf(operation)) ?? nowhere);
-    const properties = answer && reader.map(answer, 'properties');
-    const items = Object.keys(properties?.value ?? {}).flatMap((name) => {
-      const list = properties && reader.map(properties, name);
-      const item = list && Object.hasOwn(list.value, 'items') ? reader.get(list, 'items') : undefined;
-      return refOf(item) === undefined ? [] : [item as At];
-    });
-    return items.length === 1 ? [{ prefix, collections, schema: items[0] as At, isListed: true }] : [];
+/** What a list has, where the answer holds one list of things that have a name in the source. */
+function itemIn(content: readonly Content[] | undefined, reader: SourceReader): At | undefined {
+  const schema = jsonSchemaOf(content);
+  const properties = schema && membersOf(schema, reader);
+  const items = Object.keys(properties?.value ?? {}).flatMap((name) => {
+    const list = properties && reader.map(properties, name);
+    const item = list && Object.hasOwn(list.value, 'items') ? reader.get(list, 'items') : undefined;
+    return item === undefined || refOf(item) === undefined ? [] : [item];
   });
+  return items.length === 1 ? items[0] : undefined;
 }
 
-const nowhere: At = { value: undefined, at: '' };
+function membersOf(schema: At, reader: SourceReader): MapAt | undefined {
+  const map = reader.follow(schema);
+  return map && reader.map(map, 'properties');
+}
 
 /** The same operation for things of another kind, where the source says it of some kind alone. */
 function addOther(one: Spread, other: Made, made: readonly Made[], add: (operation: SourceOperation) => void): void {
@@ -118,7 +135,10 @@ function addOther(one: Spread, other: Made, made: readonly Made[], add: (operati
           ...operation,
           id: undefined,
           body: action === '' && body ? { ...body, content: inPlace(body.content) } : body,
-          responses: operation.responses.map((response) => ({ ...response, content: inPlace(response.content) })),
+          responses:
+            action === ''
+              ? operation.responses.map((response) => ({ ...response, content: inPlace(response.content) }))
+              : operation.responses,
         },
       },
       true,

@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { describedAlways } from '../../../parts/samples/described-words.ts';
-import { overIn } from '../../../parts/samples/leaves.ts';
+import { overIn, settledIn } from '../../../parts/samples/leaves.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Value } from '../../exchange/exchange.ts';
@@ -25,11 +25,11 @@ export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
   return type === 'string' && madeNames.test(name) && typeof example === 'string' && fits(example) ? example : undefined;
 }
 
-/** The state of a new thing, where its words are listed: that in which the list begins, unless it tells how far something has come. */
+/** The state of a new thing, where its words are listed: that in which the list begins, unless it tells how far something has come, or is of its making. */
 export function stateOfNew(listed: Json | undefined, name: string): string | undefined {
   if (!isStateName(name) || !Array.isArray(listed)) return undefined;
   const words = listed.filter((one): one is string => typeof one === 'string');
-  return overIn(words, name) ?? words[0];
+  return overIn(words, name) ?? settledIn(words);
 }
 
 /** Flags that say that a thing is there to be used. */

@@ -60,7 +60,7 @@ export function compileKept(endpoint: Endpoint, spec: Spec, sampling: Sampling):
       const before = keptAt(rows, path);
       if (isProbe && before.isThere !== true) throw new Refused({ when: 'resource.missing' });
       if (isReading) return;
-      keep(
+      keepAt(
         rows,
         path,
         method === 'DELETE'
@@ -94,7 +94,7 @@ const takenOut: KeptAnswer = {
     const name = Object.values(pathParams).at(-1);
     const kept = keptAt(rows, at);
     const left = kept.items.filter((one) => !isCalled(one, undefined, name));
-    if (left.length < kept.items.length) keep(rows, at, { ...kept, items: left });
+    if (left.length < kept.items.length) keepAt(rows, at, { ...kept, items: left });
   },
 };
 
@@ -117,11 +117,11 @@ function keptItem(shown: ShownList, samples: Samples): KeptAnswer {
       if (!before && list.made !== undefined && own.isThere !== true && method !== 'PUT' && method !== 'POST')
         throw new Refused({ when: 'resource.missing' });
       if (method === 'GET' || method === 'HEAD') return;
-      if (method === 'DELETE') keep(rows, path, nothingKept);
-      else if (!before) keep(rows, path, { ...after(own, request, method, undefined, samples), isThere: true });
+      if (method === 'DELETE') keepAt(rows, path, nothingKept);
+      else if (!before) keepAt(rows, path, { ...after(own, request, method, undefined, samples), isThere: true });
       if (!before) return;
       const next = method === 'DELETE' ? [] : [isFields(request) ? (mergeJson(before, request) as Fields) : before];
-      keep(rows, above(path), { ...list, items: list.items.toSpliced(at, 1, ...next), made: false });
+      keepAt(rows, above(path), { ...list, items: list.items.toSpliced(at, 1, ...next), made: false });
     },
   };
 }
@@ -236,7 +236,8 @@ function isSuch(sent: Fields, items: Shape, samples: Samples): boolean {
   return names.length > 0 && names.filter((name) => Object.hasOwn(members, name)).length * 2 > names.length;
 }
 
-function keptAt(rows: Pick<Transaction, 'record'>, path: string): Kept {
+/** What is kept of what was sent to a path. */
+export function keptAt(rows: Pick<Transaction, 'record'>, path: string): Kept {
   const body = rows.record(keyOf(path), 0)?.body;
   // Nobody else writes under this key.
   return body === undefined ? nothingKept : (JSON.parse(body) as Kept);
@@ -247,7 +248,8 @@ export function isListKept(rows: Pick<Transaction, 'record'>, path: string): boo
   return rows.record(keyOf(path), 0) !== undefined;
 }
 
-function keep(rows: Transaction, path: string, kept: Kept): void {
+/** Keeps it, unless it is too long. */
+export function keepAt(rows: Transaction, path: string, kept: Kept): void {
   const body = toJson(kept as unknown as Value);
   if (body.length > keptLengthMost) return;
   rows.keep(keyOf(path), { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER });

@@ -56,7 +56,8 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
     const names: string[] = [];
     const ground: Ground = { seed: sampling.seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
     const body = sampler.complete(fieldsOf({ ...told, status, condition: refusal.when, requestId }), ground, '');
-    if (body === nothing) return undefined;
+    // Of an error of which nothing is said there is nothing to tell either.
+    if (body === nothing || body === null) return undefined;
     return {
       status,
       headers: { 'content-type': mediaOf(shape), ...headersOf(names) },

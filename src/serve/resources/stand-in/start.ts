@@ -1,6 +1,4 @@
-import { type ErrorCondition, generalCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
@@ -13,6 +11,7 @@ import { compileBegunList } from './begun-lists.ts';
 import { compileCountOf, compileNamesOf } from './counts.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
+import { compileKeptPair } from './kept-pairs.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileOperationTold, toldAsDone } from './long-running.ts';
 import { makesEachTime, timesSent } from './made-again.ts';
@@ -31,6 +30,7 @@ import { keepNames, namesOfRow, Sampling, sampledHeader, tellSampled } from './s
 import { compileStream } from './streams.ts';
 import { isRestoring, UnmadeRows } from './unmade-rows.ts';
 import { compileUpdateMask } from './update-masks.ts';
+import { usualStatusOf } from './usual-statuses.ts';
 import { versionAsked } from './version-words.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
@@ -53,8 +53,7 @@ export function startStandIn(
     asMeant: isStrict ? () => undefined : asMeant,
     asRouted: isStrict ? () => undefined : compileAsRouted(spec),
     usualKey: (endpoint) => (isStrict ? undefined : usualKeyOf(endpoint, sampling.samples)),
-    // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
-    usualStatus: ({ when }, endpoint) => (when !== undefined && isWrong(when) ? statusOfInvalid(endpoint) : undefined),
+    usualStatus: usualStatusOf,
     newIdentifier: (work, model, fields) => reckonedName(given, work, model, fields) ?? newIdentifier(sampling, work, model),
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),
@@ -70,7 +69,7 @@ export function startStandIn(
     timesSent,
     compileRelation: relationsIn(spec, sampling),
     compileMemberPath: (endpoint, model, depth) => compileMemberPath(endpoint, model, depth, sampling.shown),
-    compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? compileKept(endpoint, spec, sampling),
+    compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? keptIn(endpoint, spec, sampling),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
     compileCountOf: (endpoint) => compileCountOf(endpoint, spec, sampling.shown),
     compileNamesOf: (endpoint) => compileNamesOf(endpoint, spec, sampling.shown),
@@ -93,6 +92,10 @@ export function startStandIn(
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
+}
+
+function keptIn(endpoint: Endpoint, spec: Spec, sampling: Sampling) {
+  return compileKeptPair(endpoint, spec, sampling.shown) ?? compileKept(endpoint, spec, sampling);
 }
 
 function completionIn(spec: Spec, sampling: Sampling, lend: (token: string) => void): StandIn['compileCompletion'] {
@@ -121,17 +124,3 @@ const tell: StandIn['tell'] = ({ sampled, warnings, call }, headers) => {
   if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
   if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
 };
-
-/** Whether a refusal is of what a request says, in its body or its parameters. */
-function isWrong(when: ErrorCondition): boolean {
-  const general = generalCondition(when);
-  return general === 'request.invalid' || general === 'request.parameter';
-}
-
-/** What is wrong with a request is 422 where the endpoint states that and not 400. */
-function statusOfInvalid(endpoint: Endpoint | undefined): number {
-  const statuses = (statedValue(endpoint?.response ?? open) ?? []).map(({ status }) => status);
-  return statuses.includes('422') && !statuses.includes('400') ? 422 : 400;
-}
-
-const open: Endpoint['response'] = { standing: 'open', at: '' };

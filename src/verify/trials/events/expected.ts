@@ -6,6 +6,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { actsAfter, comingOf, followingName } from '../../../parts/followed.ts';
 import { altersInSight } from '../../../parts/left-out.ts';
 import { namesOperation, type Operation, operationsOf } from '../../../parts/operations.ts';
+import { machinesOf } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { type Allowed, callerContext } from '../../model/access.ts';
@@ -125,7 +126,6 @@ export function isHeardBy(
   subscription: Fields,
 ): Allowed {
   const { operation } = change;
-  const row = change.after ?? change.before;
   if (kind.to) {
     const known = knownOf(model, kind, change);
     const context = { ...known.context, subscriber: subscription, ...callerContext(maker) };
@@ -135,11 +135,33 @@ export function isHeardBy(
     const evaluated = model.expressions.evaluate(kind.to, operation.name, { ...known, context });
     return typeof evaluated === 'string' ? 'unknown' : evaluated.value === true ? 'yes' : 'no';
   }
+  const row = rowToRead(model, change);
   if (operation.resource === undefined || !row) return 'unknown';
-  const { fields, unseen } = rowOf(model, change, row);
+  const { fields, unseen } = rowOf(model, { ...change, unseen: new Set([...change.unseen, ...row.unseen]) }, row.fields);
   const follow = change.beside.length > 0 ? { follow: followedIn(model, change.beside) } : {};
   return mayRead(model, operation.resource, maker, { context: { resource: fields, ...follow }, unseen: { resource: unseen } });
 }
+
+/** The row as it is once a change is stored, before it for a deletion; of a transition that does not show it what may not be as before is unseen. */
+function rowToRead(model: Model, { operation, before, after }: ObservedChange): Before | undefined {
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  const shown = after ?? (effect?.verb === 'delete' ? before : undefined);
+  if (shown) return { fields: shown, unseen: none };
+  const stated = model.resource(operation.resource ?? '');
+  if (!before || !stated || effect?.verb !== 'transition') return undefined;
+  const machine = machinesOf(model.spec.states, stated.name).find(({ transitions }) => entryOf(transitions, effect.transition));
+  const targets = machine && entryOf(machine.transitions, effect.transition)?.to;
+  if (!machine || targets?.length !== 1) return undefined;
+  const altered = entriesOf(stated.fields).filter(
+    ([, { set, derive }]) => derive !== undefined || set.write !== undefined || set[effect.transition] !== undefined,
+  );
+  return {
+    fields: { ...before, [machine.field]: targets[0]?.state ?? null },
+    unseen: new Set(altered.map(([field]) => field)),
+  };
+}
+
+const none: ReadonlySet<string> = new Set();
 
 /** Whether somebody may read a row: a rule of an operation that reads it holds, or of a list where none does. */
 function mayRead(model: Model, resource: string, caller: TrialCaller | undefined, known: Known): Allowed {

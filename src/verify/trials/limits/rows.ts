@@ -12,7 +12,7 @@ import type { Model } from '../../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-
+import { claimBroughtIn } from './brought-in.ts';
 import { creating, entryTo, type FullHouse, type RowPlans, rowAsked, rowLimitFact, rowPlans, type WayIn } from './row-plans.ts';
 import { claimLeft, leavingMost, leavings } from './rows-left.ts';
 
@@ -76,7 +76,7 @@ function caseOf(model: Model, rule: RowLimit, { endpoint, transition }: WayIn): 
       });
       const last = await session.send(await plan());
       const refusal = refusalFor(model, 'limit.quota', operation);
-      const isFull = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
+      const isFull = (one: TrialExchange) => (refusal ? isRefusal(model, one, refusal) : one.status === 429);
       session.claim({
         fact,
         reason: 'kept',
@@ -91,9 +91,9 @@ function caseOf(model: Model, rule: RowLimit, { endpoint, transition }: WayIn): 
       claimRefusedAs(session, last, { by: { when: 'limit.quota' }, what: `one more than ${promised}`, beside: made, tries: 1 });
       // What is moved is another row each time, and is not made by these requests.
       if (transition) return;
-      if (beside) await claimApart(session, { rule, plan, caller, isFull, promised }, beside, last);
-      await claimFreed(session, { rule, plan, caller, isFull, promised }, made.slice(alone.length), last);
-      await claimLeft(session, { rule, plan, caller, isFull, promised }, alone, last);
+      const house: FullHouse = { rule, plan, caller, isFull, promised };
+      if (beside) await claimApart(session, house, beside, last);
+      await claimRoom(session, house, made, alone, last);
     },
   };
 }
@@ -122,6 +122,19 @@ function claimReached(session: Session, rule: RowLimit, made: readonly Done<Tria
         : undefined;
     },
   });
+}
+
+/** No change makes one more count; what goes makes room: a row that is removed, and one that is moved out of what counts. */
+async function claimRoom(
+  session: Session,
+  house: FullHouse,
+  made: readonly Done<TrialExchange>[],
+  alone: readonly Done<TrialExchange>[],
+  full: Done<TrialExchange>,
+): Promise<void> {
+  await claimBroughtIn(session, house, full);
+  await claimFreed(session, house, made.slice(alone.length), full);
+  await claimLeft(session, house, alone, full);
 }
 
 /** One that is removed makes room for one, however many are asked for at once. */

@@ -5,6 +5,7 @@ import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
+import { refuseIn } from '../../make/refused-in-version.ts';
 import {
   deprecationFlaw,
   doorOf,
@@ -103,6 +104,7 @@ function versionCase(model: Model, versions: RequestVersions, version: Version):
         of: [done],
         judge: (seen: TrialExchange) => toldJudgement(model, endpoint, version, seen),
       });
+      if (statedValue(version.deprecation)?.deprecated !== undefined) await refuseIn(session, version, rules);
     },
   };
 }
