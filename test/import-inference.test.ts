@@ -536,7 +536,7 @@ const trials: Readonly<Record<string, Trial>> = {
         type: 'string',
         set: {
           create:
-            "has(request.name) && request.name != '' ? request.name : 'yards/' + params.yardsId + '/racks/' + (has(params.rackId) ? params.rackId : (has(next.name_end) ? string(next.name_end) : ''))",
+            "(has(request.name) && request.name != '' ? request.name : 'yards/' + params.yardsId + '/racks/' + (has(params.rackId) ? params.rackId : (has(next.name_end) ? string(next.name_end) : '')))",
         },
       },
     },

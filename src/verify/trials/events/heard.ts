@@ -45,10 +45,11 @@ export function eventsIn(
 /** Why nothing is held against payloads of which an envelope shows pieces alone. */
 export const unshown = 'the envelope does not show the payload as it is';
 
-const nameless = 'what comes does not say of which kind it is';
+/** Why nothing is said of events whose kind nobody can tell. */
+export const nameless = 'what comes does not say of which kind it is';
 
 /** Whether something came that does not say its kind, and need not. */
-function isNameless(model: Model, events: readonly Told[]): boolean {
+export function isNameless(model: Model, events: readonly Told[]): boolean {
   return (!showsKind(model.spec) || hasActions(model.spec)) && events.some(({ kind }) => kind === undefined);
 }
 

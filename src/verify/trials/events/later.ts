@@ -22,7 +22,7 @@ import type { Case, Trial } from '../../session/trial.ts';
 import { eventMs, type Listening } from './ear.ts';
 import { payloadFlaw, showsPayload, toldIn } from './envelope.ts';
 import { kindsOn } from './expected.ts';
-import { eventsIn, kindsJudgement, unshown } from './heard.ts';
+import { eventsIn, isNameless, kindsJudgement, nameless, unshown } from './heard.ts';
 import { anEar, canListen, hear, kindsFact } from './reached.ts';
 
 /** What the clock does is told as what callers do. */
@@ -79,8 +79,7 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
         judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
           if (!isDone(opened) || !hasMoved(operation, shown)) return moot('nobody listened, or the clock has not fired it');
           if (kind.if && !isMetBy(model, operation, kind.if, shown)) return moot('whether its condition holds is not known');
-          const count = eventsOf(model, kind, resource, shown, all).length;
-          return count === 1 ? undefined : { promised: `${operation.name} emits one ${kind.name}`, seen: `${count} came` };
+          return oneJudgement(model, kind, operation, eventsOf(model, kind, resource, shown, all).length, all);
         },
       });
       const judgeKinds = (all: Listening) => kindsJudgement(model, { heard: all });
@@ -126,6 +125,12 @@ function eventsOf(model: Model, kind: EventKind, resource: string, shown: TrialE
   return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload, delivery }) =>
     (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(asText(id)),
   );
+}
+
+/** That one came, unless what came says of no kind. */
+function oneJudgement(model: Model, kind: EventKind, { name }: Operation, count: number, { deliveries }: Listening): Judgement {
+  if (count === 0 && isNameless(model, eventsIn(model, deliveries))) return moot(nameless);
+  return count === 1 ? undefined : { promised: `${name} emits one ${kind.name}`, seen: `${count} came` };
 }
 
 function kindIn(model: Model, kind: EventKind): (delivery: Listening['deliveries'][number]) => boolean {

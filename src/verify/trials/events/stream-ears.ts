@@ -201,6 +201,7 @@ function deliveryFrom({ id, event, data }: StreamedEvent): ReceivedDelivery {
 /** Server-sent events: `id` is the event's, `event` its kind, `data` the envelope on one line. */
 function streamJudgement(model: Model, opened: TrialExchange, { deliveries }: Listening): Judgement {
   if (opened.trouble) return moot(opened.trouble.message);
+  if (model.refusals.isHurried(opened)) return moot('too much was asked for before it');
   if (!isDone(opened)) return { promised: 'the stated stream of events can be read', seen: `it was answered ${opened.status}` };
   const type = opened.headers['content-type'] ?? 'none';
   const wanted = streamKindOf(model)?.mediaType ?? type;
