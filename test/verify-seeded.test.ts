@@ -290,23 +290,25 @@ before(async () => {
 after(() => stand.close());
 
 for (const seed of isLong ? [1, 2, 3] : [1]) {
-  test(`nothing is said to be broken where nothing is, seed ${seed}`, async () => {
+  test(`nothing is said to be broken where nothing is, seed ${seed}`, async (context) => {
     const only = ['purpose', 'authentication', 'events', 'limits', 'versioning'];
-    const { breaches, unsteady, facts } = await stand.verify({ seed, only });
+    // A run ends with its clock past the last day of an older version, of which the next would see nothing.
+    const own = await openStand(smallService, { inPairs: true, serve: { allowPrivateWebhooks: true } });
+    context.after(() => own.close());
+    const { breaches, unsteady, facts } = await own.verify({ seed, only });
     assert.deepEqual(breaches, []);
     assert.deepEqual(unsteady, []);
     const untested = facts.filter(({ part, verdict }) => only.includes(part) && verdict !== 'held');
-    // What nothing can show: words for people, examples, what is promised of later documents, who made a key that was given, a last day
-    // that is still to come, and a connection that is idle for longer than a case may wait; and totals, at which trials of endpoints look.
+    // What nothing can show: words for people, examples, what is promised of later documents, who made a key that was given,
+    // and a connection that is idle for longer than a case may wait; and totals, at which trials of endpoints look.
     assert.deepEqual(untested.map(({ kind, subject }) => `${kind} (${subject})`).sort(), [
       'compatibility guarantees (service)',
       'credential placeholders (key)',
-      'deprecation rules (2)',
       ...['GET /hooks', 'GET /news', 'GET /notes'].map((list) => `pagination bounds (${list})`),
       'purpose (service)',
       'time-outs (service)',
       'token formats (key)',
     ]);
-    assert.deepEqual(stand.failures, []);
+    assert.deepEqual(own.failures, []);
   });
 }
