@@ -39,7 +39,7 @@ export function matchesRange(essence: string, range: string): boolean {
   return essence.length > before.length + after.length && essence.startsWith(before) && essence.endsWith(after);
 }
 
-/** Whether what is called so is JSON without being a type of JSON: plain text, or a kind of one's own (`application/x-amz-json-1.1`). */
+/** Whether what is called so is JSON without being a type of JSON: plain text, or a kind of one's own (`application/x-depot-json-1.1`). */
 export function isJsonUnsaid(essence: string): boolean {
   return essence === 'text/plain' || /^application\/(?:[\w.]+-)*json(?:-[\w.]+)+$/.test(essence);
 }

@@ -1,7 +1,7 @@
-import type { Json, JsonMap } from '../../../document/document.ts';
+import type { JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
 import type { Content, SourceOperation, SourceParameter } from './operation.ts';
-import type { At, MapAt, SourceReader } from './reader.ts';
+import { type At, type MapAt, refOf, type SourceReader } from './reader.ts';
 
 /** An operation whose one parameter holds a name that spans segments, and what its identifier says of that. */
 interface Spread {
@@ -90,7 +90,7 @@ function collectionsMade(all: readonly Spread[], reader: SourceReader): Made[] {
 /** What is sent where a thing is made, or what is answered: the one that has a name, and does not tell of an operation. */
 function madeBy(operation: SourceOperation, reader: SourceReader): At | undefined {
   return [jsonSchemaOf(operation.body?.content), jsonSchemaOf(okayOf(operation))].find((schema) => {
-    const properties = schema && refOf(schema) !== undefined ? membersOf(schema, reader)?.value : undefined;
+    const properties = schema && refAt(schema) !== undefined ? membersOf(schema, reader)?.value : undefined;
     return properties !== undefined && Object.hasOwn(properties, 'name') && !Object.hasOwn(properties, 'done');
   });
 }
@@ -102,7 +102,7 @@ function itemIn(content: readonly Content[] | undefined, reader: SourceReader): 
   const items = Object.keys(properties?.value ?? {}).flatMap((name) => {
     const list = properties && reader.map(properties, name);
     const item = list && Object.hasOwn(list.value, 'items') ? reader.get(list, 'items') : undefined;
-    return item === undefined || refOf(item) === undefined ? [] : [item];
+    return item === undefined || refAt(item) === undefined ? [] : [item];
   });
   return items.length === 1 ? items[0] : undefined;
 }
@@ -120,12 +120,12 @@ function addOther(one: Spread, other: Made, made: readonly Made[], add: (operati
   // An action that is asked by `resource` is the same for whatever is named; others are of their own kind.
   if (action !== '' && parameter.name !== 'resource') return;
   const own = made.find((known) => known.collections.join('.') === collections.join('.') && known.prefix === one.prefix);
-  const ownRef = own ? refOf(own.schema) : refOf(jsonSchemaOf(okayOf(operation)));
+  const ownRef = own ? refAt(own.schema) : refAt(jsonSchemaOf(okayOf(operation)));
   const inPlace = (content: readonly Content[]): Content[] =>
-    content.map((held) => (ownRef !== undefined && refOf(held.schema) === ownRef ? { ...held, schema: other.schema } : held));
+    content.map((held) => (ownRef !== undefined && refAt(held.schema) === ownRef ? { ...held, schema: other.schema } : held));
   // What another kind is changed by has to be the thing itself.
   const { body } = operation;
-  if (action === '' && body !== undefined && !body.content.some(({ schema }) => refOf(schema) === ownRef)) return;
+  if (action === '' && body !== undefined && !body.content.some(({ schema }) => refAt(schema) === ownRef)) return;
   add(
     spelledOut(
       {
@@ -154,9 +154,8 @@ function jsonSchemaOf(content: readonly Content[] | undefined): At | undefined {
   return content?.find(({ type }) => type.startsWith('application/json'))?.schema;
 }
 
-function refOf(at: At | undefined): string | undefined {
-  const value: Json | undefined = at?.value;
-  return isMap(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
+function refAt(at: At | undefined): string | undefined {
+  return isMap(at?.value) ? refOf(at.value) : undefined;
 }
 
 /** The operation at the path that spells its collections out, each with a parameter of its own. */

@@ -20,7 +20,7 @@ type TellOperation = (whole: Value, exchange: Exchange) => Value;
  * It is done at once, nothing went wrong, and its name is one by which the source reads operations, where it does.
  */
 export function compileOperationTold(
-  spec: Spec,
+  prefix: OperationsPath,
   shape: Shape,
   does: Effect | undefined,
   sampling: Sampling,
@@ -30,7 +30,6 @@ export function compileOperationTold(
     whole(members[member], sampling.shown),
   );
   if (name?.type !== 'string' || done?.type !== 'boolean' || !response || !error) return undefined;
-  const prefix = operationsPath(spec);
   return (told, exchange) => {
     if (!isFields(told)) return told;
     const { error: _, ...rest } = told;
@@ -52,8 +51,11 @@ function whole(member: Json | undefined, samples: Samples): Shape | undefined {
   return isPlainMap(member) ? samples.whole(member) : undefined;
 }
 
+/** What the name of an operation begins with, of what the path of a request says. */
+type OperationsPath = (params: Readonly<Record<string, Value>>) => string;
+
 /** What the names of operations begin with, as the shortest path says that reads one and whose parameters a request knows. */
-function operationsPath(spec: Spec): (params: Readonly<Record<string, Value>>) => string {
+export function operationsPath(spec: Spec): OperationsPath {
   const paths = entriesOf(spec.endpoints.all)
     .flatMap(([, { method, path }]) => (method === 'GET' ? [path] : []))
     .flatMap((path) => {

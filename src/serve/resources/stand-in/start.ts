@@ -13,7 +13,7 @@ import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileKeptPair } from './kept-pairs.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
-import { compileOperationTold, toldAsDone } from './long-running.ts';
+import { compileOperationTold, operationsPath, toldAsDone } from './long-running.ts';
 import { makesEachTime, timesSent } from './made-again.ts';
 import { compileMany } from './many-rows.ts';
 import { compileAsRouted, compileToldBy } from './meant-paths.ts';
@@ -99,8 +99,9 @@ function keptIn(endpoint: Endpoint, spec: Spec, sampling: Sampling) {
 }
 
 function completionIn(spec: Spec, sampling: Sampling, lend: (token: string) => void): StandIn['compileCompletion'] {
+  const prefix = operationsPath(spec);
   return (shape, answer, does) =>
-    toldAsDone(compileCompletion(shape, answer, does, sampling, lend), compileOperationTold(spec, shape, does, sampling));
+    toldAsDone(compileCompletion(shape, answer, does, sampling, lend), compileOperationTold(prefix, shape, does, sampling));
 }
 
 /** Compiles what stands below things; what is bound to others is looked for when it is first needed. */

@@ -1,7 +1,6 @@
 /** Which of what is sent a change is to change: `PATCH /things/{id}?updateMask=title,labels`. */
 
 import { plainName } from '../../../document/nearest.ts';
-import { isMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
@@ -53,7 +52,7 @@ const pathsMost = 200;
 function valueIn(value: Value, names: readonly string[]): Value {
   let inner: Value = value;
   for (const name of names) {
-    const held = isMap(inner as never) ? (inner as Fields) : {};
+    const held: Fields = isFields(inner) ? inner : {};
     const key = Object.keys(held).find((one) => plainName(one) === plainName(name));
     inner = key === undefined ? undefined : held[key];
   }

@@ -20,7 +20,8 @@ import { claimLeft, leavingMost, leavings } from './rows-left.ts';
 export const rowLimits: Trial = {
   name: 'limits/rows',
   part: 'limits',
-  about: 'No more rows come to be than are allowed, of several requests at once too; one that is removed makes room for another.',
+  about:
+    'No more rows come to be than are allowed, of several requests at once too, and by no change that makes one count; one that is removed makes room for another.',
   noise: 'loud',
   mayLetTimeGo: true,
   *cases(model) {
