@@ -286,6 +286,83 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: { '/resources/Pet/fields/owner': { ref: 'Owner', visible: 'none' } },
   },
+  'members-said': {
+    source: service(
+      {
+        '/owners/{owner}': { get: answers(ref('Owner')) },
+      },
+      {},
+      {
+        Owner: {
+          type: 'object',
+          properties: {
+            id: string,
+            since: { type: 'string', description: 'Output only. When it came.' },
+            pin: { type: 'string', description: 'Input only. By what it opens.' },
+            note: { type: 'string', description: 'Read only if locked.' },
+          },
+        },
+      },
+    ),
+    infers: {
+      '/resources/Owner/fields/since/readOnly': true,
+      '/resources/Owner/fields/pin/writeOnly': true,
+    },
+    leaves: ['/resources/Owner/fields/note/readOnly'],
+  },
+  'required-said': {
+    source: service(
+      {
+        '/owners': {
+          post: { ...sends(ref('Owner')), ...answers(ref('Owner'), '201') },
+          get: {
+            parameters: [{ name: 'realm', in: 'query', description: 'Required. Where they are.', schema: string }],
+            ...answers({ type: 'array', items: ref('Owner') }),
+          },
+        },
+        '/owners/{owner}': { get: answers(ref('Owner')) },
+      },
+      {},
+      {
+        Owner: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', description: 'Required. Which one.' },
+            mail: { type: 'string', description: 'Required. Where to write to.' },
+            note: { type: 'string', description: 'Required by some.' },
+          },
+        },
+      },
+    ),
+    infers: {
+      '/resources/Owner/required': ['mail'],
+      [endpoint('GET /owners', 'parameters/realm/required')]: true,
+    },
+  },
+  'names-in-place': {
+    source: service(
+      {
+        '/owners/{owner}/boxes/{box}': {
+          put: { ...sends(ref('Box')), ...answers(ref('Box'), '201') },
+          get: answers(ref('Box')),
+        },
+        '/lids/{lid}': {
+          put: { ...sends(ref('Lid')), ...answers(ref('Lid'), '201') },
+          get: answers(ref('Lid')),
+        },
+      },
+      {},
+      {
+        Box: { type: 'object', properties: { box: string, size: string } },
+        Lid: { type: 'object', properties: { lid: string } },
+      },
+    ),
+    infers: {
+      '/resources/Box/identifier': { field: 'key', generate: 'client' },
+      [endpoint('GET /owners/{owner}/boxes/{box}', 'identity')]: "params.owner + '/' + params.box",
+    },
+    leaves: [endpoint('GET /lids/{lid}', 'identity')],
+  },
   'request-envelope': {
     source: service({
       ...one,

@@ -49,6 +49,7 @@ for (const { kind, document } of kinds) {
     ...(kind === 'hmac'
       ? ([
           ['query', /query/],
+          ['target', /a query that is signed/],
           ['method', /method/],
           ['replay', /came before/],
         ] as const)

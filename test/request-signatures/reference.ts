@@ -7,6 +7,7 @@ export type Fault =
   | 'secret' // whatever the signature is, it is good
   | 'body' // the body is not looked at
   | 'query' // nor the query
+  | 'target' // what is signed is the path alone
   | 'method' // nor the method
   | 'time' // any time will do
   | 'future' // a time to come too
@@ -86,7 +87,10 @@ function byHmac(
   // What is not looked at may be whatever was signed.
   const others = (name: Fault, own: string, also: readonly string[]) => (fault === name ? [own, ...also] : [own]);
   const isGood = others('method', method, ['PUT', 'POST', 'GET']).some((verb) =>
-    others('query', url, [`${url}?ninefold=verify`, `${url}&ninefold=verify`]).some((target) =>
+    others('query', fault === 'target' ? (url.split('?')[0] ?? '') : url, [
+      `${url}?ninefold=verify`,
+      `${url}&ninefold=verify`,
+    ]).some((target) =>
       others('body', body, [`${body} `]).some(
         (text) => createHmac('sha256', secret).update(`${verb}\n${target}\n${time}\n${nonce}\n${text}`).digest('hex') === given,
       ),

@@ -1,6 +1,6 @@
 import type { Draw } from '../generators/kind.ts';
 
-/** A format of JSON Schema 2020-12 (validation, section 7.3) that is none of ours as well; how it is tested, ajv-formats knows. */
+/** A format of JSON Schema 2020-12 (validation, section 7.3) or of OpenAPI's registry that is none of ours as well; how it is tested, ajv-formats knows. */
 export interface StandardFormat {
   readonly word: string;
   /** What a value of it is, so that "must be …" reads well. */
@@ -132,6 +132,22 @@ export const standardFormats: readonly StandardFormat[] = [
     example: 'example',
     sure: /^[\w-]*$/,
     make: (chance) => lettersOf(chance, 6),
+  },
+  {
+    word: 'byte',
+    meaning: 'bytes in base64',
+    example: 'ZXhhbXBsZQ==',
+    sure: /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/,
+    nearMiss: 'not bytes',
+    make: (chance) => Buffer.from(lettersOf(chance, 7)).toString('base64'),
+  },
+  {
+    word: 'url',
+    meaning: 'an address on the web',
+    example: 'https://example.com/',
+    sure: /^https:\/\/[a-z-]+\.example\.com\/$|^https:\/\/example\.com\/$/,
+    nearMiss: 'nowhere at all',
+    make: (chance) => `https://${lettersOf(chance, 6)}.example.com/`,
   },
 ];
 

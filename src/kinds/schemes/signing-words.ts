@@ -72,7 +72,7 @@ export function usualSigningMisses(sign: RequestSigning['sign'], { toleranceMs, 
   const parts = otherParts.filter(({ part }) => signed.has(part));
   return [
     ...(toleranceMs === undefined ? [] : otherTimes(sign, toleranceMs + 60_000)),
-    ...parts.map(({ how, part, other }) => signedFor(sign, how, part, other)),
+    ...parts.map((part) => signedFor(sign, part)),
     altered(sign, carrier, 'its signature is cut off', () => ''),
     altered(sign, carrier, 'its signature is another', (end) => (end === 'aaaa' ? 'bbbb' : 'aaaa')),
   ];
@@ -90,7 +90,14 @@ function otherTimes(sign: RequestSigning['sign'], beyondMs: number): SigningMiss
 
 type Change = (request: RequestToSign) => RequestToSign | undefined;
 
-const otherParts: readonly { readonly how: string; readonly part: string; readonly other: Change }[] = [
+interface OtherPart {
+  readonly how: string;
+  readonly part: string;
+  readonly needs?: Pick<SigningMiss, 'needsBody' | 'needsQuery'>;
+  readonly other: Change;
+}
+
+const otherParts: readonly OtherPart[] = [
   {
     how: 'it was signed for another method',
     part: 'method',
@@ -107,18 +114,28 @@ const otherParts: readonly { readonly how: string; readonly part: string; readon
     other: (request) => ({ ...request, target: `${request.target}${request.target.includes('?') ? '&' : '?'}ninefold=verify` }),
   },
   {
+    how: 'it was signed without its query',
+    part: 'query',
+    needs: { needsQuery: true },
+    other: (request) => {
+      const [path = '', query] = request.target.split('?', 2);
+      return query ? { ...request, target: path } : undefined;
+    },
+  },
+  {
     how: 'it was signed for another body',
     part: 'body',
+    needs: { needsBody: true },
     other: ({ body, ...request }) => {
       return body && body.length > 0 ? { ...request, body: Buffer.concat([body, Buffer.from(' ')]) } : undefined;
     },
   },
 ];
 
-function signedFor(sign: RequestSigning['sign'], how: string, part: string, other: Change): SigningMiss {
+function signedFor(sign: RequestSigning['sign'], { how, needs, other }: OtherPart): SigningMiss {
   return {
     how,
-    ...(part === 'body' && { needsBody: true }),
+    ...needs,
     sign(request, signer, moment) {
       const changed = other(request);
       return changed && sign(changed, signer, moment);

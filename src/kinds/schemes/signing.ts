@@ -77,6 +77,8 @@ export interface SigningMiss {
   readonly isOver?: true;
   /** Whether only a request with a body can be signed so. */
   readonly needsBody?: true;
+  /** Whether only a request with a query can be signed so. */
+  readonly needsQuery?: true;
   /** The header fields; nothing where it cannot be made of this request. */
   sign(request: RequestToSign, signer: Signer, moment: SigningMoment): SignedFields | undefined;
 }

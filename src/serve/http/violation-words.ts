@@ -164,10 +164,7 @@ function formatMeaning(format: string): string {
   return meanings.get(format) ?? `a string of format ${format}`;
 }
 
-const meanings = new Map<string, string>([
-  ['byte', 'bytes in base64'],
-  ...[...standardFormats, ...formats].map(({ word, meaning }) => [word, meaning] as const),
-]);
+const meanings = new Map<string, string>([...standardFormats, ...formats].map(({ word, meaning }) => [word, meaning]));
 
 /** Where the validators of inner schemas come from: `path` leads from a schema object to one in it, such as `items` or the second of some alternatives. */
 export interface Branches {

@@ -53,7 +53,8 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     const representation = isRevealed ? revealing : usual;
     const { row, fields, did } = outcome;
     const status = did === 'created' ? 201 : did === 'deleted' ? 204 : 200;
-    const headers = firstHeaders(endpoint, did === 'created' ? address?.(work, fields)?.path : undefined);
+    const at = did === 'created' ? (address?.(work, fields)?.path ?? atTarget(endpoint, exchange)) : undefined;
+    const headers = firstHeaders(endpoint, at);
     if (did !== 'deleted') standIn?.tellRow(exchange, work.rows, model, row.id, work.sampled);
     if (answers) {
       // What is told of a deletion, where nothing else is said, is what the row was.
@@ -87,6 +88,11 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     const second = build(work, exchange, outcome, false);
     return 'refusal' in second ? second : { reply: first.reply, again: second.reply };
   };
+}
+
+/** What a PUT makes is at the address that it was sent to (RFC 9110 section 9.3.4). */
+function atTarget({ method, does }: Endpoint, { call }: Exchange): string | undefined {
+  return method === 'PUT' && statedValue(does)?.verb === 'upsert' ? call.path : undefined;
 }
 
 function firstHeaders({ cache }: Endpoint, location: string | undefined): Record<string, string> {

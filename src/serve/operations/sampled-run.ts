@@ -2,7 +2,6 @@ import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { alternativesOf } from '../../parts/shapes/branches.ts';
 import type { Row, Transaction } from '../../store/store.ts';
@@ -19,6 +18,7 @@ import type { MemberPath, StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
 import { compileCountedList, compileListedNames } from './counted-list.ts';
 import type { Engine } from './engine.ts';
+import { type NamedRow, rowNamed } from './named-row.ts';
 
 /**
  * Compiles what a stand-in does where nobody knows what an endpoint does: it answers in the stated shape, changes no row that
@@ -47,9 +47,9 @@ export function compileSampledRun(
     const pass = access.enter(work.scope, undefined);
     const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
     if (bad) return refusalReply(exchange, bad);
-    const id = exchange.pathParams[named?.parameter ?? ''] ?? '';
-    const there = named && rowCalled(standIn, work, named.model, id);
-    const found = there ?? (named && isRestoring ? standIn.given.back(work, named.model, id) : undefined);
+    const there = named && rowCalled(standIn, work, exchange, named);
+    const found =
+      there ?? (named && isRestoring ? standIn.given.back(work, named.model, identifierIn(work, exchange, named)) : undefined);
     // What stands below a thing that may be there, since nobody has ever made any of its kind, is there too.
     const isTaken = named && !found && !named.isLast && standIn.given.isUntouched(rows, named.model.name);
     if (named && !found && !isTaken) return refusalReply(exchange, { when: 'resource.missing' });
@@ -126,8 +126,22 @@ function countCame(work: Work, counted: Value) {
   return isFields(counted) ? { ...came, sent: counted } : came;
 }
 
+function identifierIn(work: Work, { pathParams }: Exchange, { parameter, whole }: NamedRow): string {
+  return whole?.(work, pathParams) ?? pathParams[parameter] ?? '';
+}
+
 /** The row of an identifier, the one that people call so, or where nothing makes such rows, one that is made for it. */
-function rowCalled({ given }: StandIn, work: Work, model: RowModel, id: string): Row | undefined {
+function rowCalled(
+  { given }: StandIn,
+  work: Work,
+  { pathParams }: Exchange,
+  { model, parameter, whole }: NamedRow,
+): Row | undefined {
+  const id = pathParams[parameter] ?? '';
+  const placed = whole?.(work, pathParams);
+  // Where a whole path tells rows apart, its last part alone is the name of others too.
+  if (placed !== undefined)
+    return work.rows.get(model.name, placed) ?? (given.has(model.name) ? given.find(work, model, placed, {}) : undefined);
   const known = work.rows.get(model.name, id) ?? given.called(work.rows, model, id);
   return known ?? (given.has(model.name) ? given.find(work, model, id, {}) : undefined);
 }
@@ -212,52 +226,6 @@ function exchangeEcho({ request, pathParams }: Exchange): Fields {
 
 function idOf({ identifier }: RowModel, id: string): Fields {
   return { [identifier.field]: identifier.isInteger ? Number(id) : id };
-}
-
-/** A row that a path goes through, or ends in: its resource, the parameter that tells it, and how many steps of the path lead to it. */
-interface NamedRow {
-  readonly model: RowModel;
-  readonly parameter: string;
-  readonly depth: number;
-  readonly isLast: boolean;
-}
-
-/** The row that a path goes through: that of the longest path at which a row is read. */
-function rowNamed({ path }: Endpoint, { models, compilation }: Engine): NamedRow | undefined {
-  let best: NamedRow | undefined;
-  for (const [, reader] of entriesOf(compilation.spec.endpoints.all)) {
-    const effect = statedValue(reader.does);
-    const model = effect?.verb === 'read' ? models.get(effect.resource) : undefined;
-    const depth = model ? depthWithin(pathOfOne(reader), path) : 0;
-    if (!model || depth === 0 || depth <= (best?.depth ?? 0)) continue;
-    const parameter = pathParameters(stepsOf(path).slice(0, depth).join('/')).at(-1);
-    if (parameter !== undefined) best = { model, parameter, depth, isLast: depth === stepsOf(path).length };
-  }
-  return best;
-}
-
-/** The path of the one thing that an endpoint reads, without a word behind it such as that of `/pets/{id}/json`; nothing where its path names none. */
-function pathOfOne(reader: Endpoint): string | undefined {
-  const parameter = identifierParameter(reader);
-  if (parameter === undefined) return undefined;
-  const end = reader.path.lastIndexOf(`{${parameter}}`);
-  return end < 0 ? reader.path : reader.path.slice(0, end + parameter.length + 2);
-}
-
-/** How many steps of a path another one is, whatever its parameters are called; 0 where it is none of its beginnings. */
-function depthWithin(inner: string | undefined, path: string): number {
-  if (inner === undefined) return 0;
-  const [short, long] = [stepsOf(inner), stepsOf(path)];
-  const isBeginning = short.every((step, at) => step === long[at] || (isParameter(step) && isParameter(long[at] ?? '')));
-  return isBeginning ? short.length : 0;
-}
-
-function stepsOf(path: string): string[] {
-  return path.replace(/[?#].*$/, '').split('/');
-}
-
-function isParameter(step: string): boolean {
-  return /^\{[^{}]+\}$/.test(step);
 }
 
 /** The kept resource that the first stated answer of success is. */

@@ -203,7 +203,7 @@ function compileCalledParents(bound: readonly BoundFields[], models: Models, { s
   return (work, exchange) => {
     for (const { parameter, parent } of parents) {
       const name = exchange.pathParams[parameter] ?? '';
-      const row = work.rows.get(parent.name, name) ?? standIn.given.called(work.rows, parent, name);
+      const row = work.rows.get(parent.name, name) ?? standIn.given.called(work.rows, parent, name, exchange.pathParams);
       if (row && row.id !== name) exchange.pathParams = { ...exchange.pathParams, [parameter]: row.id };
     }
   };

@@ -47,8 +47,8 @@ export interface StandIn {
     has(resource: string): boolean;
     /** The row of an identifier, made when it is first asked for; `bound` = the fields that the path sets. */
     find(work: Work, model: RowModel, id: string, bound: Fields): Row | undefined;
-    /** The row that people call so, where its identifier is another. */
-    called(rows: Reader, model: RowModel, name: string): Row | undefined;
+    /** The row that people call so, where its identifier is another; `beside` = what a path says besides, of which the row holds what nobody sees of it. */
+    called(rows: Reader, model: RowModel, name: string, beside?: Readonly<Record<string, string>>): Row | undefined;
     /** Makes the rows that a list begins with. */
     list(work: Work, model: RowModel, bound: Fields): void;
     /** Remembers that a row is gone. */

@@ -14,7 +14,7 @@ import { idIn, rowWith } from '../model/row-shown.ts';
 import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
 import { keyLooks } from '../trials/endpoints/idempotency.ts';
 import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
-import { hasTies, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
+import { hasTies, orderOfUnlike, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
 import { looksAtBounds, looksAtWhole } from './looks-at-changes.ts';
@@ -140,11 +140,12 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
     : done;
 }
 
-/** Rows that the order of a list does not tell apart, where there can be such that callers make. */
+/** Rows that the order of a list tells apart, and rows that it does not, where there can be such that callers make. */
 function looksAtOrder(model: Model, endpoint: Endpoint): Obligation[] {
   const [first, ...others] = endpoint.order;
-  const isTied = first !== undefined && others.length === 0 && statedValue(endpoint.does)?.verb === 'list';
-  return isTied && hasTies(model, endpoint, first.field) ? [looksFor(tiesIn('as it comes'))] : [];
+  if (first === undefined || statedValue(endpoint.does)?.verb !== 'list') return [];
+  const isTied = others.length === 0 && hasTies(model, endpoint, first.field);
+  return [looksFor(orderOfUnlike), ...(isTied ? [looksFor(tiesIn('as it comes'))] : [])];
 }
 
 /** The header fields of every answer, in one that refuses too, where the operation refuses anything. */

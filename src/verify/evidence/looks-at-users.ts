@@ -12,6 +12,7 @@ import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
 import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
 import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
+import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
 import { shownByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
@@ -115,7 +116,11 @@ function looksNear(model: Model, name: string, breaks: NearMiss['breaks']): Obli
 export function looksAtTokens(model: Model, { subject }: LedgerFact): Obligation[] {
   const scheme = entryOf(model.spec.authentication.schemes, subject);
   const isToken = scheme !== undefined && isTokenScheme(scheme);
-  if (!isToken) return looksNear(model, subject, 'token formats');
+  if (!isToken)
+    return [
+      ...looksNear(model, subject, 'token formats'),
+      ...(scheme && isQuerySigned(model, scheme) ? [looksFor(querySigned)] : []),
+    ];
   const nowMs = Date.now();
   const kinds: readonly (readonly [name: string, isSo: (token: Token) => boolean])[] = [
     ['one that has ended', (token) => endedBy(token, nowMs)],

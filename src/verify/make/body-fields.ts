@@ -38,12 +38,13 @@ function isUnionShape(shape: JsonMap): boolean {
   return hasMeaning(shape, 'alternatives', 'exclusive alternatives');
 }
 
-/** What is set once is sent unchanged, or not at all. */
+/** What is set once is sent unchanged, or not at all; so is what a row is called, which its path says already. */
 export function keepImmutable(session: Session, name: string, row: TrialRow, out: Record<string, Draft | Symbolic>): void {
   const resource = session.model.resource(name);
+  const identifier = row.resource === name ? session.model.identifierField(name) : undefined;
   for (const [field, { immutable }] of resource ? entriesOf(resource.fields) : []) {
-    if (!immutable || !Object.hasOwn(out, field)) continue;
-    const known = row.known[field];
+    if ((!immutable && field !== identifier) || !Object.hasOwn(out, field)) continue;
+    const known = field === identifier ? row.id : row.known[field];
     if (known === undefined) delete out[field];
     else out[field] = known;
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as rest } from 'node:timers/promises';
 import { auth, notebooks, type notebooks_v2 } from 'googleapis/build/src/apis/notebooks/index.js';
-import { given, once, type Place, refused, type Vendor } from '../kit.ts';
+import { given, once, type Place, pages, refused, type Vendor } from '../kit.ts';
 
 type Notebooks = notebooks_v2.Notebooks;
 type Instance = notebooks_v2.Schema$Instance;

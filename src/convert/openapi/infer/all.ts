@@ -13,10 +13,12 @@ import { headerCredentials } from './header-credentials.ts';
 import { generatedIdentifier, identifier, namedConflicts, valueWithoutIdentifier } from './identifiers.ts';
 import { nestedCollection } from './memberships.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
+import { namesInPlace } from './names-in-place.ts';
 import { pageParameters } from './page-parameters.ts';
 import { renamedMembers, statusStates } from './renamed-members.ts';
 import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
+import { membersSaid, requiredSaid } from './said-members.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders, toldHeaders } from './service.ts';
 import { shownEnvelope } from './shown-envelopes.ts';
 import { namesThatArePaths } from './spread-names.ts';
@@ -26,6 +28,7 @@ import { unsaidAnswer } from './unsaid-answers.ts';
 export const effectInferences: readonly InferenceRule[] = [
   shownEnvelope,
   exampleShapes,
+  membersSaid,
   resourceBehindPath,
   madeAndListed,
   thingsOfMethods,
@@ -45,6 +48,7 @@ export const effectInferences: readonly InferenceRule[] = [
   exampleReplies,
   parentInPath,
   addressOfThing,
+  namesInPlace,
   namesThatArePaths,
 ];
 
@@ -62,6 +66,7 @@ export const otherRules: readonly InferenceRule[] = [
   unsaidAnswer,
   examplesOfThings,
   generatedIdentifier,
+  requiredSaid,
   namedConflicts,
   statusStates,
   actionMovesState,

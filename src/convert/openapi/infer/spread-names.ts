@@ -67,7 +67,7 @@ function nameIn(collections: readonly string[], parameters: readonly string[], l
 /** What `name` of a new thing is, and which operations are said of things of other collections. */
 export const namesThatArePaths: InferenceRule = {
   name: 'names-that-are-paths',
-  says: 'One parameter that holds a name of several segments (`/v1/{parent}/topics`, `/v1/{name}`) is spelled out by the collections that the identifier of its operation goes through (`service.projects.topics.create`), and tells things by their whole name; what a source can say of one kind at such a path alone is the same for each kind that is made in a collection of its own. A new thing has the name that it is sent, else one below its parent that ends with what the query says (`topicId`), or with something made.',
+  says: 'One parameter that holds a name of several segments (`/v1/{parent}/topics`, `/v1/{name}`) is spelled out by the collections that the identifier of its operation goes through (`service.projects.topics.create`), and tells things by their whole name; what a source can say of one kind at such a path alone is the same for each kind that is made in a collection of its own. A new thing has the name that it is sent, unless that is read-only or its words say that the service makes it, else one below its parent that ends with what the query says (`topicId`), or with something made.',
   infer(context) {
     for (const operation of context.operations)
       if (operation.spread?.isOfOther)
@@ -94,7 +94,8 @@ function setName(context: InferenceContext, name: string, collections: readonly 
   const fields = made(documentFields(context.resources, name));
   const shape = fields.name;
   if (shape === undefined || (isMap(shape) && shape.set !== undefined) || Object.hasOwn(fields, madeUp)) return;
-  const creations = collections.flatMap((one) => creationsOf(context, one));
+  const isOfService = isMap(shape) && (shape.readOnly === true || saysMade.test(String(shape.description ?? '')));
+  const creations = collections.flatMap((one) => creationsOf(context, one, isOfService));
   if (creations.length === 0) return;
   const create = creations.reduceRight(
     (other, { told, below: of }) => (other === '' || of === undefined ? told : `(has(params.${of}) ? ${told} : ${other})`),
@@ -134,7 +135,11 @@ interface Creation {
   readonly below: string | undefined;
 }
 
-function creationsOf(context: InferenceContext, { path, parameter, resource }: Collection): Creation[] {
+/** Words that say of a name that whoever makes the thing does not choose it. */
+const saysMade =
+  /\b(?:generated|assigned|chosen|created|provided|set) by the (?:system|service|server|api)\b|\b(?:server|system|service)[- ](?:assigned|generated|set)\b/i;
+
+function creationsOf(context: InferenceContext, { path, parameter, resource }: Collection, isOfService: boolean): Creation[] {
   const [one] = context.byPath.get(`${path}/{}`) ?? [];
   const collections = one?.spread?.collections;
   if (collections === undefined) return [];
@@ -149,6 +154,7 @@ function creationsOf(context: InferenceContext, { path, parameter, resource }: C
       const made = `(has(next.${madeUp}) ? string(next.${madeUp}) : '')`;
       const end = asked === undefined ? made : `(has(params.${asked}) ? params.${asked} : ${made})`;
       const named = nameIn(collections, parameters, end);
+      if (isOfService) return { told: named, below: parameters.at(-2) };
       const holders = holdersOf(context, post, resource);
       const sent = [...holders, 'name'].map((_, at, all) => `request.${all.slice(0, at + 1).join('.')}`);
       const whole = sent.at(-1);

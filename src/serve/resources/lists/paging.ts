@@ -49,15 +49,15 @@ type Raw = Readonly<Record<string, Value>>;
 type ReadPlace = (raw: Raw, size: number, query: string) => PageAsked | { readonly refusal: Refusal };
 
 /**
- * Compiles the pages of an endpoint's list, by what it states of them or else by what is `usual`. `takesRows`: whether the identifier
- * of a row is taken where a cursor is asked for.
+ * Compiles the pages of an endpoint's list, by what it states of them or else by what is `usual`. `isLenient`: whether the identifier
+ * of a row is taken where a cursor is asked for, and what is no number of rows for as many as are usual.
  */
 export function compilePaging(
   endpoint: Endpoint,
   usual: Fact<Pagination>,
   cursors: Cursors,
   acceptsOpen: boolean,
-  takesRows = false,
+  isLenient = false,
 ): Paging {
   const fact = endpoint.pagination ?? usual;
   const pagination = statedValue(fact);
@@ -65,11 +65,18 @@ export function compilePaging(
     const size = acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
     return { pagination: statedValue(fact), isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
   }
-  // A default that is no number of rows, such as -1, stands for as many as are usual.
-  const unsaid = entriesOf(endpoint.parameters).find(([name]) => name === pagination.size)?.[1].default?.value;
-  const isUnsaid = (size: Value) => size !== undefined && size === unsaid && Number(size) < 1;
-  return pagingOf(pagination, cursors, takesRows, ({ params }) => params, isUnsaid);
+  const asked = entriesOf(endpoint.parameters).find(([name]) => name === pagination.size)?.[1];
+  // A default that is no number of rows, such as -1, stands for as many as are usual. To a lenient service 0 does too, and what the words say so of: where
+  // fewer than one may not be asked for, the parameter states it, and was looked at by it.
+  const unsaid = asked?.default?.value;
+  const { description } = statedValue(asked?.shape) ?? {};
+  const mayBeNone = isLenient && typeof description === 'string' && saysNotPositive.test(description);
+  const isUnsaid = (size: Value) =>
+    size !== undefined && Number(size) < 1 && (size === unsaid || (isLenient && Number(size) === 0) || mayBeNone);
+  return pagingOf(pagination, cursors, isLenient, ({ params }) => params, isUnsaid);
 }
+
+const saysNotPositive = /\b(?:not|non)[- ]?positive\b|\bnegative\b|\bless than (?:1|one)\b/i;
 
 /** Compiles the reading of pages that are told somewhere in a request. */
 export function pagingOf(

@@ -16,6 +16,7 @@ import type { RowModel } from '../model.ts';
 import { emptyOf, isCountName, isOfItsEnd, stateOfNew } from './empty-values.ts';
 import { isErrorName } from './open-answers.ts';
 import { rowShapeIn, Sendable } from './sendable.ts';
+import { shownIdentifier } from './shown-identifiers.ts';
 
 /** What new rows are like: the rows that the document's own examples show, and what answers have that no client can send. */
 export class Likeness {
@@ -203,7 +204,7 @@ export class Likeness {
     for (const [, { does, response }] of entriesOf(this.#spec.endpoints.all)) {
       const effect = statedValue(does);
       const stated = effect?.verb === 'create' ? entryOf(this.#spec.resources.all, effect.resource) : undefined;
-      const identifier = stated && statedValue(stated.identifier)?.field;
+      const identifier = stated && shownIdentifier(stated);
       const answer = identifier === undefined ? undefined : statedValue(response)?.find(({ status }) => /^2/.test(status));
       const [example] = Object.values(answer?.examples ?? {});
       if (!stated || identifier === undefined || !isPlainMap(example)) continue;

@@ -29,12 +29,25 @@ export function compileOwnAddresses(spec: Spec, model: RowModel, samples: Sample
     return [];
   });
   if (own.length === 0) return () => none;
-  return (row) => Object.fromEntries(own.flatMap((one) => addressIn(row, one, model, samples)));
+  const inPlace = placedFields(spec, model);
+  return (row) => Object.fromEntries(own.flatMap((one) => addressIn(row, one, model, samples, inPlace)));
+}
+
+/** The fields whose values are whole places, of which a path has the last part: an identifier that nobody sees, and references to such. */
+function placedFields(spec: Spec, { identifier, fields }: RowModel): ReadonlySet<string> {
+  const isPlace = (resource: string): boolean => {
+    const of = entryOf(spec.resources.all, resource);
+    const field = of && statedValue(of.identifier)?.field;
+    return field !== undefined && of !== undefined && entryOf(of.fields, field)?.visible?.length === 0;
+  };
+  const own = fields.get(identifier.field)?.visible?.length === 0 ? [identifier.field] : [];
+  return new Set([...own, ...[...fields].flatMap(([name, { ref }]) => (ref !== undefined && isPlace(ref) ? [name] : []))]);
 }
 
 /** Whether `id`, `name` and `type` are the service's own, and the path has the name: `id` is the whole path then. */
 function isNamedByPath({ identifier, fields }: RowModel): boolean {
-  return identifier.field === 'name' && ['id', 'name', 'type'].every((name) => fields.get(name)?.readOnly === true);
+  const isName = identifier.field === 'name' || fields.get(identifier.field)?.visible?.length === 0;
+  return isName && ['id', 'name', 'type'].every((name) => fields.get(name)?.readOnly === true);
 }
 
 const none = {};
@@ -50,11 +63,13 @@ function addressIn(
   { name, field, whole }: OwnAddress,
   { identifier }: RowModel,
   samples: Samples,
+  inPlace: ReadonlySet<string>,
 ): [string, string][] {
   const filled = whole.map((segment, at) => {
     const parameter = parameterIn(segment);
     if (parameter === undefined) return segment;
-    const value = row[at === whole.length - 1 ? identifier.field : parameter];
+    const field = at === whole.length - 1 ? identifier.field : parameter;
+    const value = inPlace.has(field) ? String(row[field] ?? '').replace(/^.*\//, '') : row[field];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   });
   const text = `/${filled.join('/')}`;

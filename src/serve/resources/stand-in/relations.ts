@@ -11,7 +11,7 @@ import { updateRow } from '../create.ts';
 import type { RowModel } from '../model.ts';
 import type { Relate } from '../stand-in.ts';
 import { compileShow, listShown, listsIn } from './lists-shown.ts';
-import { rowCalled } from './unmade-rows.ts';
+import { rowCalled } from './rows-called.ts';
 
 /**
  * Compiles a relation below a thing. `/lists/{list}/relationships/profiles`, `/contacts/{contact}/companies/{company}` and `/tasks/{task}/addTag` are

@@ -1,5 +1,5 @@
 import { pathOf } from '../../../document/pointer.ts';
-import { entryOf, statedValue } from '../../../parts/fact.ts';
+import { entryOf } from '../../../parts/fact.ts';
 import { type Chance, chanceOf } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -8,6 +8,7 @@ import type { Exchange, Fields } from '../../exchange/exchange.ts';
 import type { RowModel } from '../model.ts';
 import { Likeness } from './likeness.ts';
 import { compileOwnAddresses } from './own-addresses.ts';
+import { shownIdentifier } from './shown-identifiers.ts';
 
 /** What a stand-in makes up, remembered with its row and told with every answer that shows it. */
 
@@ -40,10 +41,10 @@ export class Sampling {
     return known(row);
   }
 
-  /** The field by which rows of a resource are told apart. */
+  /** The field by which rows of a resource are told apart where they are shown. */
   identifierOf(resource: string): string | undefined {
     const stated = entryOf(this.#spec.resources.all, resource);
-    return stated && statedValue(stated.identifier)?.field;
+    return stated && shownIdentifier(stated);
   }
 
   /** The chance of one place. */

@@ -12,6 +12,7 @@ import type { Work } from '../act.ts';
 import { insertRow } from '../create.ts';
 import { identifierValue, type RowModel } from '../model.ts';
 import { madeManyOf } from './many-rows.ts';
+import { rowCalled } from './rows-called.ts';
 import { isMadeUp, makeRowIfFree } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -58,8 +59,8 @@ export class UnmadeRows {
   }
 
   /** The row that people call so, where its identifier is another. */
-  called(rows: Reader, model: RowModel, name: string): Row | undefined {
-    return rowCalled(rows, model, name) ?? this.reckoned.called(rows, model, name);
+  called(rows: Reader, model: RowModel, name: string, beside?: Readonly<Record<string, string>>): Row | undefined {
+    return rowCalled(rows, model, name, beside) ?? this.reckoned.called(rows, model, name);
   }
 
   /** Makes the rows that a list begins with, once for each parent. */
@@ -109,27 +110,8 @@ function hasOnlyMadeUp(rows: Reader, resource: string): boolean {
 
 const madeUpMost = 100;
 
-/** The row that people call so, where its identifier is another: by its slug, its name or its number. Looks at the first thousand rows. */
-export function rowCalled(rows: Reader, model: RowModel, name: string): Row | undefined {
-  const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
-  if (fields.length === 0) return undefined;
-  const isCalled = (value: Value) => typeof value !== 'object' && isSameName(String(value ?? ''), name);
-  return rows.scan(model.name, 0, lookedAtMost).find((row) => fields.some((field) => isCalled(model.parse(row)[field])));
-}
-
-/** Whether two names are one: the name of a domain with a dot at its end is the same without it (RFC 1034, section 3.1). */
-function isSameName(own: string, name: string): boolean {
-  if (own === name) return true;
-  const [one, other] = own.endsWith('.') ? [own, `${name}.`] : [`${own}.`, name];
-  return one === other && /^(?:[\w-]+\.){2,}$/.test(one);
-}
-
-/** The fields by which people call what has another identifier. */
-const callNames: ReadonlySet<string> = new Set(['id', 'slug', 'login', 'username', 'handle', 'key', 'alias', 'name', 'number']);
-
 /** Names by which callers speak of what is theirs. */
 const ownNames: ReadonlySet<string> = new Set(['me', 'self', 'current', 'default', 'primary', 'last-used', '~', '@me']);
-const lookedAtMost = 1000;
 
 /** How many rows a list begins with. */
 const listedFirst = 3;

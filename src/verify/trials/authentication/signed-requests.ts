@@ -1,6 +1,6 @@
 import type { SigningMiss } from '../../../kinds/schemes/signing.ts';
 import { kindOfScheme, type Scheme } from '../../../parts/authentication.ts';
-import { isStated, statedValue } from '../../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { type Credential, credentialParts, type SignsWith, signsWith, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
@@ -8,10 +8,12 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { acceptable, type Door, guardedDoors, knockableSchemes, knocking } from '../../make/knocking.ts';
+import { paginationOf } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefused, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
+import { isFreeText } from '../../values/apart.ts';
 import { isUnknown, unknownFlaw } from './carriers.ts';
 
 /** A request that is signed is taken; one that differs in anything that is signed is of nobody. */
@@ -30,8 +32,13 @@ export const signedRequests: Trial = {
       const { misses, isTakenOnce } = signs.signing;
       const quiet = doorOf(model, good, (door) => isReading(door));
       const bodied = doorOf(model, good, (door) => takesBody(door)) ?? quiet;
-      if (quiet)
-        yield missesAt(model, quiet, scheme, { good, misses: misses.filter(({ needsBody }) => !needsBody), part: 'its head' });
+      if (quiet) {
+        const ofHeads = misses.filter(({ needsBody, needsQuery }) => !needsBody && !needsQuery);
+        yield missesAt(model, quiet, scheme, { good, misses: ofHeads, part: 'its head' });
+      }
+      const asked = askedOf(model, good);
+      const ofQueries = misses.filter(({ needsQuery }) => needsQuery);
+      if (asked && ofQueries.length > 0) yield queryAt(model, asked, scheme, { good, misses: ofQueries, part: 'its query' });
       const ofBodies = misses.filter(({ needsBody }) => needsBody);
       if (bodied && ofBodies.length > 0) yield missesAt(model, bodied, scheme, { good, misses: ofBodies, part: 'its body' });
       if (quiet && isTakenOnce) yield repeatedAt(model, quiet, scheme, good);
@@ -78,6 +85,59 @@ function missesAt(model: Model, door: Door, scheme: Scheme, { good, misses, part
       }
     },
   };
+}
+
+/** A request with a query: it is taken where that is signed with the rest, and not where it is left out of what is signed. */
+function queryAt(model: Model, door: Door, scheme: Scheme, { good, misses, part }: Missing): Case {
+  const fact = { kind: 'token formats', subject: scheme.name };
+  return {
+    name: `${scheme.name}: a request that is signed with ${part}, and without it`,
+    facts: [fact],
+    async run(session: Session) {
+      const { request, known, credential, signs } = await knownAt(session, door, scheme, good);
+      const full = { ...request, query: { ...request.query, ...queryOf(model, door) } };
+      const taken = await session.send(full);
+      const judge = (before: TrialExchange, seen: TrialExchange): Judgement =>
+        !isKnown(session, door, before)
+          ? moot('the good one is not')
+          : isKnown(session, door, seen)
+            ? undefined
+            : {
+                promised: `${door.operation.name} with a query that is signed too is of whoever signed it`,
+                seen: `${seen.status}`,
+              };
+      session.claim({ fact, reason: querySigned, of: [known, taken], judge });
+      if (!isKnown(session, door, taken.value)) return;
+      for (const miss of misses) {
+        const done = await session.send({ ...full, caller: signing(credential, { ...signs, miss }) });
+        claimUnknown(session, door, { fact, known: taken, done, how: miss.how, control: full });
+      }
+    },
+  };
+}
+
+/** An operation that somebody may ask something of in a query. */
+function askedOf(model: Model, caller: TrialCaller | undefined): Door | undefined {
+  return doorOf(model, caller, (door) => isReading(door) && queryOf(model, door) !== undefined);
+}
+
+/** Whether a query is signed by requests of a scheme, and there is something that can be asked for in one. */
+export function isQuerySigned(model: Model, scheme: Scheme): boolean {
+  const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
+  return good !== undefined && signsWith(scheme)?.signing.signs.has('query') === true && askedOf(model, good) !== undefined;
+}
+
+export const querySigned = 'a query that is signed';
+
+/** Something that may be asked for in the query of a list: a page of one row, else rows with some text. */
+function queryOf(model: Model, { endpoint }: Door): Readonly<Record<string, string | number>> | undefined {
+  const size = paginationOf(model, endpoint)?.size;
+  if (size !== undefined) return { [size]: 1 };
+  const filter = entriesOf(endpoint.parameters).find(([, parameter]) => {
+    const shape = statedValue(parameter.shape);
+    return parameter.in === 'query' && parameter.filters !== undefined && shape !== undefined && isFreeText(shape);
+  });
+  return filter && { [filter[0]]: 'verify' };
 }
 
 /** The same request twice, to the letter. */

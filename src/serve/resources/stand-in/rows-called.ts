@@ -1,0 +1,35 @@
+import type { Reader, Row } from '../../../store/store.ts';
+import type { Value } from '../../exchange/exchange.ts';
+import type { RowModel } from '../model.ts';
+
+/**
+ * The row that people call so, where its identifier is another: by its slug, its name or its number. Looks at the first thousand rows. Of several in different
+ * places the one that is where the path says.
+ */
+export function rowCalled(
+  rows: Reader,
+  model: RowModel,
+  name: string,
+  beside: Readonly<Record<string, string>> = {},
+): Row | undefined {
+  const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
+  if (fields.length === 0) return undefined;
+  const isCalled = (value: Value) => typeof value !== 'object' && isSameName(String(value ?? ''), name);
+  const places = Object.entries(beside).filter(([field]) => model.fields.get(field)?.visible?.length === 0);
+  return rows.scan(model.name, 0, lookedAtMost).find((row) => {
+    const own = model.parse(row);
+    return fields.some((field) => isCalled(own[field])) && places.every(([field, value]) => own[field] === value);
+  });
+}
+
+/** Whether two names are one: the name of a domain with a dot at its end is the same without it (RFC 1034, section 3.1). */
+function isSameName(own: string, name: string): boolean {
+  if (own === name) return true;
+  const [one, other] = own.endsWith('.') ? [own, `${name}.`] : [`${own}.`, name];
+  return one === other && /^(?:[\w-]+\.){2,}$/.test(one);
+}
+
+/** The fields by which people call what has another identifier. */
+const callNames: ReadonlySet<string> = new Set(['id', 'slug', 'login', 'username', 'handle', 'key', 'alias', 'name', 'number']);
+
+const lookedAtMost = 1000;
