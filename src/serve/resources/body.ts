@@ -93,7 +93,9 @@ export function compileLook(validate: Validate, { standIn }: Pick<ViewCompilatio
     if (!standIn || all.length === 0) return all;
     const found = unsent === undefined ? all : withoutUnsent(all, unsent, exchange);
     if (found.length === 0) return found;
-    const left = standIn.forgive(exchange, found);
+    const forgiven = standIn.forgive(exchange, found);
+    const heard = forgiven.length === 0 ? forgiven : standIn.times.hear(exchange, value, forgiven, validate);
+    const left = heard === forgiven ? forgiven : standIn.forgive(exchange, heard);
     const nulls = left.length === 0 ? [] : standIn.withoutNulls(value, left);
     if (nulls.length === 0) return left;
     const again = standIn.forgive(exchange, validate(value));

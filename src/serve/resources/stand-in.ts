@@ -23,6 +23,11 @@ export interface StandIn {
   readonly forgive: Forgive;
   /** Takes away from what was sent what is null and may not be. */
   readonly withoutNulls: WithoutNulls;
+  /** Times as numbers, of clients that speak of them so: writes them as they are asked for, and gives what else is wrong; and what they are told. */
+  readonly times: {
+    hear(exchange: Exchange, value: Value, violations: readonly Violation[], validate: Validated): readonly Violation[];
+    told(exchange: Exchange, shape: Shape, value: Value): Value;
+  };
   /** Whether media types are taken as they are meant, and a missing body as an empty one. */
   readonly isLenient: boolean;
   /** Whether an endpoint gives a token for what its body shows, so that it asks for no other. */
@@ -244,6 +249,8 @@ export type ChangeMany = (work: Work, exchange: Exchange, row: Row | undefined) 
 
 /** The violations that told of a null which is no longer there. */
 export type WithoutNulls = (value: Value, violations: readonly Violation[]) => readonly Violation[];
+
+type Validated = (value: Value) => readonly Violation[];
 
 export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => readonly Violation[];
 

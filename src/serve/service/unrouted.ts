@@ -67,9 +67,10 @@ export function compileUnrouted(
     answerUnrouted(call, { found, version }) {
       const own = wellKnown(call);
       if (own) return after(own, (made) => answerOwn(call, made));
-      if (found.kind === 'method') return answerMethod(call, found.allow, version);
+      // A path that has other methods may be written with a slash more or less than the one that is meant.
       const meant = compilation.standIn?.asRouted(call);
       if (meant) return answer(meant);
+      if (found.kind === 'method') return answerMethod(call, found.allow, version);
       return refuse(call, openRoutes ? { open: openRoutes } : unknownRoute(engine, call), version);
     },
   };

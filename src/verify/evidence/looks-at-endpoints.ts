@@ -14,7 +14,7 @@ import { idIn, rowWith } from '../model/row-shown.ts';
 import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
 import { keyLooks } from '../trials/endpoints/idempotency.ts';
 import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
-import { hasTies, orderOfUnlike, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
+import { hasTies, ordered, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
 import { looksAtBounds, looksAtWhole } from './looks-at-changes.ts';
@@ -145,7 +145,7 @@ function looksAtOrder(model: Model, endpoint: Endpoint): Obligation[] {
   const [first, ...others] = endpoint.order;
   if (first === undefined || statedValue(endpoint.does)?.verb !== 'list') return [];
   const isTied = others.length === 0 && hasTies(model, endpoint, first.field);
-  return [looksFor(orderOfUnlike), ...(isTied ? [looksFor(tiesIn('as it comes'))] : [])];
+  return [looksFor(ordered), ...(isTied ? [looksFor(tiesIn('as it comes'))] : [])];
 }
 
 /** The header fields of every answer, in one that refuses too, where the operation refuses anything. */

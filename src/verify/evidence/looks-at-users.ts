@@ -62,6 +62,7 @@ export function looksAtRules(model: Model, { subject }: LedgerFact): Obligation[
   });
   const excluded = given.filter((caller) => model.access.rules(operation, caller)?.length === 0);
   if (excluded.length > 0) looks.push(refusedTo(model, operation, excluded));
+  looks.push(...scopelessLooks(model, operation, excluded));
   if (given.length > 0 && !isForAnyone(model, operation))
     looks.push(looksAtRefused('nobody, refused', (one) => isAt(one) && one.caller?.user === undefined));
   if (parentsHidden(model, endpoint).length > 0) looks.push(looksFor(belowOthers));
@@ -87,6 +88,28 @@ function refusedTo(model: Model, operation: Operation, excluded: readonly TrialC
     ({ endpoint, caller }) =>
       endpoint?.key === operation.endpoint?.key && caller !== undefined && model.access.rules(operation, caller)?.length === 0,
   );
+}
+
+/** Users of whom every rule asks for scopes, without them, one of those of whom the same rule does: whether these are asked for nobody else shows. */
+function scopelessLooks(model: Model, operation: Operation, excluded: readonly TrialCaller[]): Obligation[] {
+  const asked = usersNamed(model, operation).flatMap((user) => {
+    const rules = model.access.rules(operation, { name: user, user }) ?? [];
+    const isAsked = rules.length > 0 && rules.every(({ scopes, to }) => scopes.length > 0 && to !== 'anyone');
+    return isAsked ? [{ user, rule: rules[0] }] : [];
+  });
+  return [...Map.groupBy(asked, ({ rule }) => rule).values()].map((alike): Obligation => {
+    const users = new Set(alike.map(({ user }) => user));
+    const without = excluded.filter(({ user, scopes }) => users.has(user) && scopes !== undefined);
+    const names = new Set(without.map(({ name }) => name));
+    const words = `a ${[...users].join(' or ')} without the scopes`;
+    return {
+      ...looksAtRefused(
+        `${words}, refused`,
+        ({ endpoint, caller }) => endpoint?.key === operation.endpoint?.key && caller !== undefined && names.has(caller.name),
+      ),
+      ...(without.length > 0 ? {} : { why: `no credential of ${words} was given, with its scopes` }),
+    };
+  });
 }
 
 /** The users that rules name for an operation. */

@@ -36,8 +36,8 @@ function wordOf({ description, readOnly, writeOnly }: JsonMap): 'readOnly' | 'wr
   return saysSent.test(description) ? 'writeOnly' : undefined;
 }
 
-const saysShown = /^\W*(?:output|read)[- ]?only\b(?!\s+\w)/i;
-const saysSent = /^\W*(?:input|write)[- ]?only\b(?!\s+\w)/i;
+const saysShown = /^\W*(?:(?:required|optional|immutable)\.\s*)?(?:output|read)[- ]?only\b(?!\s+\w)/i;
+const saysSent = /^\W*(?:(?:required|optional|immutable)\.\s*)?(?:input|write)[- ]?only\b(?!\s+\w)/i;
 
 /** `Required. What it is called.`: what a request has to have, where no keyword says it. */
 export const requiredSaid: InferenceRule = {
@@ -75,4 +75,4 @@ function requireFields(context: InferenceContext, name: string, resource: JsonMa
   context.trail.infer(below(at, 'required'), requiredSaid.name, context.trail.origin(at) ?? '', 0.8);
 }
 
-const saysRequired = /^\W*required[.:;]/i;
+const saysRequired = /^\W*(?:input only\.\s*)?required[.:;]/i;

@@ -36,9 +36,12 @@ export function compileOperationTold(
     // An operation that is asked for keeps what it is called.
     if (does?.verb === 'read' || does?.verb === 'list') return told.done === undefined ? told : { ...rest, done: true };
     const { method, path } = exchange.call;
+    const before = prefix(exchange.params);
+    // One that is kept has its name already.
+    if (does === undefined && typeof told.name === 'string' && told.name.startsWith(before)) return { ...rest, done: true };
     const of = isFields(told.response) ? String(told.response.name ?? '') : '';
     const end = sampling.chance(`${method} ${path}\n${of}`).below(2 ** 32);
-    return { ...rest, name: `${prefix(exchange.params)}operation-${end.toString(16)}`, done: true };
+    return { ...rest, name: `${before}operation-${end.toString(16)}`, done: true };
   };
 }
 

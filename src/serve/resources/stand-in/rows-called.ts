@@ -3,8 +3,8 @@ import type { Value } from '../../exchange/exchange.ts';
 import type { RowModel } from '../model.ts';
 
 /**
- * The row that people call so, where its identifier is another: by its slug, its name or its number. Looks at the first thousand rows. Of several in different
- * places the one that is where the path says.
+ * The row that people call so, where its identifier is another: by its slug, its name or its number. Looks at the first thousand rows. Of those that are known by
+ * their whole place the one that is where the path says.
  */
 export function rowCalled(
   rows: Reader,
@@ -15,7 +15,8 @@ export function rowCalled(
   const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
   if (fields.length === 0) return undefined;
   const isCalled = (value: Value) => typeof value !== 'object' && isSameName(String(value ?? ''), name);
-  const places = Object.entries(beside).filter(([field]) => model.fields.get(field)?.visible?.length === 0);
+  const isHidden = (field: string) => model.fields.get(field)?.visible?.length === 0;
+  const places = isHidden(model.identifier.field) ? Object.entries(beside).filter(([field]) => isHidden(field)) : [];
   return rows.scan(model.name, 0, lookedAtMost).find((row) => {
     const own = model.parse(row);
     return fields.some((field) => isCalled(own[field])) && places.every(([field, value]) => own[field] === value);

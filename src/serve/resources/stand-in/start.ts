@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { madeByAct } from '../../../parts/whole-paths.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
 import { hostAsked } from '../lists/envelope.ts';
@@ -19,6 +20,7 @@ import { compileMany } from './many-rows.ts';
 import { compileAsRouted, compileToldBy } from './meant-paths.ts';
 import { compileMemberPath } from './member-paths.ts';
 import { compileNarrowing, narrowedRows } from './narrowing.ts';
+import { NumberedTimes } from './numbered-times.ts';
 import { compileBodyPages, compileOpenPages } from './open-pages.ts';
 import { compileOwnThings } from './own-things.ts';
 import { compilePageHeaders } from './page-headers.ts';
@@ -48,6 +50,7 @@ export function startStandIn(
     given,
     forgive: compileForgive(isStrict, sampling.samples),
     withoutNulls: compileWithoutNulls(isStrict),
+    times: isStrict ? asStated : new NumberedTimes(sampling.shown),
     isLenient: !isStrict,
     exchangesCredential: (endpoint) => !isStrict && exchangesCredential(endpoint, sampling.samples),
     asMeant: isStrict ? () => undefined : asMeant,
@@ -65,7 +68,7 @@ export function startStandIn(
     tell,
     compileToldBy: (endpoint, model) => compileToldBy(endpoint, model, spec),
     isRestoring,
-    makesEachTime,
+    makesEachTime: (endpoint) => makesEachTime(endpoint) || madeByAct(spec, endpoint) !== undefined,
     timesSent,
     compileRelation: relationsIn(spec, sampling),
     compileMemberPath: (endpoint, model, depth) => compileMemberPath(endpoint, model, depth, sampling.shown),
@@ -93,6 +96,9 @@ export function startStandIn(
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
 }
+
+/** To the letter: a time is a text. */
+const asStated: StandIn['times'] = { hear: (_, __, violations) => violations, told: (_, __, value) => value };
 
 function keptIn(endpoint: Endpoint, spec: Spec, sampling: Sampling) {
   return compileKeptPair(endpoint, spec, sampling.shown) ?? compileKept(endpoint, spec, sampling);

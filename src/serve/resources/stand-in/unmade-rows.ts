@@ -5,6 +5,7 @@ import { identifierParameter } from '../../../parts/payload.ts';
 import type { Resource } from '../../../parts/resources.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { madeByAct } from '../../../parts/whole-paths.ts';
 import type { Reader, Row, Transaction } from '../../../store/store.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { parseStored, toJson } from '../../http/json.ts';
@@ -24,6 +25,8 @@ import type { Sampling } from './sampling.ts';
  */
 export class UnmadeRows {
   readonly #made: ReadonlySet<string>;
+  /** Those of rows that are made, and known by more of a path than its end: whoever speaks of one has made it in its place. */
+  readonly #placed: ReadonlySet<string>;
   readonly #sampling: Sampling;
   readonly #restored: RestoredRows;
   readonly reckoned: ReckonedNames;
@@ -32,11 +35,16 @@ export class UnmadeRows {
     this.#sampling = sampling;
     this.#restored = new RestoredRows(spec);
     this.reckoned = new ReckonedNames(spec, sampling.shown);
-    const byOne = entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
-      const effect = statedValue(does);
-      return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : [];
+    const byOne = entriesOf(spec.endpoints.all).flatMap(([, endpoint]) => {
+      const effect = statedValue(endpoint.does);
+      return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : (madeByAct(spec, endpoint) ?? []);
     });
     this.#made = new Set([...byOne, ...madeManyOf(spec, sampling.samples)]);
+    const placed = entriesOf(spec.endpoints.all).flatMap(([, { does, identity }]) => {
+      const effect = statedValue(does);
+      return effect?.verb === 'read' && (identity?.source.match(/\bparams\.\w+/g)?.length ?? 0) > 1 ? [effect.resource] : [];
+    });
+    this.#placed = new Set(placed.filter((resource) => this.#made.has(resource)));
   }
 
   /** Whether nothing makes the rows of a resource. */
@@ -93,12 +101,13 @@ export class UnmadeRows {
 
   /** Whether nobody has ever made or deleted a row of a resource; what was made up for an answer nobody has made. */
   isUntouched(rows: Reader, resource: string): boolean {
-    return hasOnlyMadeUp(rows, resource) && !rows.record(goneKey(resource, ''), 0);
+    return !this.#placed.has(resource) && hasOnlyMadeUp(rows, resource) && !rows.record(goneKey(resource, ''), 0);
   }
 
   /** Whether a row that is not stored may be referred to all the same: where nothing makes such rows, or nobody has yet. */
   mayBeNamed(rows: Reader, resource: string, id: string): boolean {
-    return (this.has(resource) || hasOnlyMadeUp(rows, resource)) && !rows.record(goneKey(resource, id), 0);
+    const mayBeThere = this.has(resource) || (!this.#placed.has(resource) && hasOnlyMadeUp(rows, resource));
+    return mayBeThere && !rows.record(goneKey(resource, id), 0);
   }
 }
 
