@@ -90,9 +90,9 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   };
 }
 
-/** What a PUT makes is at the address that it was sent to (RFC 9110 section 9.3.4). */
-function atTarget({ method, does }: Endpoint, { call }: Exchange): string | undefined {
-  return method === 'PUT' && statedValue(does)?.verb === 'upsert' ? call.path : undefined;
+/** What a PUT makes is at the address that it was sent to (RFC 9110 section 9.3.4), also where no field of the row says that. */
+function atTarget({ method, does, identity }: Endpoint, { call }: Exchange): string | undefined {
+  return method === 'PUT' && identity && statedValue(does)?.verb === 'upsert' ? call.path : undefined;
 }
 
 function firstHeaders({ cache }: Endpoint, location: string | undefined): Record<string, string> {

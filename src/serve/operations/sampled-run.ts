@@ -132,18 +132,11 @@ function identifierIn(work: Work, { pathParams }: Exchange, { parameter, whole }
 }
 
 /** The row of an identifier, the one that people call so, or where nothing makes such rows, one that is made for it. */
-function rowCalled(
-  { given }: StandIn,
-  work: Work,
-  { pathParams }: Exchange,
-  { model, parameter, whole }: NamedRow,
-): Row | undefined {
-  const id = pathParams[parameter] ?? '';
-  const placed = whole?.(work, pathParams);
+function rowCalled({ given }: StandIn, work: Work, exchange: Exchange, named: NamedRow): Row | undefined {
+  const { model, whole } = named;
+  const id = identifierIn(work, exchange, named);
   // Where a whole path tells rows apart, its last part alone is the name of others too.
-  if (placed !== undefined)
-    return work.rows.get(model.name, placed) ?? (given.has(model.name) ? given.find(work, model, placed, {}) : undefined);
-  const known = work.rows.get(model.name, id) ?? given.called(work.rows, model, id);
+  const known = work.rows.get(model.name, id) ?? (whole ? undefined : given.called(work.rows, model, id));
   return known ?? (given.has(model.name) ? given.find(work, model, id, {}) : undefined);
 }
 

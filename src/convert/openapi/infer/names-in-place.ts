@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { isMap } from '../../../document/values.ts';
+import { isMap, isSame } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
@@ -40,7 +40,7 @@ function tellByPlace(context: InferenceContext, name: string, collection: Collec
   // What another path tells apart as well, or what POST makes, is known by less.
   const isAlike = ofOne.every(
     ({ verb, operation }) =>
-      verb !== 'create' && same(pathParts(operation.path).parameters, parameters) && !isSaid(context, operation),
+      verb !== 'create' && isSame(pathParts(operation.path).parameters, parameters) && !isSaid(context, operation),
   );
   if (!isAlike || !parameters.every((one) => /^[A-Za-z_]\w*$/.test(one))) return;
   const above = parameters.slice(0, -1);
@@ -71,10 +71,6 @@ function operationsAbout(context: InferenceContext, resource: string): About[] {
     const effect = typeof does === 'string' ? readEffect(does) : undefined;
     return effect && 'resource' in effect && effect.resource === resource ? [{ verb: effect.verb, operation }] : [];
   });
-}
-
-function same(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((one, at) => one === others[at]);
 }
 
 function isSaid(context: InferenceContext, operation: SourceOperation): boolean {
