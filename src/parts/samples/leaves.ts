@@ -58,10 +58,14 @@ export function firstState<T extends Json>(listed: readonly T[], name: string, d
  * `STATE_UNSPECIFIED, CREATING, ACTIVE, DELETING`.
  */
 export function settledIn<T extends Json>(states: readonly T[]): T | undefined {
-  const [first, ...later] = specified(states);
+  const all = specified(states);
+  const begun = all.filter((one) => !ending.test(String(one)));
+  const [first, ...later] = begun.length > 0 ? begun : all;
   return (makingIt.test(String(first)) ? later.find((one) => usable.test(String(one))) : undefined) ?? first;
 }
 
+/** Nothing that was just made is on its way to its end. */
+const ending = /^(?:delet|stopp|terminat|cancel|remov|shutting|clos|fail|expir)(?:ing|ling|ed|led)?(?![a-z])/i;
 const makingIt = /^(?:creat|provision|start|initiali[sz]|prepar|launch|deploy)ing$/i;
 const usable = /^(?:active|ready|running|available|online|enabled|healthy|succeeded|completed?)$/i;
 

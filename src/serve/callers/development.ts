@@ -12,7 +12,7 @@ import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
 import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { claimsFor, compileCaller, madeUpAttributes, madeUpClaims, usersOf, withAttributes } from './callers.ts';
 import { type Credentials, newKey, newRequestKey } from './credentials.ts';
-import { usualWord } from './presented.ts';
+import { usualWord } from './key-words.ts';
 import { fixedKeys, type KeySet, lifetimeMsOf } from './tokens.ts';
 
 /** A credential that was made for one run of a service, ready to be sent. */

@@ -14,6 +14,7 @@ import type { Call } from '../http/call.ts';
 import { cookiePairs, decodeFormText, splitQuery } from '../http/target.ts';
 import type { Accepted } from './accepted-schemes.ts';
 import { withAttributes } from './callers.ts';
+import { isAuthorization, signingKeyIn, withoutWord } from './key-words.ts';
 
 /** A credential that a request carries, and the schemes that it can be of: none where it has no form that is taken there. */
 export interface Presented {
@@ -114,7 +115,7 @@ function compileAssignment(schemes: readonly Accepted[], takesAny: boolean, take
   return (text) => {
     for (const { prefix, schemes: fitting } of choices) {
       const own = withoutPrefix(text, prefix);
-      const rest = own !== undefined && prefix === '' && isWordTaken ? withoutWord(own) : own;
+      const rest = own !== undefined && isWordTaken ? (prefix === '' ? withoutWord(own) : (signingKeyIn(own) ?? own)) : own;
       if (rest !== undefined) {
         return { text: rest, schemes: rest === '' || rest === ambiguous ? [] : fitting, around: schemes };
       }
@@ -130,20 +131,6 @@ function withoutPrefix(text: string, prefix: string): string | undefined {
   if (text.length < prefix.length || text.slice(0, prefix.length).toLowerCase() !== prefix) return undefined;
   const rest = text.slice(prefix.length);
   return /\w$/.test(prefix) && !/^[ \t]/.test(rest) ? undefined : rest.trim();
-}
-
-/** A key has no blanks: what stands before one is a word for its scheme. */
-function withoutWord(text: string): string {
-  return /^[A-Za-z][\w-]{0,39} +(\S+)$/.exec(text)?.[1] ?? text;
-}
-
-function isAuthorization(place: Accepted['in'], carrier: string): boolean {
-  return place === 'header' && carrier.toLowerCase() === 'authorization';
-}
-
-/** The word before a credential: the stated one, or that of a key in `Authorization` whose scheme is called a bearer's. */
-export function usualWord({ in: place, carrier, prefix, scheme }: Accepted): string | undefined {
-  return prefix ?? (isAuthorization(place, carrier) && /bearer/i.test(scheme.name) ? 'Bearer' : undefined);
 }
 
 /** Step 4's refusals, each with what a client may show instead (RFC 9110 section 15.5.2). */

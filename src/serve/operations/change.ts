@@ -221,14 +221,15 @@ const keepMsUnstated = 86_400_000;
 
 /** Reads the idempotency key of a request: nothing where none is sent or taken. */
 export function idempotencyKey(
-  stated: (Idempotency & Pick<UsualKey, 'member'>) | undefined,
+  stated: (Idempotency & Pick<UsualKey, 'member' | 'query'>) | undefined,
   exchange: Exchange,
   { limits, identify, compilation }: Engine,
 ): Keyed | { readonly refusal: Refusal } | undefined {
   if (!stated) return undefined;
   const name = stated.header.toLowerCase();
   const { headers } = exchange.call;
-  const sent = Object.hasOwn(headers, name) ? headers[name] : stated.member && keyIn(exchange.request, stated.member);
+  const beside = (stated.member && keyIn(exchange.request, stated.member)) ?? (stated.query && exchange.params[stated.query]);
+  const sent = Object.hasOwn(headers, name) ? headers[name] : beside;
   const text = typeof sent === 'string' ? sent.trim() : undefined;
   const expected = { in: 'header' as const, path: stated.header, expected: 'a key of 1 to 255 characters' };
   if (text === undefined || text === '') {

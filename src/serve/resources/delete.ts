@@ -51,7 +51,14 @@ export function compileRemoval(
     store(work, { row, fields }) {
       // A deletion is of a row that was found.
       removeRow(work, model, row!, fields!, operation.name);
-      compilation.standIn?.given.gone(work.rows, model, row!.id, fields!);
+      const given = compilation.standIn?.given;
+      given?.gone(work.rows, model, row!.id, fields!);
+      for (const below of given?.below(work, row!.id) ?? [])
+        if (work.rows.get(below.model.name, below.row.id)) {
+          const before = below.model.parse(below.row);
+          removeRow(work, below.model, below.row, before, `delete ${below.model.name}`);
+          given?.gone(work.rows, below.model, below.row.id, before);
+        }
       compilation.standIn?.showInOwners(work, model, fields!, true);
       return { did: 'deleted', row: row!, fields: fields! };
     },

@@ -58,6 +58,8 @@ export interface StandIn {
     list(work: Work, model: RowModel, bound: Fields): void;
     /** Remembers that a row is gone. */
     gone(rows: Transaction, model: RowModel, id: string, fields: Fields): void;
+    /** Rows that stand below one that was deleted, where names are paths: they go with it. */
+    below(work: Work, id: string): readonly { readonly model: RowModel; readonly row: Row }[];
     /** The row that was deleted, there again; nothing where nothing brings such rows back. */
     back(work: Work, model: RowModel, id: string): Row | undefined;
     /** Whether nobody has ever made or deleted a row of a resource. */
@@ -228,6 +230,8 @@ export type AsRouted = (call: Call) => Call | undefined;
 /** An idempotency key that is taken in a header, or in a member of the body. */
 export interface UsualKey extends Idempotency {
   readonly member?: string;
+  /** The parameter of the query that holds it. */
+  readonly query?: string;
 }
 
 /** How a request narrows and orders a list; nothing where it does neither. */

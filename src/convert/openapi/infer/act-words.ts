@@ -60,8 +60,10 @@ const irregular: ReadonlyMap<string, readonly string[]> = new Map([
   ['unsuspend', ['active']],
   ['unarchive', ['active']],
   ['unpause', ['active', 'running']],
-  ['start', ['started', 'running']],
-  ['stop', ['stopped']],
+  ['start', ['started', 'running', 'active', 'in_progress']],
+  ['stop', ['stopped', 'ready', 'stop_requested', 'inactive', 'suspended']],
+  ['terminate', ['terminated', 'terminating']],
+  ['restart', ['running', 'active', 'pending']],
   ['complete', ['complete']],
 ]);
 

@@ -13,6 +13,7 @@ import { infer } from './effects.ts';
 import { isInCapitals } from './error-components.ts';
 import { isAlike } from './memberships.ts';
 import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
+import { stateField } from './renamed-members.ts';
 import { documentFields, isAnyMap, shownRowOf } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
@@ -51,14 +52,29 @@ function silentlyActedOn(context: InferenceContext, operation: SourceOperation):
   const verb = segments.at(-1) ?? '';
   if (wholeParameter(segments.at(-2)) === undefined || !saysNothing(context, operation)) return undefined;
   const resource = collectionAt(context, `/${segments.slice(0, -2).join('/')}`)?.resource;
+  return resource !== undefined && isCalledLike(context, resource, verb, !isTakenBack) ? resource : undefined;
+}
+
+/** Whether a flag of a thing, or a word of its state, is called like an act. */
+function isCalledLike(context: InferenceContext, resource: string, verb: string, orStates: boolean): boolean {
   const forms = formsOf(verb);
-  const fields = resource === undefined ? {} : documentFields(context.resources, resource);
+  const fields = documentFields(context.resources, resource);
   const isFlag = Object.keys(fields).some(
     (name) => context.written.typeOf(fields[name]) === 'boolean' && forms.has(plainOf(name)),
   );
-  const leads = isFlag || (!isTakenBack && stateNames.some((name) => wordAfter(context, fields[name], name, verb) !== undefined));
-  return leads ? resource : undefined;
+  const states = Object.keys(fields).filter((name) => stateNames.includes(name) || name === stateField(resource, fields));
+  return isFlag || (orStates && states.some((name) => wordAfter(context, fields[name], name, verb) !== undefined));
 }
+
+/** Whether a method that is told a thing, and answers with nothing more than its state, moves it to a state that is called like the method: `StopServer`. */
+export function movesState(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): boolean {
+  const endpoint = endpointOf(context, operation);
+  const shown = context.written.propertiesOf(shapeOfAnswer(endpoint, successOf(endpoint)))?.all ?? {};
+  return Object.keys(shown).length <= shownMost && isCalledLike(context, resource, verb, true);
+}
+
+/** So many members has an answer at most that says how an act went. */
+const shownMost = 3;
 
 /** Whether an answer has nothing in it, or a map of which nothing is known. */
 function saysNothing(context: InferenceContext, operation: SourceOperation): boolean {
@@ -134,6 +150,8 @@ function verbOf({ path, method, id }: SourceOperation): string | undefined {
   const last = segments.at(-1) ?? '';
   const before = segments.at(-2);
   if (method === 'DELETE' && wholeParameter(last) !== undefined) return wordsOfName(id ?? '')[0];
+  const [act, ...things] = wordsOfName(last);
+  if (method === 'POST' && pathParts(path).parameters.length === 0 && things.length > 0) return act;
   if (wholeParameter(before) === undefined || wholeParameter(last) !== undefined) return undefined;
   const words = wordsOfName(last);
   return words.length === 1 ? words[0] : undefined;

@@ -3,6 +3,7 @@ import { plainName } from '../../../document/nearest.ts';
 import { isMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
+import { isNamedCreation } from './creations.ts';
 import { pathParts, wordsOfName } from './paths.ts';
 import { listIn, type ShownRow } from './rows.ts';
 import type { ShapeProperties } from './shapes.ts';
@@ -26,7 +27,7 @@ export function calledOtherwise(
   noun: string,
 ): CalledOtherwise | undefined {
   const reading = ofOne.find(({ method }) => method === 'GET');
-  const making = together.find(({ method }) => method === 'POST');
+  const making = together.find(({ method }) => method === 'POST') ?? together.find(isNamedCreation);
   const isKept = ofOne.some(({ method }) => ['PUT', 'PATCH', 'DELETE'].includes(method));
   if (!reading || !making || !isKept) return undefined;
   const { written } = context;
@@ -114,9 +115,13 @@ function meantField(fields: readonly string[], parameter: string, noun: string):
     only(own.filter(isEnd)) ??
     only(own.filter(isCalled)) ??
     callNames.find((name) => own.includes(name)) ??
-    only(own.filter((name) => plainWords(name).at(-1) === 'id'))
+    only(own.filter((name) => plainWords(name).at(-1) === 'id')) ??
+    only(own.filter((name) => globalNames.has(plainWords(name).at(-1) ?? '')))
   );
 }
+
+/** Names that are good everywhere, which some things have and no other. */
+const globalNames: ReadonlySet<string> = new Set(['arn', 'urn']);
 
 /**
  * `{ code, message, customer_code }`, where `/profiles` makes a profile that has a `customer_code`: the one text of the thing that an answer of few members says,

@@ -39,6 +39,8 @@ export interface Collection {
   readonly field?: string;
   /** What a path says of the one that is meant, where that is more than its last parameter. */
   readonly identity?: string;
+  /** The members of a body by which methods tell one from another, its own first. */
+  readonly members?: readonly string[];
 }
 
 /** One rule of inference: it reads something off the source that the source does not say in so many words. */

@@ -38,7 +38,7 @@ export function isMadeElsewhere({ byPath, endpoints }: InferenceContext, collect
     const does = isMap(other) ? other.does : undefined;
     return does === `create ${collection.resource}` || (does === `upsert ${collection.resource}` && key.startsWith('POST '));
   });
-  return isMade || above.some(({ method }) => method === 'POST');
+  return isMade || above.some((one) => one.method === 'POST' || isNamedCreation(one));
 }
 
 /** `POST /repositories/{workspace}/{slug}`, called `Create a repository`: what is made under the name that it is sent to. */
@@ -54,6 +54,15 @@ export function isCalledCreation({ map, id }: SourceOperation, { path, resource 
     const things = end < 0 ? said : said.slice(0, end);
     return at >= 0 && things.length > 0 && things.every((word) => known.has(singular(word)));
   });
+}
+
+/** PUT on the path of a collection that is called the creation of one of its things: `PUT /meshes`, `CreateMesh`. What is added may be there. */
+export function isNamedCreation(operation: SourceOperation): boolean {
+  const { method, path, map, id } = operation;
+  const isCreation = [map.value.summary, id].some(
+    (name) => typeof name === 'string' && /^creates?$/.test(wordsOfName(name)[0] ?? ''),
+  );
+  return method === 'PUT' && isCreation && isCalledCreation(operation, { path, parameter: '', resource: '' });
 }
 
 const making: ReadonlySet<string> = new Set(['create', 'creates', 'add', 'adds', 'insert', 'register', 'make']);

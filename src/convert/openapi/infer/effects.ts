@@ -14,10 +14,11 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { isCalledChange, isCalledCreation, isCalledUpsert, isMadeElsewhere, makesOne } from './creations.ts';
+import { isCalledChange, isCalledCreation, isCalledUpsert, isMadeElsewhere, isNamedCreation, makesOne } from './creations.ts';
 import { asCalled, confidenceOf, showsManyForOne } from './doubts.ts';
 import { isBoundByPut, isBoundFromThere, isCalledAfter, isCalledCopy, isMembership } from './memberships.ts';
-import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { isVerb, reads } from './method-verbs.ts';
+import { isCopying, pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** Says what an endpoint does, unless that is known, or its path names what the resource cannot hold. */
@@ -104,7 +105,7 @@ function isWord(context: InferenceContext, shape: Parameters<InferenceContext['w
 
 export const postCreates: InferenceRule = {
   name: 'post-creates',
-  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy. A POST on one thing that is called its creation, beside what reads it and what changes or deletes it, makes it under that name where nothing else makes such things.',
+  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy. A POST on one thing that is called its creation, beside what reads it and what changes or deletes it, makes it under that name where nothing else makes such things; PUT on the path of a collection makes one where it is called a creation and nothing is sent there by POST.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'POST') continue;
@@ -175,7 +176,6 @@ export const getOneReads: InferenceRule = {
   },
 };
 
-/** A list of a collection; also one below it that is narrowed by fields, such as `/pets/findByStatus?status=sold`. */
 /** `GET /likes/{video}`, which answers 204, and `GET /albums/{album}/videos/{video}` tell whether the thing is there, which is bound there by PUT. */
 function onlyTells(context: InferenceContext, operation: SourceOperation, collection: Collection): boolean {
   const endpoint = endpointOf(context, operation);
@@ -198,7 +198,7 @@ export const getManyLists: InferenceRule = {
       const above = collectionAt(context, parent);
       if (own && isMembership(context, own)) continue;
       if (own) infer(context, operation, 'list', own.resource, getManyLists.name, confidenceOf(context, operation, own, 0.95));
-      else if (shown === undefined || !isKept(context, shown)) continue;
+      else if (shown === undefined || !isKept(context, shown) || isCalledWriting(operation)) continue;
       else if (above === undefined && isBoundFromThere(context, operation)) continue;
       else if (above === undefined) infer(context, operation, 'list', shown, getManyLists.name, 0.7);
       else if (above.resource === shown && isNarrowedByFields(context, operation, shown)) {
@@ -207,6 +207,12 @@ export const getManyLists: InferenceRule = {
     }
   },
 };
+
+/** `/#Action=ModifyVolume`, whatever the method. */
+function isCalledWriting({ path }: SourceOperation): boolean {
+  const [verb = '', ...noun] = path.includes('#') ? wordsOfName(pathParts(path).segments.at(-1) ?? '') : [];
+  return noun.length > 0 && isVerb(verb) && verb !== 'list' && !reads.has(verb);
+}
 
 function isKept({ resources }: InferenceContext, name: string): boolean {
   const resource = resources[name];
@@ -272,6 +278,10 @@ export const patchUpdates: InferenceRule = {
 function updateByBody(context: InferenceContext, operation: SourceOperation): void {
   if (operation.method !== 'PUT' && operation.method !== 'PATCH') return;
   const collection = collectionAt(context, operation.path);
+  if (collection && isNamedCreation(operation) && !hasSibling(context, operation, 'POST')) {
+    infer(context, operation, 'create', collection.resource, postCreates.name, 0.7);
+    return;
+  }
   const resource = collection && context.resources[collection.resource];
   if (!collection || !isMap(resource) || !isMap(resource.identifier)) return;
   const field = String(resource.identifier.field);

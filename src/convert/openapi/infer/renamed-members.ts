@@ -1,4 +1,4 @@
-import type { Json } from '../../../document/document.ts';
+import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
@@ -107,7 +107,7 @@ function textIn(context: InferenceContext, operation: SourceOperation, name: str
 /** A status that nobody can send is moved by the service; how, the source never says. */
 export const statusStates: InferenceRule = {
   name: 'status-states',
-  says: 'A field `status` or `state` with listed words that no request sends holds the state of its resource; its transitions are open.',
+  says: 'A field `status` or `state`, or one that is called so after its thing, with listed words that no request sends holds the state of its resource; its transitions are open.',
   infer(context) {
     const { resources, tree, trail, written } = context;
     const byResource = endpointsByResource(context);
@@ -115,7 +115,7 @@ export const statusStates: InferenceRule = {
     for (const [name, resource] of Object.entries(resources)) {
       if (!isMap(resource) || !isMap(resource.identifier)) continue;
       const fields = documentFields(resources, name);
-      const field = ['status', 'state'].find((word) => Object.hasOwn(fields, word));
+      const field = stateField(name, fields);
       if (field === undefined || written.typeOf(fields[field]) !== 'string' || isSent(context, byResource.get(name) ?? [], field))
         continue;
       const listed = written.listedOf(fields[field]);
@@ -134,6 +134,17 @@ export const statusStates: InferenceRule = {
     if (Object.keys(states).length > 0) tree.states = states;
   },
 };
+
+/** The field that says in which state a thing is: `status`, or what is called so after the thing, as `JobStatus` of an `ImportJob`. */
+export function stateField(resource: string, fields: JsonMap): string | undefined {
+  const own = ['status', 'state'].find((word) => Object.hasOwn(fields, word));
+  if (own !== undefined) return own;
+  const things = new Set([...wordsOfName(resource), 'lifecycle', 'current']);
+  return Object.keys(fields).find((name) => {
+    const words = wordsOfName(name);
+    return /^stat(?:us|e)$/.test(words.at(-1) ?? '') && words.slice(0, -1).every((word) => things.has(word));
+  });
+}
 
 /** Whether a request about the resource may carry the field. */
 function isSent({ written }: InferenceContext, about: readonly AboutResource[], field: string): boolean {

@@ -108,7 +108,10 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   const word = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
   if (word !== undefined) return word;
   return (
-    named ?? nameOfPath(all) ?? called('id') ?? ['_id', 'pk', 'uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => isScalar(name))
+    named ??
+    nameOfPath(all) ??
+    called('id') ??
+    ['_id', 'pk', 'uid', 'uuid', 'guid', 'gid', 'sid', 'arn', 'urn'].find((name) => isScalar(name))
   );
 }
 

@@ -33,7 +33,7 @@ export function withSpreadNames(operations: readonly SourceOperation[], reader: 
   }
   const all = [...spread.values()];
   const made = collectionsMade(all, reader);
-  for (const one of all) if (one.suffix === '') for (const other of made) addOther(one, other, made, add);
+  for (const one of all) if (one.suffix === '') for (const other of made) addOther(one, other, made, reader, add);
   return [...out.values()];
 }
 
@@ -113,14 +113,20 @@ function membersOf(schema: At, reader: SourceReader): MapAt | undefined {
 }
 
 /** The same operation for things of another kind, where the source says it of some kind alone. */
-function addOther(one: Spread, other: Made, made: readonly Made[], add: (operation: SourceOperation) => void): void {
+function addOther(
+  one: Spread,
+  other: Made,
+  made: readonly Made[],
+  reader: SourceReader,
+  add: (operation: SourceOperation) => void,
+): void {
   const { operation, collections, action, parameter } = one;
   if (other.prefix !== one.prefix || other.collections.join('.') === collections.join('.')) return;
   if (other.isListed && (operation.method !== 'GET' || action !== '')) return;
   // An action that is asked by `resource` is the same for whatever is named; others are of their own kind.
   if (action !== '' && parameter.name !== 'resource') return;
   const own = made.find((known) => known.collections.join('.') === collections.join('.') && known.prefix === one.prefix);
-  const ownRef = own ? refAt(own.schema) : refAt(jsonSchemaOf(okayOf(operation)));
+  const ownRef = refAt(own?.schema ?? madeBy(operation, reader));
   const inPlace = (content: readonly Content[]): Content[] =>
     content.map((held) => (ownRef !== undefined && refAt(held.schema) === ownRef ? { ...held, schema: other.schema } : held));
   // What another kind is changed by has to be the thing itself.

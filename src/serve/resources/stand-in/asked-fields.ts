@@ -4,6 +4,8 @@ import { plainName } from '../../../document/nearest.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { WireFile } from '../../http/violation.ts';
@@ -85,20 +87,39 @@ function plainPath(path: string): string {
 
 /**
  * The idempotency key that is usual for an endpoint: of a POST in `Idempotency-Key` (the IETF's draft), which vendors' clients send where their documents do not name it, in a header whose description says that it is one,
- * or in a member `idempotency_key` of the body.
+ * in a member of the body, or in a parameter of the query, that is called so or said to be one.
  */
 export function usualKeyOf(endpoint: Endpoint, samples: Samples): UsualKey | undefined {
   const { method, at, parameters, request } = endpoint;
-  if (method !== 'POST') return undefined;
+  if (!writing.has(method)) return undefined;
   const header = entriesOf(parameters).find(([, one]) => one.in === 'header' && isKey(one.name, describedBy(one.shape)))?.[0];
   const body = statedValue(request);
-  const member =
-    body &&
-    Object.keys(samples.membersOf(body)).find((name) =>
-      /^(?:client_?)?(?:idempotency|idempotent)_?(?:key|token|id)?$/i.test(name),
-    );
-  return { at, header: header ?? 'Idempotency-Key', required: false, ...(member !== undefined && { member }) };
+  const members = body ? Object.entries(samples.membersOf(body)) : [];
+  const member = members.find(([name, one]) => isToken(name, isPlainMap(one) ? samples.whole(one) : {}))?.[0];
+  const asked = entriesOf(parameters).filter(([, one]) => one.in === 'query');
+  const query = asked.find(([name, one]) => isToken(name, samples.whole(statedValue(one.shape) ?? {})))?.[0];
+  if (method !== 'POST' && member === undefined && query === undefined) return undefined;
+  return {
+    at,
+    header: header ?? 'Idempotency-Key',
+    required: false,
+    ...(member !== undefined && { member }),
+    ...(query !== undefined && { query }),
+  };
 }
+
+const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** `idempotency_key`, `clientToken`; and `requestId`, of which it is said that the same request is done once. */
+function isToken(name: string, { type, description }: Shape): boolean {
+  if (type !== 'string') return false;
+  if (/^(?:client_?)?(?:idempotency|idempotent)_?(?:key|token|id)?$|^client_?(?:request_?)?token$/i.test(name)) return true;
+  const isCalledSo = /^(?:\w*_)?(?:client_?|creator_?)?request_?id$|token$|^caller_?reference$/i.test(name);
+  return isCalledSo && typeof description === 'string' && saysOnce.test(description.slice(0, 2000));
+}
+
+const saysOnce =
+  /idempoten|ignore the request if it has|safely retry|retry (?:the|your) request|duplicate request|same (?:operation|request) (?:twice|more than)/i;
 
 /** `Idempotency-Key`, `Acme-Idempotency-Token`; and `Acme-Request-Id` of which it is said that its keys are stored, or that it makes requests idempotent. */
 function isKey(name: string, description: string): boolean {

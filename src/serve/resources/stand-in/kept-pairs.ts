@@ -1,5 +1,6 @@
 /** What is set by one act of a thing and told by another: `POST /things/{id}:setPolicy` and `:getPolicy`. */
 
+import { createHash } from 'node:crypto';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -7,6 +8,7 @@ import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Fields } from '../../exchange/exchange.ts';
+import { toJson } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { KeptAnswer } from '../stand-in.ts';
 import { keepAt, keptAt } from './kept-answers.ts';
@@ -31,6 +33,7 @@ export function compileKeptPair(endpoint: Endpoint, spec: Spec, samples: Samples
   const [holder] = members.find(([, one]) => isPlainMap(one) && one.resource === told.resource) ?? [];
   if (!isWhole && holder === undefined) return undefined;
   const empty = emptyLists(told, samples);
+  const etag = Object.keys(samples.membersOf(told)).find((name) => /^etag$/i.test(name));
   return {
     sent({ rows }, { call }) {
       const { fields, isThere } = keptAt(rows, placeOf(call.path));
@@ -39,10 +42,23 @@ export function compileKeptPair(endpoint: Endpoint, spec: Spec, samples: Samples
     listed: () => undefined,
     keep({ rows }, { call, request: sent }) {
       const set = !isFields(sent) ? undefined : holder === undefined ? sent : sent[holder];
-      if (own.isSetting && isFields(set))
-        keepAt(rows, placeOf(call.path), { fields: { ...empty, ...set }, items: [], isThere: true });
+      if (!own.isSetting || !isFields(set)) return;
+      const fields = {
+        ...empty,
+        ...set,
+        ...(etag !== undefined && { [etag]: tagOf(keptAt(rows, placeOf(call.path)).fields, set) }),
+      };
+      keepAt(rows, placeOf(call.path), { fields, items: [], isThere: true });
     },
   };
+}
+
+/** Another tag each time that something is set, in base64 as bytes are. */
+function tagOf(before: Fields, set: Fields): string {
+  return createHash('sha256')
+    .update(toJson([before, set]))
+    .digest('base64')
+    .slice(0, 12);
 }
 
 interface PairedAct {

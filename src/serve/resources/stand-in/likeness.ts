@@ -105,7 +105,9 @@ export class Likeness {
     const first = isRequired || shown !== undefined ? undefined : this.#firstState(resource, field.name, shape);
     if (first !== undefined) return first;
     if (!isRequired && this.#sendable.has(resource, field.name)) return emptyOf(shape, field.name, this.#samples);
-    return isRequired ? this.#shownFit(shape, field.name, shown) : this.#setByService(shape, field.name, shown, ground);
+    if (!isRequired) return this.#setByService(shape, field.name, shown, ground);
+    const begun = stateOfNew(this.#samples.whole(shape).enum, field.name);
+    return this.#shownFit(shape, field.name, shown) ?? this.#shownFit(shape, field.name, begun);
   }
 
   #shownFit(shape: Shape, name: string, shown: Json | undefined): Value {

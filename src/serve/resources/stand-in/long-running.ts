@@ -7,9 +7,11 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import type { Exchange, Value } from '../../exchange/exchange.ts';
+import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { isFields } from '../body.ts';
-import type { CompleteAnswer } from '../stand-in.ts';
+import { insertRow, updateRow } from '../create.ts';
+import { asChange } from '../locate.ts';
+import type { CompleteAnswer, Rows } from '../stand-in.ts';
 import type { Sampling } from './sampling.ts';
 
 /** What an answer is once it tells that everything was done at once. */
@@ -45,9 +47,26 @@ export function compileOperationTold(
   };
 }
 
-/** Completes an answer, and then tells it as one of an operation, where it is. */
-export function toldAsDone(complete: CompleteAnswer, tell: TellOperation | undefined): CompleteAnswer {
-  return tell ? (given, exchange, ...more) => tell(complete(given, exchange, ...more), exchange) : complete;
+/** Completes an answer, and then tells it as one of an operation, where it is; such operations are kept where the source reads them by their names. */
+export function toldAsDone(complete: CompleteAnswer, tell: TellOperation | undefined, { resource }: Shape): CompleteAnswer {
+  if (!tell) return complete;
+  return (given, exchange, work, ...more) => {
+    const told = tell(complete(given, exchange, work, ...more), exchange);
+    if (typeof resource === 'string' && exchange.call.method !== 'GET') keepOperation(work, exchange, resource, told);
+    return told;
+  };
+}
+
+/** An operation stands where its name says, within what the request's path says. */
+function keepOperation(work: Rows, { pathParams }: Exchange, resource: string, told: Value): void {
+  const [model, change] = [work.models.get(resource), asChange(work)];
+  const name = isFields(told) && model ? told[model.identifier.field] : undefined;
+  if (!model || !change || typeof name !== 'string' || !name.includes('/')) return;
+  const place = Object.entries(pathParams).filter(([one]) => model.fields.has(one));
+  const row = { ...Object.fromEntries(place), ...(told as Fields) };
+  const there = change.rows.get(resource, name);
+  if (there) updateRow(change, model, there, model.parse(there), row, `keep ${resource}`);
+  else insertRow(change, model, name, row, `keep ${resource}`);
 }
 
 function whole(member: Json | undefined, samples: Samples): Shape | undefined {

@@ -100,7 +100,9 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   for (const [name, value] of named) {
     const inner = shapeIn(members[name]);
     const at = below(path, name);
-    if (isFields(value) && isFields(made[name])) lay(inner, made[name], value, at, kept, samples);
+    // A map whose names are free has no places for some of it.
+    const hasPlaces = Object.keys(samples.membersOf(inner)).length > 0;
+    if (isFields(value) && isFields(made[name]) && hasPlaces) lay(inner, made[name], value, at, kept, samples);
     else if (samples.of(inner, name).fits(value)) {
       made[name] = value;
       kept.add(at);

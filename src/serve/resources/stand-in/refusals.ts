@@ -57,7 +57,7 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
     const ground: Ground = { seed: sampling.seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
     const body = sampler.complete(fieldsOf({ ...told, status, condition: refusal.when, requestId }), ground, '');
     // Of an error of which nothing is said there is nothing to tell either.
-    if (body === nothing || body === null) return undefined;
+    if (body === nothing || body === null || body === undefined) return undefined;
     return {
       status,
       headers: { 'content-type': mediaOf(shape), ...headersOf(names) },

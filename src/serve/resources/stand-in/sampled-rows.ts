@@ -12,7 +12,9 @@ import { insertRow, updateRow } from '../create.ts';
 import { asChange } from '../locate.ts';
 import { identifierText, identifierValue, type RowModel } from '../model.ts';
 import type { Rows } from '../stand-in.ts';
+import { keepSentTags } from './kept-tags.ts';
 import { withNamedParents, withNamedThings, withShownParents } from './named-things.ts';
+import { markChanged, markMade } from './own-marks.ts';
 import { keepNames, nameOf, namesOfRow, type Sampling } from './sampling.ts';
 
 /** Rows that are being made up, by resource: one that refers back to such a row refers to it. */
@@ -41,6 +43,8 @@ export function completeRow(sampling: Sampling, work: Work, model: RowModel, id:
   const shown = withShownParents(sampling, model, withNamedParents(work, model, fields));
   const known = withNamedThings(sampling, work, model, shown);
   const { whole, names } = complete(sampling, work, model, id, known, nobody, true);
+  markMade(whole, known, work.nowMs);
+  keepSentTags(work, model, whole);
   keepNames(work.rows, model.name, id, names);
   showInOwners(sampling, work, model, whole, false);
   work.sampled = [...(work.sampled ?? []), ...names];
@@ -66,6 +70,7 @@ export function mendRow(
     else mended[name] = before[name];
   }
   const { whole, names } = complete(sampling, work, model, id, mended, nobody, false);
+  markChanged(whole, before, work.nowMs);
   const old = namesOfRow(work.rows, model.name, id).filter((name) => isSame(whole[name], before[name]));
   return { whole, names: [...new Set([...old, ...names])] };
 }

@@ -13,6 +13,7 @@ import { compileCountOf, compileNamesOf } from './counts.ts';
 import { patchedBy } from './json-patch.ts';
 import { compileKept } from './kept-answers.ts';
 import { compileKeptPair } from './kept-pairs.ts';
+import { compileKeptTags } from './kept-tags.ts';
 import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileOperationTold, operationsPath, toldAsDone } from './long-running.ts';
 import { makesEachTime, timesSent } from './made-again.ts';
@@ -101,13 +102,19 @@ export function startStandIn(
 const asStated: StandIn['times'] = { hear: (_, __, violations) => violations, told: (_, __, value) => value };
 
 function keptIn(endpoint: Endpoint, spec: Spec, sampling: Sampling) {
-  return compileKeptPair(endpoint, spec, sampling.shown) ?? compileKept(endpoint, spec, sampling);
+  const { shown } = sampling;
+  const own = compileKeptTags(endpoint, spec, shown) ?? compileKeptPair(endpoint, spec, shown);
+  return own ?? compileKept(endpoint, spec, sampling);
 }
 
 function completionIn(spec: Spec, sampling: Sampling, lend: (token: string) => void): StandIn['compileCompletion'] {
   const prefix = operationsPath(spec);
   return (shape, answer, does) =>
-    toldAsDone(compileCompletion(shape, answer, does, sampling, lend), compileOperationTold(prefix, shape, does, sampling));
+    toldAsDone(
+      compileCompletion(shape, answer, does, sampling, lend),
+      compileOperationTold(prefix, shape, does, sampling),
+      shape,
+    );
 }
 
 /** Compiles what stands below things; what is bound to others is looked for when it is first needed. */

@@ -91,6 +91,14 @@ export class UnmadeRows {
     rows.keep(goneKey(model.name, ''), kept);
   }
 
+  /** Rows whose whole name begins with that of another: `projects/p/services/s/backups/b` below `projects/p/services/s`. */
+  below({ rows, models }: Work, id: string): readonly { readonly model: RowModel; readonly row: Row }[] {
+    if (!id.includes('/')) return [];
+    return [...models.values()].flatMap((model) =>
+      rows.scan(model.name, 0, belowMost).flatMap((row) => (row.id.startsWith(`${id}/`) ? [{ model, row }] : [])),
+    );
+  }
+
   /** The row that was deleted, there again. */
   back(work: Work, model: RowModel, id: string): Row | undefined {
     const key = goneKey(model.name, id);
@@ -118,6 +126,8 @@ function hasOnlyMadeUp(rows: Reader, resource: string): boolean {
 }
 
 const madeUpMost = 100;
+/** So many rows of a kind are looked at for those that stand below another. */
+const belowMost = 5000;
 
 /** Names by which callers speak of what is theirs. */
 const ownNames: ReadonlySet<string> = new Set(['me', 'self', 'current', 'default', 'primary', 'last-used', '~', '@me']);

@@ -1,5 +1,6 @@
 /** The status of a refusal of which no code is stated, as an endpoint's own statuses have it. */
 
+import type { Answer } from '../../../parts/answers.ts';
 import { type ErrorCondition, generalCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
@@ -24,6 +25,9 @@ function isGoneAlready(endpoint: Endpoint): boolean {
   return isOfTwo && !statuses.includes('404') && statedValue(endpoint.does)?.verb === 'delete';
 }
 
+/** What an error is called that is about what a request says. */
+const wrong = /^(?:invalid|validation|malformed|bad_?request)/i;
+
 /** What shapes of errors are called by conditions, and the status that these have where it is stated. */
 const named: readonly {
   readonly when: (condition: ErrorCondition) => boolean;
@@ -31,8 +35,8 @@ const named: readonly {
   readonly called: RegExp;
 }[] = [
   { when: (one) => one === 'resource.missing', status: '404', called: /not_?found|no_?such|does_?not_?exist/i },
-  { when: isWrong, status: '400', called: /^(?:invalid|validation|malformed|bad_?request)/i },
-  { when: (one) => one === 'resource.exists', status: '409', called: /already_?exists|^conflict/i },
+  { when: isWrong, status: '400', called: wrong },
+  { when: (one) => one === 'resource.exists', status: '409', called: /already_?exists|^conflict|duplicate|^resource_?in_?use/i },
   { when: (one) => one.startsWith('caller.forbidden'), status: '403', called: /^(?:access_?denied|forbidden|not_?authorized)/i },
 ];
 
@@ -41,12 +45,32 @@ function statusNamed(endpoint: Endpoint, when: ErrorCondition): number | undefin
   const row = named.find((one) => one.when(when));
   const answers = statedValue(endpoint.response) ?? [];
   if (!row || answers.some(({ status }) => status === row.status)) return undefined;
-  const found = answers.find(({ status, shape }) => {
-    const name = isStated(shape) ? shape.value.resource : undefined;
-    return /^4\d\d$/.test(status) && typeof name === 'string' && row.called.test(name);
-  });
-  return found && Number(found.status);
+  const found = answers.find((answer) => /^4\d\d$/.test(answer.status) && row.called.test(nameOfError(answer)));
+  const own = found ?? (row.status === '404' ? ofInvalid(answers) : undefined);
+  return own && Number(own.status);
 }
+
+/**
+ * What is not there is wrong with the request where a service has statuses of its own, which HTTP does not know, and an error of requests among them, but none that
+ * is called after it: `480 InvalidRequestException`.
+ */
+function ofInvalid(answers: readonly Answer[]): Answer | undefined {
+  const failing = answers.filter(({ status }) => /^4\d\d$/.test(status));
+  const names = failing.map(nameOfError);
+  const isOwn = failing.every(({ status }) => Number(status) >= firstUnknown) && !names.some((name) => hiding.test(name));
+  return isOwn ? failing[names.findIndex((name) => wrong.test(name))] : undefined;
+}
+
+/** By what is refused to somebody, what is not there may be told as well. */
+const hiding = /forbidden|denied|unauthori[sz]ed|not_?authori[sz]ed/i;
+
+function nameOfError({ shape }: Answer): string {
+  const name = isStated(shape) ? shape.value.resource : undefined;
+  return typeof name === 'string' ? name : '';
+}
+
+/** No status of HTTP is between this one and 499. */
+const firstUnknown = 452;
 
 /** What is wrong with a request is 422 where the endpoint states that and not 400. */
 function statusOfInvalid(endpoint: Endpoint | undefined): number {

@@ -1,0 +1,120 @@
+/** What a service notes on its things by itself: when they were made and last changed, and which version of each this is. */
+
+import { isSame } from '../../../document/values.ts';
+import type { Fields, Value } from '../../exchange/exchange.ts';
+import { isFields } from '../body.ts';
+
+/** Says of a thing that was just made that this is so, where nothing else was said of it. */
+export function markMade(row: Fields, given: Fields, nowMs: number): void {
+  mark(row, given, (value, name) => {
+    if (isVersionName(name) && Number.isInteger(value)) return firstVersion;
+    return isMomentOf(name, makings) || isMomentOf(name, changes) ? momentLike(value, nowMs) : undefined;
+  });
+}
+
+/** Says of a thing that was changed that this is so, where the change said nothing else. */
+export function markChanged(row: Fields, before: Fields, nowMs: number): void {
+  if (isSame(row, before)) return;
+  mark(
+    row,
+    row,
+    (value, name, old) => {
+      if (!isSame(value, old)) return undefined;
+      if (isVersionName(name) && Number.isInteger(value)) return Number(value) + 1;
+      return isMomentOf(name, changes) ? momentLike(value, nowMs) : undefined;
+    },
+    before,
+  );
+}
+
+const firstVersion = 1;
+
+/** Gives a member another value, by what it is, its name and what it was before; nothing leaves it. */
+type Again = (value: Value, name: string, old: Value) => Value | undefined;
+
+/** Looks at each member, and at those of the maps among them, that nothing is given of. */
+function mark(row: Fields, given: Fields, again: Again, before: Fields = {}, depth = 0): void {
+  for (const [name, value] of Object.entries(row)) {
+    const own = given === row ? undefined : given[name];
+    if (isFields(value) && depth < depthMost) {
+      const [copy, old] = [{ ...value }, before[name]];
+      const known = given === row ? copy : isFields(own) ? own : {};
+      mark(copy, known, again, isFields(old) ? old : {}, depth + 1);
+      if (!isSame(copy, value)) row[name] = copy;
+    } else if (own === undefined) {
+      const next = again(value, name, before[name]);
+      if (next !== undefined) row[name] = next;
+    }
+  }
+}
+
+const depthMost = 2;
+
+/** Now, in the form in which another moment stands there: RFC 3339, a date, or seconds or milliseconds since 1970. */
+function momentLike(value: Value, nowMs: number): Value | undefined {
+  if (typeof value === 'number')
+    return value > millisecondsFrom ? nowMs : value > secondsFrom ? Math.floor(nowMs / 1000) : undefined;
+  if (typeof value !== 'string') return undefined;
+  const now = new Date(nowMs).toISOString();
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return now.slice(0, 10);
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(value)) return undefined;
+  return /\.\d+(?:Z|[+-])/.test(value) ? now : now.replace(/\.\d+Z$/, 'Z');
+}
+
+/** What is less is no moment of these days. */
+const secondsFrom = 1e9;
+const millisecondsFrom = 1e12;
+
+/** `created`, `CreationTime`, `date_created`, `submittedAt`: a word of making, and that it is a moment. */
+function isMomentOf(name: string, words: ReadonlySet<string>): boolean {
+  const all = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '' && word !== 'last');
+  const said = all.filter((word) => !moments.has(word));
+  const isOne = said.length < all.length || /ed$/.test(said.at(-1) ?? '');
+  return isOne && said.length > 0 && said.length <= 2 && words.has(said.at(-1) ?? '');
+}
+
+const moments: ReadonlySet<string> = new Set([
+  'at',
+  'on',
+  'date',
+  'time',
+  'timestamp',
+  'datetime',
+  'ts',
+  'utc',
+  'stamp',
+  'epoch',
+]);
+const makings: ReadonlySet<string> = new Set([
+  'create',
+  'created',
+  'creation',
+  'inserted',
+  'added',
+  'registered',
+  'registration',
+  'submit',
+  'submitted',
+  'submission',
+  'request',
+  'requested',
+  'queued',
+  'uploaded',
+  'upload',
+  'activated',
+  'activation',
+  'start',
+  'started',
+  'opened',
+  'issued',
+]);
+const changes: ReadonlySet<string> = new Set(['update', 'updated', 'modified', 'modification', 'changed', 'edited']);
+
+/** `version`, `ApplicationVersionId`, `revisionNumber`: which of the versions of a thing this is. */
+function isVersionName(name: string): boolean {
+  return /(?:^|_|[a-z])(?:version|revision)(?:_?(?:id|number|no))?$/i.test(name);
+}
