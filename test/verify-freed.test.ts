@@ -39,8 +39,10 @@ errors:
     taken: { status: 409, when: resource.exists }
 `;
 
-async function reasons(served: string, only: string): Promise<string[]> {
-  const stand = await openStand(shed, { served });
+const reasons = (served: string, only: string): Promise<string[]> => reasonsOf(shed, served, only);
+
+async function reasonsOf(document: string, served: string, only: string): Promise<string[]> {
+  const stand = await openStand(document, { served });
   try {
     const { breaches } = await stand.verify({ only: [only] });
     return breaches.map(({ kind, subject, reason }) => `${kind}: ${subject}, ${reason}`);
@@ -64,7 +66,7 @@ test('that rows are unique in some states alone is held once each other state wa
     const { facts } = await stand.verify({ only: ['resources/unique'] });
     const fact = facts.find(({ kind, subject }) => kind === 'allowed values' && subject === 'loan.tool');
     const missing = fact?.evidence?.looks.filter(({ isMet }) => !isMet).map(({ name }) => name);
-    assert.deepEqual(missing, ['tool, free once it is back', 'tool, free once it is forgotten']);
+    assert.deepEqual(missing, ['tool, free once it is back', 'tool, free once it is forgotten', 'tool, taken while it is out']);
     assert.equal(fact?.verdict, 'partly');
   } finally {
     await stand.close();
@@ -75,4 +77,19 @@ test('a row that has left its state is not taken further by the clock', async ()
   assert.deepEqual(await reasons(shed, 'states/timed'), []);
   const served = shed.replace('from: asked, to: forgotten', 'from: [asked, out], to: forgotten');
   assert.deepEqual(await reasons(served, 'states/timed'), ['transitions: loan, forget left behind']);
+});
+
+test('what is unique is taken in each state that counts, also in one to which the clock brings a row', async () => {
+  const late = shed
+    .replace("['asked', 'out']", "['asked', 'out', 'late']")
+    .replace('states: [asked, out, back, forgotten]', 'states: [asked, out, late, back, forgotten]')
+    .replace('bring: out -> back,', 'bring: { from: [out, late], to: back }, miss: { from: out, to: late, after: 72h },');
+  assert.deepEqual(await reasonsOf(late, late, 'errors/taken again'), []);
+  assert.deepEqual(await reasonsOf(late, late, 'errors/taken in time'), []);
+  assert.deepEqual(await reasonsOf(late, late.replace("['asked', 'out', 'late']", "['asked', 'late']"), 'errors/taken again'), [
+    'allowed values: loan.tool, tool, taken while it is out',
+  ]);
+  assert.deepEqual(await reasonsOf(late, late.replace("['asked', 'out', 'late']", "['asked', 'out']"), 'errors/taken in time'), [
+    'allowed values: loan.tool, tool, taken while it is late',
+  ]);
 });

@@ -31,7 +31,7 @@ import { answers } from './trials/endpoints/stated-answers.ts';
 import { cursors } from './trials/endpoints/totals.ts';
 import { crashes, neverArising, refusalOrder } from './trials/errors/order.ts';
 import { ownErrors, unchangedByRefused } from './trials/errors/own.ts';
-import { takenAgain, takenByMaker } from './trials/errors/taken-again.ts';
+import { takenAgain, takenByMaker, takenInTime } from './trials/errors/taken-again.ts';
 import { writtenPlaces } from './trials/errors/written-places.ts';
 import { confirmingTrial } from './trials/events/confirming.ts';
 import { delivering } from './trials/events/delivering.ts';
@@ -202,6 +202,7 @@ export const trials: readonly Trial[] = [
   unchangedByRefused,
   takenAgain,
   takenByMaker,
+  takenInTime,
   refusalOrder,
   firstViolation,
   writtenPlaces,

@@ -10,6 +10,7 @@ import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
+import { putOffBy, waysToPutOff } from '../trials/states/put-off.ts';
 import { begunAnew, waysBack } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
@@ -60,11 +61,13 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
   });
 }
 
-/** With each transition of a state into itself its time begins anew. */
+/** With each transition of a state into itself its time begins anew, and what is due at a time of the row comes when that was set to last. */
 function looksAtAgain(model: Model, machine: Machine, timed: Transition): Obligation[] {
   if (timed.from === '*' || timed.to.some((target) => target.if)) return [];
   const ways = timed.from.flatMap((state) => waysBack(model, machine, timed, state));
-  return [...new Set(ways)].map((again) => looksFor(begunAnew(timed, again)));
+  const begun = [...new Set(ways)].map((again) => looksFor(begunAnew(timed, again)));
+  const late = timed.from.flatMap((state) => waysToPutOff(model, machine, timed, state));
+  return [...begun, ...[...new Set(late.map((way) => putOffBy(timed, way)))].map((reason) => looksFor(reason))];
 }
 
 function isFiredBy(does: FollowingEffect | undefined, resource: string, { name }: Transition): boolean {

@@ -96,13 +96,14 @@ export function doorOf(model: Model): OpenDoor | undefined {
 export type OpenDoor = Door & { readonly caller: TrialCaller | undefined };
 
 /** All such operations; `mayDepend` = also those that may be refused, by a condition over what is there. */
-export function openDoors(model: Model, mayDepend = false): readonly OpenDoor[] {
+export function openDoors(model: Model, mayDepend = false, mayBeChanged = false): readonly OpenDoor[] {
   const changed = new Set(
     historyOf(model.spec)?.steps.flatMap(({ change }) => (change.kind === 'endpoint' ? [change.endpoint] : [])),
   );
   return model.operations.flatMap((operation): OpenDoor[] => {
     const { endpoint } = operation;
-    if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0 || changed.has(endpoint.key)) return [];
+    if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0) return [];
+    if (!mayBeChanged && changed.has(endpoint.key)) return [];
     // Which row an `identity` means may be one that is not there.
     if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) return [];
     if (model.access.isPublic(operation)) return [{ operation, endpoint, caller: undefined }];

@@ -179,7 +179,7 @@ export const wholes: readonly ClassRow[] = [
       'the payload and the codes of all refusals are inferred; what an operation lists itself is held by endpoints/answers',
   }),
   ...rowsOf(
-    'errors/own, errors/unchanged, errors/taken again, errors/taken by its maker, errors/never arising, errors/order, errors/first violation, errors/written places',
+    'errors/own, errors/unchanged, errors/taken again, errors/taken by its maker, errors/taken in time, errors/never arising, errors/order, errors/first violation, errors/written places',
     {
       readOff: 'convention',
       because: 'conditions have no place in OpenAPI',

@@ -49,13 +49,45 @@ export async function elsewhere(
   }
 }
 
+/** The reason of a claim that the word before a credential is read in any case of letters. */
+export const wordInAnyCase = 'its word in another case';
+
+/** The same credential behind its word in other letters: HTTP names schemes in any case (RFC 9110 section 11.1). */
+export async function inAnotherCase(
+  session: Session,
+  { operation }: Door,
+  request: RequestPlan,
+  credential: Credential,
+): Promise<void> {
+  const { model } = session;
+  const { prefix, text } = credentialParts(credential);
+  const other = prefix === prefix.toLowerCase() ? prefix.toUpperCase() : prefix.toLowerCase();
+  if (!hasWord(credential) || other === prefix) return;
+  const known = await session.send(request);
+  const caller: TrialCaller = { name: 'stranger', user: '', credential: { ...credential, value: `${other}${text}` } };
+  const done = await session.send({ ...request, caller });
+  const fact = { kind: 'header names', subject: credential.scheme.name };
+  const judge = (before: TrialExchange, seen: TrialExchange): Judgement => {
+    if (isUnknownCaller(model, operation, before) || before.status >= 500) return moot('the credential is not good');
+    return isUnknownCaller(model, operation, seen)
+      ? { promised: `${other.trim()} is ${prefix.trim()} (RFC 9110 section 11.1)`, seen: `it was answered ${seen.status}` }
+      : undefined;
+  };
+  session.claim({ fact, reason: wordInAnyCase, of: [known, done], judge });
+}
+
+/** Whether a credential stands in `Authorization` behind a word. */
+export function hasWord(credential: Credential): boolean {
+  const isAuthorization = credential.in === 'header' && credential.carrier.toLowerCase() === 'authorization';
+  return isAuthorization && !credential.signs && /^[A-Za-z]/.test(credentialParts(credential).prefix.trim());
+}
+
 type Place = readonly [place: 'header' | 'query', carrier: string, value: string];
 
 /** The credential in its own header behind words that no accepted scheme there has (RFC 9110 section 11.1: whatever their case). */
 function underOtherWords(model: Model, credential: Credential): Place[] {
-  const { prefix, text } = credentialParts(credential);
-  const isAuthorization = credential.in === 'header' && credential.carrier.toLowerCase() === 'authorization';
-  if (!isAuthorization || prefix.trim() === '') return [];
+  const { text } = credentialParts(credential);
+  if (!hasWord(credential)) return [];
   const usual = knockableSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
   const words = ['Token', 'JWT', 'Key'].filter((word) => !usual.includes(word.toLowerCase()));
   return words.slice(0, 2).map((word) => ['header', credential.carrier, `${word} ${text}`] as const);

@@ -29,7 +29,7 @@ import { mayBeRefusedBefore, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
-import { elsewhere, isTokenScheme, isUnknown, isUnknownCaller, tamperedWith, unknownFlaw } from './carriers.ts';
+import { elsewhere, inAnotherCase, isTokenScheme, isUnknown, isUnknownCaller, tamperedWith, unknownFlaw } from './carriers.ts';
 import { openAt, publicAt, schemesFact } from './unneeded.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
@@ -184,6 +184,7 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       });
       session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
       await elsewhere(session, { operation, endpoint }, request, credential);
+      await inAnotherCase(session, { operation, endpoint }, request, credential);
       const { prefix, text } = credentialParts(credential);
       const tellsSorts = model.refusals.among('caller.unknown', operation).length > 1;
       for (const { how, text: bad, breaks } of tamperedWith(credential.scheme, text)) {

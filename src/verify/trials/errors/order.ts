@@ -1,11 +1,12 @@
 import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { OrderWord } from '../../../parts/errors.ts';
-import { isStated, statedValue } from '../../../parts/fact.ts';
+import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
+import { machineWith } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import { crashKind, type Judgement, moot } from '../../exchange/claim.ts';
-import { briefly, type TrialExchange } from '../../exchange/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { freshText } from '../../exchange/symbol.ts';
 import { ready } from '../../make/readied.ts';
@@ -28,6 +29,8 @@ export const refusalOrder: Trial = {
       const wrongs = order.flatMap((word) => wrongAt(model, endpoint, word));
       for (const [at, first] of wrongs.entries()) {
         for (const second of wrongs.slice(at + 1)) {
+          // A state is wrong for a row that is there, and told by an error of its own where it has one.
+          if (first.isOnceDone || (second.isOnceDone && first.word === 'row')) continue;
           if (areTold(model, endpoint, first, second)) yield caseOf(endpoint, first, second);
         }
       }
@@ -41,6 +44,8 @@ interface Wrong {
   readonly when: ErrorCondition;
   readonly what: string;
   make(plan: RequestPlan): RequestPlan;
+  /** Whether it is wrong once the request was sent as it should be. */
+  readonly isOnceDone?: true;
 }
 
 const fact = { kind: 'conditions', subject: 'order' } as const;
@@ -55,12 +60,17 @@ function caseOf(endpoint: Endpoint, first: Wrong, second: Wrong): Case {
       const { request, row } = await ready(session, endpoint);
       const headers = row ? await session.preconditions(endpoint, row, request.caller) : {};
       const valid = { ...request, headers: { ...request.headers, ...headers } };
+      if (second.isOnceDone) {
+        const moved = await session.send(valid);
+        session.need(isDone(moved.value), `${endpoint.key} was answered ${moved.value.status}`);
+      }
       const done = await session.send(first.make(second.make(valid)));
       session.claim({
         fact,
         reason: `${first.word} before ${second.word} at ${endpoint.key}`,
         of: [done],
-        control: valid,
+        // What was done has been accepted, and is no more.
+        ...(!second.isOnceDone && { control: valid }),
         judge: (exchange) => judged(model, exchange, endpoint, first, what),
       });
     },
@@ -159,7 +169,21 @@ const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
           make: (plan) => (plan.body && 'text' in plan.body ? plan : { ...plan, body: { value: [], type: 'application/json' } }),
         }
       : undefined,
+  state: (model, endpoint) =>
+    leadsAway(model, endpoint)
+      ? { when: 'transition.illegal', what: 'a state that it has led out of', make: (plan) => plan, isOnceDone: true }
+      : undefined,
 };
+
+/** A transition that cannot be fired where it has led to: once it is done, the state is wrong. A tag would be of another time then. */
+function leadsAway(model: Model, { does, ifMatch, idempotency }: Endpoint): boolean {
+  const effect = statedValue(does);
+  if (effect?.verb !== 'transition' || ifMatch || idempotency?.required) return false;
+  const machine = machineWith(model.spec.states, effect.resource, effect.transition);
+  const transition = machine && entryOf(machine.transitions, effect.transition);
+  if (!transition || transition.from === '*' || transition.to.length !== 1) return false;
+  return transition.to.every(({ state, answer }) => answer === undefined && !transition.from.includes(state));
+}
 
 function takesJson(model: Model, endpoint: Endpoint): boolean {
   const shape = model.requestShape(endpoint);

@@ -13,9 +13,9 @@ import { isOfMaker } from '../../make/of-maker.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { uniqueValues } from '../../make/row-where.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { statesOf } from '../../make/walk.ts';
+import { shortestWays, statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { idIn, rowsShown, rowWith, unexpanded } from '../../model/row-shown.ts';
+import { idIn, rowIn, rowsShown, rowWith, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { uniqueFact } from '../resources/unique.ts';
@@ -39,12 +39,27 @@ export const takenByMaker: Trial = {
   cases: (model) => casesFor(model, true),
 };
 
+/** The same of states to which the clock alone brings a row. */
+export const takenInTime: Trial = {
+  name: 'errors/taken in time',
+  part: 'errors',
+  about: 'A row that the clock has moved keeps what is unique in its state from others.',
+  noise: 'loud',
+  movesClock: true,
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all))
+      for (const machine of machinesOf(model.spec.states, name))
+        for (const rule of resource.unique) yield* keptCases(model, { resource, machine, rule }, true);
+  },
+};
+
 function* casesFor(model: Model, areOfMaker: boolean): Iterable<Case> {
   for (const [name, resource] of entriesOf(model.spec.resources.all)) {
     const rules = resource.unique.filter(({ fields }) => isOfMaker(resource, fields) === areOfMaker);
     for (const machine of machinesOf(model.spec.states, name)) {
       for (const rule of rules) {
         yield* freedCases(model, { resource, machine, rule });
+        yield* keptCases(model, { resource, machine, rule }, false);
         for (const [, transition] of entriesOf(machine.transitions))
           yield* casesOf(model, { resource, machine, rule, transition });
       }
@@ -91,6 +106,66 @@ function* freedCases(model: Model, { resource, machine, rule }: Freed): Iterable
   }
 }
 
+/** The states that a row has to be unique in as well, and is tried in; of `byClock` those that no caller brings it to. */
+function statesKept(model: Model, { machine, rule }: Freed, byClock: boolean): readonly string[] {
+  if (!rule.while || machine.initial.some(({ state }) => isUniqueIn(model, machine, rule, state) !== true)) return [];
+  const ways = shortestWays(model, machine);
+  return statesOf(machine)
+    .filter((state) => isUniqueIn(model, machine, rule, state) === true && !machine.initial.some((one) => one.state === state))
+    .filter((state) => ways.has(state) !== byClock)
+    .slice(0, freedMost);
+}
+
+function* keptCases(model: Model, { resource, machine, rule }: Freed, byClock: boolean): Iterable<Case> {
+  const code = takenCode(model, resource);
+  if (code === undefined) return;
+  for (const state of statesKept(model, { resource, machine, rule }, byClock)) {
+    yield {
+      name: `${resource.name} beside one that is ${state}, by ${rule.fields.join(' and ')}`,
+      facts: [uniqueFact(resource.name, rule.fields)],
+      run: (session) => takeKept(session, { resource, machine, rule }, { state, code, byClock }),
+    };
+  }
+}
+
+function keptIn({ fields }: Unique, state: string): string {
+  return `${fields.join(' and ')}, taken while it is ${state}`;
+}
+
+/** What a row in such a state has is not there for another. */
+async function takeKept(
+  session: Session,
+  { resource, machine, rule }: Freed,
+  { state, code, byClock }: { readonly state: string; readonly code: string; readonly byClock: boolean },
+): Promise<void> {
+  const { model } = session;
+  const { name } = resource;
+  const values = await uniqueValues(session, resource, rule.fields);
+  const row = await session.make(name, { body: values, machine, state, ...(byClock && { byClock }) });
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${name} are given, not made`);
+  const before = (await lookAt(session, row)).done;
+  const done = await session.send(await session.creation(name, { body: values, caller: row.caller }));
+  const judge = (exchange: TrialExchange, creation: TrialExchange, was: TrialExchange): Judgement => {
+    const old = rowWith(model, was, idIn(model, creation));
+    if (old?.[machine.field] !== state || !isDone(creation)) return moot('it was in another state');
+    if (model.refusals.codeIn(exchange) === code) return undefined;
+    const next = isDone(exchange) ? rowIn(exchange) : undefined;
+    const isSecond =
+      next !== undefined && rule.fields.every((field) => old[field] !== undefined && isSame(old[field], next[field]));
+    return isSecond
+      ? { promised: `the ${rule.fields.join(' and ')} of a ${name} that is ${state} is taken`, seen: `${exchange.status}` }
+      : moot('something else stood in its way');
+  };
+  session.claim({
+    fact: uniqueFact(name, rule.fields),
+    reason: keptIn(rule, state),
+    at: rule.at,
+    of: [done, made, before] as const,
+    judge,
+  });
+}
+
 /** The code which says that a row of a resource is there already; nothing where nobody makes one. */
 function takenCode(model: Model, { name }: Resource): string | undefined {
   const [endpoint] = model.endpointsThat('create', name);
@@ -105,12 +180,15 @@ function statesFreed(model: Model, { machine, rule }: Freed): readonly string[] 
     .slice(0, freedMost);
 }
 
-/** By the reasons of their claims, what has to be seen of a rule that rows are unique in some states alone: what they had is free in each other one. */
+/** By the reasons of their claims, what has to be seen of a rule that rows are unique in some states alone: what they had is free in each other one, and taken in each that counts. */
 export function freedLooks(model: Model, resource: Resource, rule: Unique): readonly string[] {
   if (takenCode(model, resource) === undefined) return [];
-  return machinesOf(model.spec.states, resource.name).flatMap((machine) =>
-    statesFreed(model, { resource, machine, rule }).map((state) => freedIn(rule, state)),
-  );
+  return machinesOf(model.spec.states, resource.name).flatMap((machine) => [
+    ...statesFreed(model, { resource, machine, rule }).map((state) => freedIn(rule, state)),
+    ...[false, true].flatMap((byClock) =>
+      statesKept(model, { resource, machine, rule }, byClock).map((state) => keptIn(rule, state)),
+    ),
+  ]);
 }
 
 function freedIn({ fields }: Unique, state: string): string {

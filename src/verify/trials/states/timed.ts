@@ -17,6 +17,7 @@ import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { leaveInTime, moveAside, stayBehind, waysAside, waysOut } from './left-in-time.ts';
+import { putOff, putOffBy, waysToPutOff } from './put-off.ts';
 import { claimSetByClock, setByClock } from './set-by-clock.ts';
 
 /** What the clock does, it does when it is due, and not before. */
@@ -63,6 +64,12 @@ export const timed: Trial = {
               facts,
               run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
             };
+          }
+          for (const way of waysToPutOff(model, machine, transition, state)) {
+            const late = (session: Session) => putOff(session, machine, { timed: transition, state }, way);
+            const reason = putOffBy(transition, way);
+            const run = (session: Session) => letTimePass(session, machine, { transition, state, make: late, reason });
+            yield { name: `${name}, put off by ${way.by}`, facts, run };
           }
           for (const entering of waysInto(model, machine, state)) {
             const enter = (session: Session) => entered(session, machine, entering);
