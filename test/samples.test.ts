@@ -55,6 +55,7 @@ const shapes: readonly JsonMap[] = [
   { type: 'string', enum: [1, 'b', 'c'] },
   { type: 'string', pattern: '^adr_[a-f0-9]{10,}$' },
   { type: 'string', pattern: '^(?:GB\\d{2}|DE\\d{3})-[A-Z]+$', maxLength: 60 },
+  { type: 'string', pattern: '^[0-9a-z_]+$', minLength: 1, maxLength: 8 },
   { type: 'string', pattern: '[^/]+/v1$', minLength: 30 },
   { type: 'string', minLength: 200 },
   { type: 'string', maxLength: 2 },

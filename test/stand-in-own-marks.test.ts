@@ -45,6 +45,43 @@ test('a new thing was made now, and changed when it was changed, in its first ve
     assert.equal(same.lampVersionId, 2);
   }));
 
+test('a description that says of every member that it may be null has when a thing was made, and its state', () =>
+  standIn(
+    {
+      ...paths,
+      '/lamps': {
+        ...paths['/lamps'],
+        get: {
+          parameters: [{ name: 'titleFilter', in: 'query', schema: string }],
+          ...answers(list(ref('Lamp'))),
+        },
+      },
+    },
+    {
+      State: { type: 'string', enum: ['draft', 'lit'] },
+      Lamp: object({
+        id: string,
+        title: { type: 'string', nullable: true },
+        date_created: { ...moment, nullable: true },
+        state: { $ref: '#/components/schemas/State', type: 'string', nullable: true },
+        lit_by: { type: 'string', nullable: true },
+        account: { type: 'string', pattern: '^[a-z0-9]+$', maxLength: 8 },
+      }),
+    },
+    async (ask) => {
+      const { json: made } = await ask('POST', '/lamps', { title: 'a' });
+      assert.ok(Math.abs(Date.parse(made.date_created) - Date.now()) < 5000, made.date_created);
+      assert.deepEqual([made.state, made.lit_by], ['draft', null]);
+      await ask('POST', '/lamps', { title: 'b' });
+      const { json: listed } = await ask('GET', '/lamps?titleFilter=a');
+      assert.deepEqual(
+        listed.map(({ title }: { title: string }) => title),
+        ['a'],
+      );
+    },
+    { openapi: '3.0.3' },
+  ));
+
 test('what is sent with one client token is done once', () =>
   standIn(
     {

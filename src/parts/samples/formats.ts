@@ -52,7 +52,9 @@ export function sampleOfPattern(pattern: string): string | undefined {
 }
 
 /** Makes texts in which a pattern is found, each by a way of its own through it; undefined where the pattern is beyond these means. */
-export function compilePatternSamples(pattern: string): ((chance: Chance, least: number) => string | undefined) | undefined {
+export function compilePatternSamples(
+  pattern: string,
+): ((chance: Chance, least: number, most?: number) => string | undefined) | undefined {
   // Part of a name that may be empty hardly ever is.
   const program = sampledProgram(pattern.replaceAll(/(?<!\\)\]\*(?!\?)/g, ']+')) ?? sampledProgram(pattern);
   const isFound = compilePattern(pattern)?.test;
@@ -61,9 +63,10 @@ export function compilePatternSamples(pattern: string): ((chance: Chance, least:
   const toEnd = distances(steps);
   if (!Number.isFinite(toEnd[0] ?? Number.POSITIVE_INFINITY)) return undefined;
   const choices = steps.map((step) => (step.op === 'point' ? charactersFor(step) : []));
-  return (chance, least) => {
+  return (chance, least, most = usualLength) => {
+    const wished = Math.max(least, Math.min(usualLength, most));
     for (let tries = 0; tries < triesMost; tries++) {
-      const text = wander(steps, toEnd, choices, chance, least);
+      const text = wander(steps, toEnd, choices, chance, wished);
       if (text !== undefined && text.length >= least && isFound(text)) return text;
     }
     return undefined;
@@ -81,9 +84,8 @@ function wander(
   toEnd: readonly number[],
   choices: readonly (readonly string[])[],
   chance: Chance,
-  least: number,
+  wished: number,
 ): string | undefined {
-  const wished = Math.max(least, usualLength);
   let text = '';
   let at = 0;
   for (let round = 0; round < stepsMost; round++) {
@@ -216,7 +218,8 @@ function makerOfTexts(
   if (typeof shape.pattern === 'string') {
     const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
     const made = compilePatternSamples(shape.pattern);
-    if (made) return (chance) => made(chance, least);
+    const most = typeof shape.maxLength === 'number' ? shape.maxLength : undefined;
+    if (made) return (chance) => made(chance, least, most);
   }
   const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
   if (format?.type === 'string' && isTelling(shape.format)) return (chance) => String(format.make(chance));

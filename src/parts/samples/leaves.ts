@@ -153,7 +153,7 @@ function compileTexts(shape: Shape, name: string): (chance: Chance) => string | 
     const isFound = typeof shape.pattern === 'string' ? compilePattern(shape.pattern)?.test : undefined;
     const isOne = (text: string): boolean => isOfLength(text) && (format?.test(text) ?? true) && isFound?.(text) === true;
     return (chance) => {
-      const way = pattern?.(chance, least);
+      const way = pattern?.(chance, least, most);
       if (way !== undefined && isOne(way)) return way;
       // `^https?://` of an address: a way through the pattern is seldom one.
       const text = format?.type === 'string' ? String(format.make(chance)) : '';

@@ -3,6 +3,7 @@ import { describedAlways } from '../../../parts/samples/described-words.ts';
 import { overIn, settledIn } from '../../../parts/samples/leaves.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { alternativesOf } from '../../../parts/shapes/branches.ts';
 import type { Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 
@@ -15,7 +16,7 @@ export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
   if (always !== undefined && fits(always)) return always;
   if (usual !== undefined && fits(usual)) return copy(usual);
   if (only !== undefined) return only;
-  const state = stateOfNew(listed, name);
+  const state = stateOfNew(listed ?? wordsBesideNull(shape, samples), name);
   if (state !== undefined) return state;
   // Clients go through a list, and not through null.
   if (Array.isArray(type) && type.includes('array') && fits([])) return [];
@@ -23,6 +24,13 @@ export function emptyOf(shape: Shape, name: string, samples: Samples): Value {
   if (type === 'array') return fits([]) ? [] : undefined;
   if (type === 'boolean') return typeof example === 'boolean' && setFlags.test(name) ? example : false;
   return type === 'string' && madeNames.test(name) && typeof example === 'string' && fits(example) ? example : undefined;
+}
+
+/** The words of the one form of a value that is not null. */
+export function wordsBesideNull(shape: Shape, samples: Samples): Json | undefined {
+  const forms = alternativesOf(shape).filter(({ type }) => type !== 'null');
+  const [only] = forms;
+  return only && forms.length === 1 ? samples.whole(only).enum : undefined;
 }
 
 /** The state of a new thing, where its words are listed: that in which the list begins, unless it tells how far something has come, or is of its making. */
@@ -45,7 +53,7 @@ const ends =
   /^(?:archived|deleted|cancell?ed|completed|closed|resolved|revoked|suspended|paused|ended|finished|failed|disabled|deactivated|trashed|removed|redeemed|refunded|voided|merged|rejected|last(?:used|login|loggedin|seen|signin|active|accessed))(?:at|on|date|time|datetime|timestamp)$/;
 
 /** `status`, `State`, `verification_status`, `reviewState`. */
-function isStateName(name: string): boolean {
+export function isStateName(name: string): boolean {
   return /(?:^|_)(?:status|state)$|[a-z](?:Status|State)$/i.test(name);
 }
 

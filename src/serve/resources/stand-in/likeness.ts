@@ -6,6 +6,7 @@ import type { Field } from '../../../parts/resources.ts';
 import { describedWords } from '../../../parts/samples/described-words.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
+import { admitsNull, withoutNull } from '../../../parts/samples/whole-shape.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -13,8 +14,9 @@ import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { RowModel } from '../model.ts';
-import { emptyOf, isCountName, isOfItsEnd, stateOfNew } from './empty-values.ts';
+import { emptyOf, isCountName, isOfItsEnd, isStateName, stateOfNew, wordsBesideNull } from './empty-values.ts';
 import { isErrorName } from './open-answers.ts';
+import { isOwnMark } from './own-marks.ts';
 import { rowShapeIn, Sendable } from './sendable.ts';
 import { shownIdentifier } from './shown-identifiers.ts';
 
@@ -152,7 +154,10 @@ export class Likeness {
     return first;
   }
 
-  #setByService(shape: Shape, name: string, shown: Json | undefined, ground: Ground): Value {
+  #setByService(given: Shape, name: string, shown: Json | undefined, ground: Ground): Value {
+    // Some descriptions say of every member that it may be null: when a thing was made, and in which state it is, is known all the same.
+    const isKnown = isOwnMark(name) || isStateName(name);
+    const shape = isKnown && admitsNull(given) ? withoutNull(given) : given;
     const sampler = this.#samples.of(shape, name);
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
     // What was just made tells of no error, and nothing is bound to it yet.
@@ -162,7 +167,7 @@ export class Likeness {
     const { pattern, enum: listed } = this.#samples.whole(shape);
     if ((pattern !== undefined && listed === undefined) || !Number.isFinite(sampler.cost)) return undefined;
     // A new thing stands where the list of its states begins.
-    const first = stateOfNew(listed, name);
+    const first = stateOfNew(listed ?? wordsBesideNull(given, this.#samples), name);
     if (first !== undefined && sampler.fits(first)) return first;
     const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', name));
     return made === nothing ? undefined : made;

@@ -114,6 +114,11 @@ const makings: ReadonlySet<string> = new Set([
 ]);
 const changes: ReadonlySet<string> = new Set(['update', 'updated', 'modified', 'modification', 'changed', 'edited']);
 
+/** Whether a service notes this of each of its things by itself, so that a new one has it. */
+export function isOwnMark(name: string): boolean {
+  return isVersionName(name) || isMomentOf(name, makings) || isMomentOf(name, changes);
+}
+
 /** `version`, `ApplicationVersionId`, `revisionNumber`: which of the versions of a thing this is. */
 function isVersionName(name: string): boolean {
   return /(?:^|_|[a-z])(?:version|revision)(?:_?(?:id|number|no))?$/i.test(name);

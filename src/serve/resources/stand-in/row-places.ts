@@ -64,6 +64,8 @@ export function placesOf({ members: fields, identifier, isAny, isUnmade = false 
         at(word.replace(/es$/, '')) ??
         at(word.replace(/(?:g|uu)?ids?$/, '')) ??
         at(`${word}id`) ??
+        // `nameFilter`, `typeEquals`.
+        (/.(?:filters?|equals)$/.test(word) ? at(word.replace(/(?:filters?|equals)$/, '')) : undefined) ??
         (word === 'ids' ? (row) => [row[identifier]] : undefined)
       );
     },
