@@ -55,8 +55,11 @@ limits: { rate: none, quota: none }
 versioning: { versions: none }
 `;
 
-const reasonsOf = async (only: string, options: StandOptions = {}): Promise<string[]> => {
-  const stand = await openStand(document, options);
+const reasonsOf = async (
+  only: string,
+  { given = document, ...options }: StandOptions & { given?: string } = {},
+): Promise<string[]> => {
+  const stand = await openStand(given, options);
   try {
     const { breaches } = await stand.verify({ only: [only] });
     return [...new Set(breaches.map(({ kind, subject, reason }) => `${kind}: ${subject}, ${reason}`))];
@@ -69,6 +72,33 @@ test('what is due at a time of the row comes at the time that was set last', asy
   assert.deepEqual(await reasonsOf('states/timed'), []);
   const served = document.replace('at: resource.due', 'at: "has(resource.promised) ? resource.promised : null"');
   assert.deepEqual(await reasonsOf('states/timed', { served }), ['transitions: pot, miss, put off by PATCH /pots/{id}']);
+});
+
+/** A pot whose time its turning sets, and which is stretched to a later one. */
+const stretched = document
+  .replace(
+    'due: { type: string, format: date-time }',
+    `due: { type: string, format: date-time, readOnly: true, set: { turn: "now + duration('48h')", stretch: request.until } }`,
+  )
+  .replace('set: { create: next.due } }', 'set: { turn: now } }')
+  .replace('required: [id, due, stage]', 'required: [id, stage]')
+  .replace('at: resource.due', 'at: "has(resource.due) ? resource.due : null"')
+  .replace(
+    'sell: dry -> sold',
+    'sell: dry -> sold\n      stretch: { from: dry, to: dry, if: "has(resource.due) && request.until > resource.due" }',
+  )
+  .replace('  PATCH /pots/{id}: { does: update pot, in: [wet] }\n', '')
+  .replace(
+    '  GET /pots: {',
+    '  POST /pots/{id}/stretch: { does: stretch pot, request: { type: object, properties: { until: { type: string, format: date-time } }, required: [until] } }\n  GET /pots: {',
+  );
+
+test('what is sent as the row has it tells more from at least as much', async () => {
+  assert.deepEqual(await reasonsOf('states/sent edges', { given: stretched }), []);
+  const served = stretched.replace('request.until > resource.due', 'request.until >= resource.due');
+  assert.deepEqual(await reasonsOf('states/sent edges', { given: stretched, served }), [
+    'transitions: pot, stretch, until as due',
+  ]);
 });
 
 test('a body is looked at before the state, where the order says so', async () => {

@@ -77,6 +77,7 @@ import { edges, transitionConditions } from './trials/states/conditions.ts';
 import { following } from './trials/states/following.ts';
 import { afterTime, inStates, races } from './trials/states/in-states.ts';
 import { movedByUpdate, transitions } from './trials/states/moved.ts';
+import { sentEdges } from './trials/states/sent-edges.ts';
 import { sequences, timedSequences } from './trials/states/sequences.ts';
 import { timed } from './trials/states/timed.ts';
 import { ending } from './trials/versioning/ending.ts';
@@ -134,6 +135,7 @@ export const trials: readonly Trial[] = [
   inStates,
   transitionConditions,
   edges,
+  sentEdges,
   following,
   sequences,
   called,

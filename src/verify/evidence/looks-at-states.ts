@@ -11,6 +11,7 @@ import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
 import { putOffBy, waysToPutOff } from '../trials/states/put-off.ts';
+import { comparedIn, sentAsThere } from '../trials/states/sent-edges.ts';
 import { begunAnew, waysBack } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
@@ -45,7 +46,10 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
   if (!machine) return [];
   return entriesOf(machine.transitions).flatMap(([, transition]) => {
     const endpoint = model.endpointOfTransition(machine.resource, transition.name);
-    if (endpoint) return [...looksAtFiring(model, machine, transition), ...looksAtFollowing(transition, endpoint)];
+    if (endpoint) {
+      const sent = comparedIn(model, machine, transition).map((one) => looksFor(sentAsThere(transition, one)));
+      return [...looksAtFiring(model, machine, transition), ...sent, ...looksAtFollowing(transition, endpoint)];
+    }
     const updates = model.updatesOf(machine.resource, transition);
     if (updates.length > 0) return updates.flatMap((update) => looksAtMoving(model, machine, transition, update));
     // What nobody fires, and follows from changes alone, is seen with them.
