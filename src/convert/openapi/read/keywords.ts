@@ -200,10 +200,15 @@ export function isPattern(text: string): boolean {
 
 /** The same expression without escapes of letters and signs that need none, which the u flag does not allow. */
 export function unicodePattern(written: string): string {
-  const text = escapedOnce(written);
+  const text = withoutFlags(escapedOnce(written));
   if (isPattern(text)) return text;
   const mended = text.replaceAll(/\\([^\dA-Za-z^$\\.*+?()[\]{}|/-])/gu, '$1').replaceAll(/\\-(?![^[]*\])/g, '-');
   return isPattern(mended) ? mended : text;
+}
+
+/** What was a flag of another dialect and has been escaped with the rest, `\\(\\?s\\).*`: no text begins so. 116 patterns of five descriptions of 2,639 are such. */
+function withoutFlags(text: string): string {
+  return text.replace(/^(\^?)\\\(\\\?[imsux]{1,4}\\\)/, '$1');
 }
 
 /** A pattern that was escaped twice, as one for a text of a text: each backslash comes in pairs, and one pair stands before a class of letters (`d`, `w`, `s`) that no word goes on with. */

@@ -30,6 +30,7 @@ export function compileForgive(isStrict: boolean, samples: Samples): Forgive {
       isListOfSuch(one, exchange, samples) ||
       isOneOfSuch(one, exchange, samples) ||
       isMadeWithin(one, exchange, samples) ||
+      isNamedAlone(one, exchange) ||
       isShownSo(one, exchange, samples);
     const rest = violations.filter((violation) => !isPassed(violation));
     if (rest.length === 0) warn(exchange, violations.map(wordsFor));
@@ -112,6 +113,18 @@ function isLeftAsItIs({ in: place, path, found }: Violation, { call, plan }: Exc
   const effect = plan.operation.endpoint && statedValue(plan.operation.endpoint.does);
   const isWithin = place === 'body' && found === 'nothing' && path !== '' && !pathOf(path).some((step) => /^\d+$/.test(step));
   return isWithin && call.method === 'PATCH' && effect?.verb === 'update';
+}
+
+/** Whether a thing inside is named by its `id` alone, where its whole shape is described: what refers to it need not say the rest of it. */
+function isNamedAlone({ in: place, path, found }: Violation, { request }: Exchange): boolean {
+  const steps = pathOf(path);
+  if (place !== 'body' || found !== 'nothing' || steps.length < 2) return false;
+  let holder: Value = request;
+  for (const step of steps.slice(0, -1)) {
+    if (Array.isArray(holder)) holder = holder[Number(step)];
+    else holder = isFields(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined;
+  }
+  return isFields(holder) && typeof holder.id === 'string' && Object.keys(holder).length === 1;
 }
 
 /** Whether a list is sent where one such thing is described, and nobody knows what is done with it: several at once. */

@@ -4,6 +4,7 @@ import { pathOf } from '../../../document/pointer.ts';
 import { formatNamed, timeFormat } from '../../../kinds/formats/all.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import type { Violation } from '../../http/violation.ts';
@@ -52,7 +53,8 @@ export class NumberedTimes {
   #numbered(value: Value, shape: Shape, depth: number): Value {
     if (depth > depthMost) return value;
     if (typeof value === 'string') {
-      const ms = this.#samples.whole(shape).format === timeFormat ? Date.parse(value) : Number.NaN;
+      const isTime = this.#samples.whole(shape).format === timeFormat && !isCalledText(shape);
+      const ms = isTime ? Date.parse(value) : Number.NaN;
       return Number.isNaN(ms) ? value : ms / 1000;
     }
     if (Array.isArray(value)) {
@@ -69,6 +71,13 @@ export class NumberedTimes {
     }
     return out;
   }
+}
+
+/** `Iso8601Timestamp`: a time whose own name says that it is a text. */
+function isCalledText(shape: Shape): boolean {
+  return [shape, ...conjunctionOf(shape).filter(isPlainMap)].some(
+    ({ resource }) => typeof resource === 'string' && /iso_?8601/i.test(resource),
+  );
 }
 
 const depthMost = 16;

@@ -1,8 +1,13 @@
 /** What a service notes on its things by itself: when they were made and last changed, and which version of each this is. */
 
+import { createHash } from 'node:crypto';
 import { isSame } from '../../../document/values.ts';
-import type { Fields, Value } from '../../exchange/exchange.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import { type Fields, Refused, type Value } from '../../exchange/exchange.ts';
+import { toJson } from '../../http/json.ts';
 import { isFields } from '../body.ts';
+import type { RowModel } from '../model.ts';
 
 /** Says of a thing that was just made that this is so, where nothing else was said of it. */
 export function markMade(row: Fields, given: Fields, nowMs: number): void {
@@ -25,6 +30,43 @@ export function markChanged(row: Fields, before: Fields, nowMs: number): void {
     },
     before,
   );
+}
+
+/** The member in which things of a resource have a tag of their state, `etag`; nothing where they have none. */
+function tagField({ fields }: RowModel, samples: Samples): string | undefined {
+  return [...fields].find(
+    ([name, { shape }]) => /^_?e_?tag$/i.test(name) && samples.of(statedValue(shape) ?? {}, name).fits('dGFn'),
+  )?.[0];
+}
+
+/** Gives a new thing the tag of its state, and gives the member that it is in. */
+export function tagMade(model: RowModel, row: Fields, nowMs: number, samples: Samples): readonly string[] {
+  const field = tagField(model, samples);
+  if (field === undefined) return [];
+  row[field] = tagOf(row, nowMs);
+  return [field];
+}
+
+/**
+ * Gives a changed thing another tag of its state.
+ * @throws {Refused} `precondition.failed` where the change was sent with the tag of another state
+ */
+export function tagChanged(model: RowModel, row: Fields, before: Fields, nowMs: number, samples: Samples): void {
+  const field = tagField(model, samples);
+  if (field === undefined) return;
+  const [sent, known] = [row[field], before[field]];
+  if (known !== undefined && sent !== undefined && sent !== '' && sent !== known)
+    throw new Refused({ when: 'precondition.failed' });
+  row[field] = known;
+  if (known === undefined || !isSame(row, before)) row[field] = tagOf(row, nowMs);
+}
+
+/** A text that is another one for each state, in base64, as bytes are. */
+function tagOf(row: Fields, nowMs: number): string {
+  return createHash('sha256')
+    .update(`${nowMs}\n${toJson(row)}`)
+    .digest('base64')
+    .slice(0, 16);
 }
 
 const firstVersion = 1;

@@ -14,7 +14,7 @@ import { identifierText, identifierValue, type RowModel } from '../model.ts';
 import type { Rows } from '../stand-in.ts';
 import { keepSentTags } from './kept-tags.ts';
 import { withNamedParents, withNamedThings, withShownParents } from './named-things.ts';
-import { markChanged, markMade } from './own-marks.ts';
+import { markChanged, markMade, tagChanged, tagMade } from './own-marks.ts';
 import { keepNames, nameOf, namesOfRow, type Sampling } from './sampling.ts';
 
 /** Rows that are being made up, by resource: one that refers back to such a row refers to it. */
@@ -45,9 +45,10 @@ export function completeRow(sampling: Sampling, work: Work, model: RowModel, id:
   const { whole, names } = complete(sampling, work, model, id, known, nobody, true);
   markMade(whole, known, work.nowMs);
   keepSentTags(work, model, whole);
-  keepNames(work.rows, model.name, id, names);
+  const marked = [...new Set([...names, ...tagMade(model, whole, work.nowMs, sampling.samples)])];
+  keepNames(work.rows, model.name, id, marked);
   showInOwners(sampling, work, model, whole, false);
-  work.sampled = [...(work.sampled ?? []), ...names];
+  work.sampled = [...(work.sampled ?? []), ...marked];
   return whole;
 }
 
@@ -71,6 +72,7 @@ export function mendRow(
   }
   const { whole, names } = complete(sampling, work, model, id, mended, nobody, false);
   markChanged(whole, before, work.nowMs);
+  tagChanged(model, whole, before, work.nowMs, sampling.samples);
   const old = namesOfRow(work.rows, model.name, id).filter((name) => isSame(whole[name], before[name]));
   return { whole, names: [...new Set([...old, ...names])] };
 }
