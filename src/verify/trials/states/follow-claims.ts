@@ -82,10 +82,17 @@ export function claimMade(session: Session, named: Named, { field, change, was, 
       if (!wanted) return moot('how often it is done cannot be reckoned');
       const promised = `${wanted.length} ${does.resource} after ${changed.endpoint?.operation}`;
       const isAlone = timesMade(model, named) === 1;
+      if (fresh.length < wanted.length && hasNextPage(model, seen)) return moot('what is new may be on another page');
       if (isAlone ? fresh.length !== wanted.length : fresh.length < wanted.length) return { promised, seen: `${fresh.length}` };
+      // What a rule keeps from whoever looks is in no row that is shown.
+      const unseen = model.unseenBy(does.resource, model.readerOf(seen));
       for (const given of wanted) {
-        if (!fresh.some((row) => Object.entries(given).every(([name, value]) => isSame(row[name] ?? null, value))))
-          return { promised: `a ${does.resource} with ${JSON.stringify(given)}`, seen: JSON.stringify(fresh) };
+        const shown = Object.entries(given).filter(([name]) => !unseen.has(name));
+        if (!fresh.some((row) => shown.every(([name, value]) => isSame(row[name] ?? null, value))))
+          return {
+            promised: `a ${does.resource} with ${JSON.stringify(Object.fromEntries(shown))}`,
+            seen: JSON.stringify(fresh),
+          };
       }
       return undefined;
     },
