@@ -16,8 +16,8 @@ resources:
     required: [id, due, stage]
   shard:
     identifier: { field: id, generate: uuid }
-    fields: { id: string, weight: { type: integer, minimum: 1, maximum: 9 } }
-    required: [id, weight]
+    fields: { id: string, weight: { type: integer, minimum: 1, maximum: 900000 }, size: { type: string, readOnly: true, set: { create: "next.weight >= 4800 ? 'large' : 'small'" } } }
+    required: [id, weight, size]
 states:
   shard: none
   pot:
@@ -120,4 +120,11 @@ test('no collection is served without the path of the base address', async () =>
   assert.deepEqual(await reasonsOf('purpose/base address'), []);
   const bend: StandOptions['bend'] = ({ target }) => (target.startsWith('/shards') ? { target: `/yard${target}` } : {});
   assert.deepEqual(await reasonsOf('purpose/base address', { bend }), ['base address: service, nowhere else']);
+});
+
+test('what a row is given is looked at where it turns', async () => {
+  assert.deepEqual(await reasonsOf('resources/stored'), []);
+  const served = document.replace('next.weight >= 4800', 'next.weight > 4800');
+  const told = await reasonsOf('resources/stored', { served });
+  assert.deepEqual(told, ['allowed values: shard.size, answered, set', 'allowed values: shard.size, stored, set']);
 });

@@ -15,6 +15,7 @@ import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import { isNeverNull } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
+import { rowsShown } from '../model/row-shown.ts';
 import { freedLooks } from '../trials/errors/taken-again.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/field-rules.ts';
 import { closedPlaces, otherNotTaken, unstatedRefused } from '../trials/resources/fixed.ts';
@@ -23,6 +24,7 @@ import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.
 import { firedStates, statesCounted, wordsRead } from '../trials/resources/rows-counted.ts';
 import { hiddenLater, pagedLists } from '../trials/resources/shown-later.ts';
 import { hiddenAt, hidingEndpoints } from '../trials/resources/shown-to.ts';
+import { turningPoints } from '../trials/resources/turning.ts';
 import { sentTwice } from '../trials/resources/unique.ts';
 import { saidInForms } from '../values/forms.ts';
 import { breaksOf } from '../values/variants.ts';
@@ -49,6 +51,7 @@ export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
       ...broughtBackLooks(model, resource, field),
       ...looksAtChanges(model, resource, field),
       ...fixedLooks(model, resource, field),
+      ...turningLooks(model, resource, field),
     );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
@@ -207,6 +210,16 @@ function broughtBackLooks(model: Model, resource: Resource, field: Field): Oblig
   const isDeleted = model.endpointsThat('delete', resource.name).length > 0;
   const bringing = restore === undefined || !isDeleted ? undefined : model.endpointOfTransition(resource.name, restore);
   return bringing && fieldsBroughtBack(model, resource, bringing).includes(field.name) ? [looksFor(broughtBackAsItWas)] : [];
+}
+
+/** A row was made at each number at which what the field is set to turns, and beside it. */
+function turningLooks(model: Model, resource: Resource, field: Field): Obligation[] {
+  if (!isEverShown(field)) return [];
+  return turningPoints(model, resource, field).map(({ sent, value }) => ({
+    name: `set where ${sent} is ${value}`,
+    isMetBy: ({ exchanges }) =>
+      exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => row[sent] === value && row[field.name] !== undefined)),
+  }));
 }
 
 /** Another value for what is set once was sent, wherever a row is changed. */

@@ -44,7 +44,7 @@ export function completeRow(sampling: Sampling, work: Work, model: RowModel, id:
   const known = withNamedThings(sampling, work, model, shown);
   const { whole, names } = complete(sampling, work, model, id, known, nobody, true);
   markMade(whole, known, work.nowMs);
-  keepSentTags(work, model, whole);
+  if (sampling.isTagging) keepSentTags(work, model, whole);
   const marked = [...new Set([...names, ...tagMade(model, whole, work.nowMs, sampling.samples)])];
   keepNames(work.rows, model.name, id, marked);
   showInOwners(sampling, work, model, whole, false);

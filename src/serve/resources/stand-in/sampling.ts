@@ -1,5 +1,5 @@
 import { pathOf } from '../../../document/pointer.ts';
-import { entryOf } from '../../../parts/fact.ts';
+import { entriesOf, entryOf } from '../../../parts/fact.ts';
 import { type Chance, chanceOf } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -30,7 +30,11 @@ export class Sampling {
     this.shown = new Samples(spec, { size: 'ordinary', showsWhole: true, takesAny: true });
     this.seed = seed;
     this.likeness = new Likeness(spec, this.samples);
+    this.isTagging = entriesOf(spec.endpoints.all).some(([, { operation, path }]) => /tag/i.test(`${operation} ${path}`));
   }
+
+  /** Whether some operation is called after tags: what things are tagged with when they are made is kept for it. */
+  readonly isTagging: boolean;
 
   readonly #addresses = new WeakMap<RowModel, ReturnType<typeof compileOwnAddresses>>();
 

@@ -23,6 +23,7 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';
 import { taken } from '../endpoints/bodies.ts';
+import { turningPoints } from './turning.ts';
 
 const rounds = ['plain', 'full', 'full', 'full'] as const;
 
@@ -61,6 +62,13 @@ export const stored: Trial = {
           .map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
         if (named.length > 0)
           yield { name: `${name}, ${what}`, facts: named, run: (session) => createAndLook(session, name, 'plain', body) };
+      }
+      for (const [field, stated] of seen) {
+        for (const { sent, value } of turningPoints(model, resource, stated)) {
+          const fact = { kind: 'allowed values', subject: `${name}.${field}` };
+          const run = (session: Session) => createAndLook(session, name, 'plain', { [sent]: value });
+          yield { name: `${name}, ${field} where ${sent} is ${value}`, facts: [fact], run };
+        }
       }
       for (const [round, style] of rounds.entries()) {
         yield { name: `${name}, ${style} ${round}`, facts, run: (session) => createAndLook(session, name, style) };
