@@ -5,7 +5,7 @@ import { isDone } from '../exchange/exchange.ts';
 import { missingIn } from '../make/refused-in-version.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
-import { hasWord, wordInAnyCase } from '../trials/authentication/carriers.ts';
+import { hasWord, wordInAnyCase, wordRule } from '../trials/authentication/carriers.ts';
 import { movedTold } from '../trials/resources/moved-rows.ts';
 import { fromTheStart } from '../trials/resources/stated-rows.ts';
 import { usesOf } from '../trials/versioning/used.ts';
@@ -69,12 +69,12 @@ const byKind: Readonly<Record<string, Obligations>> = {
 };
 
 /** Where a credential stands: in its own place, and not elsewhere; behind its word in any case. */
-function looksAtCarriers({ callers }: Model, { subject }: LedgerFact): Obligation[] {
-  const own = callers.flatMap(({ credential }) => (credential?.scheme.name === subject ? [credential] : []));
+function looksAtCarriers(model: Model, { subject }: LedgerFact): Obligation[] {
+  const own = model.callers.flatMap(({ credential }) => (credential?.scheme.name === subject ? [credential] : []));
   const looks: Obligation[] = [
     { name: 'an answer that could have shown otherwise', isMetBy: ({ claim }) => claim.reason !== wordInAnyCase },
   ];
-  return own.some(hasWord) ? [...looks, looksFor(wordInAnyCase)] : looks;
+  return model.isHeld(wordRule) && own.some(hasWord) ? [...looks, looksFor(wordInAnyCase)] : looks;
 }
 
 /** Where rows are there from the start, these, and whatever shows an identifier; and who asks by a name that a row had is led to it, where that is stated. */

@@ -70,6 +70,12 @@ export const heldRules = {
     readOff: 'convention',
     because: 'a fact of the language; in JSON Schema `format` is a note unless a dialect asserts it',
   },
+  'the word before a credential in any case': {
+    of: 'authentication/who is calling',
+    stated: 'promise',
+    readOff: 'convention',
+    because: 'RFC 9110 section 11.1, which OpenAPI does not take up',
+  },
   'a challenge with 401': {
     of: 'authentication/who is calling',
     stated: 'promise',

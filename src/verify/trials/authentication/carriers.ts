@@ -52,6 +52,9 @@ export async function elsewhere(
 /** The reason of a claim that the word before a credential is read in any case of letters. */
 export const wordInAnyCase = 'its word in another case';
 
+/** By which rule that is asked for. */
+export const wordRule = 'the word before a credential in any case';
+
 /** The same credential behind its word in other letters: HTTP names schemes in any case (RFC 9110 section 11.1). */
 export async function inAnotherCase(
   session: Session,
@@ -62,7 +65,7 @@ export async function inAnotherCase(
   const { model } = session;
   const { prefix, text } = credentialParts(credential);
   const other = prefix === prefix.toLowerCase() ? prefix.toUpperCase() : prefix.toLowerCase();
-  if (!hasWord(credential) || other === prefix) return;
+  if (!model.isHeld(wordRule) || !hasWord(credential) || other === prefix) return;
   const known = await session.send(request);
   const caller: TrialCaller = { name: 'stranger', user: '', credential: { ...credential, value: `${other}${text}` } };
   const done = await session.send({ ...request, caller });
