@@ -80,6 +80,26 @@ test('what was sent is answered where the shape has a place for it, in an envelo
   });
 });
 
+test('a map that was sent is answered whole, and an envelope with nothing in it is answered with nothing in it', async () => {
+  const free = { type: 'object' };
+  const map = { ...free, additionalProperties: string };
+  const hoist = object({ data: object({ boat: string, crew: map }) });
+  const paths = {
+    '/hoists/start': { post: { ...sends(hoist), ...answers(object({ data: free })) } },
+    '/hoists/check': { post: { ...sends(hoist), ...answers(object({ data: object({ crew: map, lines: integer }) })) } },
+    '/hoists/plan': {
+      post: { ...sends(object({ notes: free, crew: map })), ...answers(object({ notes: free, crew: map, lines: integer })) },
+    },
+  };
+  await standIn(paths, {}, async (ask) => {
+    const data = { boat: 'b1', crew: { mate: 'Ann' } };
+    assert.deepEqual((await ask('POST', '/hoists/start', { data })).json, { data: {} });
+    assert.deepEqual((await ask('POST', '/hoists/check', { data })).json.data.crew, { mate: 'Ann' });
+    const { json: plan } = await ask('POST', '/hoists/plan', { notes: { tide: 'low' }, crew: { cook: 'Bo' } });
+    assert.deepEqual([plan.notes, plan.crew], [{ tide: 'low' }, { cook: 'Bo' }]);
+  });
+});
+
 const toy = object({ id: string, name: string, price: integer, created: string }, ['id']);
 
 test('a new row is like the row of an example in what no client can send, and what was not sent is not there', async () => {

@@ -100,9 +100,8 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   for (const [name, value] of named) {
     const inner = shapeIn(members[name]);
     const at = below(path, name);
-    // A map whose names are free has no places for some of it.
-    const hasPlaces = Object.keys(samples.membersOf(inner)).length > 0;
-    if (isFields(value) && isFields(made[name]) && hasPlaces) lay(inner, made[name], value, at, kept, samples);
+    const isWhole = isFreeMap(inner, samples) || (!hasMembers(inner, samples) && Object.keys(members).length > 1);
+    if (isFields(value) && isFields(made[name]) && !isWhole) lay(inner, made[name], value, at, kept, samples);
     else if (samples.of(inner, name).fits(value)) {
       made[name] = value;
       kept.add(at);
@@ -117,6 +116,19 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   const [only] = having;
   if (only && (having.length === 1 || envelopes.length === 1))
     lay(shapeIn(only[1]), made[only[0]], sent, below(path, only[0]), kept, samples);
+}
+
+function hasMembers(shape: Shape, samples: Samples): boolean {
+  return Object.keys(samples.membersOf(shape)).length > 0;
+}
+
+/**
+ * A map whose names are free has no places for some of it, and is taken whole. An object of which nothing is said is one beside
+ * other members; alone in its answer it is an envelope with nothing in it.
+ */
+function isFreeMap(shape: Shape, samples: Samples): boolean {
+  const { additionalProperties: others, patternProperties } = samples.whole(shape);
+  return !hasMembers(shape, samples) && ((others !== undefined && others !== false) || patternProperties !== undefined);
 }
 
 /** Lays what was sent of a thing over one that is made, in place. */
