@@ -57,7 +57,6 @@ function ofForeign({
   name,
   scheme,
   bearerFormat,
-  'x-amazon-apigateway-authtype': signed,
 }: Parameters<SchemeKind['ofForeign']>[0]): OfForeign | undefined {
   const format = typeof bearerFormat === 'string' || typeof bearerFormat === 'number' ? String(bearerFormat) : undefined;
   if (type === 'http' && /^bearer$/i.test(String(scheme))) {
@@ -67,8 +66,5 @@ function ofForeign({
   if (type !== 'apiKey' && type !== 'httpApiKey') return undefined;
   if ((typeof name !== 'string' && typeof name !== 'number') || (place !== 'header' && place !== 'query' && place !== 'cookie'))
     return undefined;
-  const known: OfForeign = { stated: { type: 'api_key', [place]: String(name) }, read: ['type', 'in', 'name'] };
-  // The word of Signature Version 4, which the header has before it names the key that signs.
-  if (signed !== 'awsSigv4' || place !== 'header' || !/^authorization$/i.test(String(name))) return known;
-  return { stated: { ...known.stated, prefix: 'AWS4-HMAC-SHA256' }, read: known.read };
+  return { stated: { type: 'api_key', [place]: String(name) }, read: ['type', 'in', 'name'] };
 }

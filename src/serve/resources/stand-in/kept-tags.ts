@@ -246,10 +246,14 @@ function rowsOf(rows: Reader, model: RowModel): readonly Row[] {
   return rows.scan(model.name, 0, looksMost);
 }
 
-/** Fields that hold a name which no other thing of any kind has. */
+/** Fields that hold a name which no other thing of any kind has; looked for once. */
 function globalFields(model: RowModel): readonly string[] {
-  return [...model.fields.keys()].filter((name) => /arn$|urn$|^selflink$/.test(plainName(name)));
+  const known = globals.get(model) ?? [...model.fields.keys()].filter((name) => /arn$|urn$|^selflink$/.test(plainName(name)));
+  globals.set(model, known);
+  return known;
 }
+
+const globals = new WeakMap<RowModel, readonly string[]>();
 
 function namesOf(model: RowModel, row: Fields): readonly string[] {
   return [model.identifier.field, ...globalFields(model)].flatMap((field) => {

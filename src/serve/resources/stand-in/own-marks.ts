@@ -32,8 +32,15 @@ export function markChanged(row: Fields, before: Fields, nowMs: number): void {
   );
 }
 
-/** The member in which things of a resource have a tag of their state, `etag`; nothing where they have none. */
-function tagField({ fields }: RowModel, samples: Samples): string | undefined {
+/** The member in which things of a resource have a tag of their state, `etag`; nothing where they have none. It is looked for once. */
+function tagField(model: RowModel, samples: Samples): string | undefined {
+  if (!tagFields.has(model)) tagFields.set(model, findTagField(model, samples));
+  return tagFields.get(model);
+}
+
+const tagFields = new WeakMap<RowModel, string | undefined>();
+
+function findTagField({ fields }: RowModel, samples: Samples): string | undefined {
   return [...fields].find(
     ([name, { shape }]) => /^_?e_?tag$/i.test(name) && samples.of(statedValue(shape) ?? {}, name).fits('dGFn'),
   )?.[0];
