@@ -128,3 +128,32 @@ test('what a row is given is looked at where it turns', async () => {
   const told = await reasonsOf('resources/stored', { served });
   assert.deepEqual(told, ['allowed values: shard.size, answered, set', 'allowed values: shard.size, stored, set']);
 });
+
+test('a text that is nearly of a format is refused in whatever way it is wrong', async () => {
+  const lax = 'due: { type: string, pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|31)T[0-9:.]{8,16}(Z)?$" }';
+  const served = document
+    .replace('due: { type: string, format: date-time }', lax)
+    .replace('format: date-time, visible: none, set: { create: next.due }', 'visible: none')
+    .replace('at: resource.due', 'after: 900d');
+  const reasons = await reasonsOf('formats', { served });
+  assert.ok(
+    reasons.some((reason) => reason.startsWith('formats: pot.due')),
+    `${reasons}`,
+  );
+});
+
+for (const [word, how] of [
+  ['Bearer ', 'another word'],
+  ['', 'none'],
+] as const)
+  test(`a credential behind ${how} than its own is none`, async () => {
+    assert.deepEqual(await reasonsOf('header names'), []);
+    const bend: StandOptions['bend'] = ({ headers }) => {
+      const { authorization } = headers;
+      const isSo = typeof authorization === 'string' && authorization.startsWith(`${word}mark_`);
+      return isSo ? { headers: { ...headers, authorization: `Mark ${authorization.slice(word.length)}` } } : {};
+    };
+    const [reason, ...others] = await reasonsOf('header names', { bend });
+    assert.deepEqual(others, []);
+    assert.match(reason ?? '', word === '' ? /in Authorization without its word/ : /in Authorization under the word Bearer/);
+  });

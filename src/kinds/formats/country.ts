@@ -6,6 +6,7 @@ export const country = {
   type: 'string',
   meaning: 'an ISO 3166-1 country code of two letters',
   example: 'DE',
+  nearMisses: ['ZZ', 'de', 'DEU', 'Germany'],
   schema: { pattern: '^[A-Z]{2}$' },
   test: (value) => {
     known ??= listCountries();

@@ -6,6 +6,7 @@ export const currency = {
   type: 'string',
   meaning: 'an ISO 4217 currency code',
   example: 'EUR',
+  nearMisses: ['ZZZ', 'eur', 'EURO'],
   schema: { pattern: '^[A-Z]{3}$' },
   test: (value) => {
     known ??= new Set(Intl.supportedValuesOf('currency'));

@@ -6,7 +6,15 @@ export const dateTime = {
   type: 'string',
   meaning: 'a date and time such as 2026-01-31T12:00:00Z',
   example: '2026-01-31T12:00:00Z',
-  nearMiss: '2026-13-01T00:00:00Z',
+  // No such month, no such day, no offset, no seconds, an offset that is no clock's, a date alone.
+  nearMisses: [
+    '2026-13-01T00:00:00Z',
+    '2026-02-30T00:00:00Z',
+    '2026-01-31T12:00:00',
+    '2026-01-31T12:00Z',
+    '2026-01-31T12:00:00+0100',
+    '2026-01-31',
+  ],
   time: {
     readMs(value) {
       const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;

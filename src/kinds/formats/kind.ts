@@ -18,8 +18,8 @@ export interface Format {
   readonly isTelling?: true;
   /** Whether a value tells by itself whose it is, wherever it stands. */
   readonly isPersonal?: true;
-  /** A text that is nearly of it, and that whoever looks at it refuses. */
-  readonly nearMiss?: string;
+  /** Texts that are nearly of it, each wrong in a way of its own, and that whoever looks at them refuses. */
+  readonly nearMisses?: readonly string[];
   /** The format of JSON Schema whose values are all of it too, so that values of it can be made as those are. */
   readonly covers?: string;
   /** The formats whose values all of its own are. */

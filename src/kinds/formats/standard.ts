@@ -9,8 +9,8 @@ export interface StandardFormat {
   readonly example: string;
   /** What surely is a value of it; narrower than the standards, so that nothing doubtful passes for a sample. */
   readonly sure: RegExp;
-  /** A text that is nearly of it, and that everybody who looks at it refuses. */
-  readonly nearMiss?: string;
+  /** Texts that are nearly of it, each wrong in a way of its own, and that everybody who looks at them refuses. */
+  readonly nearMisses?: readonly string[];
   /** Whether a value tells one thing from all others. */
   readonly isTelling?: true;
   make(chance: FormatDraw): string;
@@ -28,7 +28,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a date such as 2026-01-31',
     example: '2030-01-01',
     sure: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/,
-    nearMiss: '2026-02-30',
+    nearMisses: ['2026-02-30', '2026-13-01', '2026-1-5', '20260131', '2026-01-31T00:00:00Z'],
     make: (chance) => instant(chance).replace(/-\d\dT.*/, `-${String(1 + chance.below(28)).padStart(2, '0')}`),
   },
   {
@@ -36,7 +36,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a time such as 12:00:00Z',
     example: '09:00:00Z',
     sure: /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/,
-    nearMiss: '25:00:00Z',
+    nearMisses: ['25:00:00Z', '12:60:00Z', '12:00:00', '12:00Z'],
     make: (chance) => instant(chance).replace(/^.*T|\.000/g, ''),
   },
   {
@@ -44,7 +44,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a duration such as P1DT2H',
     example: 'P1D',
     sure: /^P(?:\d+W|(?=\d|T\d)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)$/,
-    nearMiss: 'one day',
+    nearMisses: ['one day', 'P', '1D', 'P1H'],
     make: (chance) => `P${1 + chance.below(28)}D`,
   },
   {
@@ -52,7 +52,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a mail address',
     example: 'somebody@example.com',
     sure: /^[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/,
-    nearMiss: 'nobody at nowhere',
+    nearMisses: ['nobody at nowhere', 'nobody', 'nobody@', '@example.com'],
     isTelling: true,
     make: (chance) => `somebody-${lettersOf(chance, 4)}@example.com`,
   },
@@ -61,7 +61,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a host name',
     example: 'example.com',
     sure: /^[a-z0-9](?:[a-z0-9-]{0,40}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,40}[a-z0-9])?){0,4}$/i,
-    nearMiss: '-bad-.example',
+    nearMisses: ['-bad-.example', 'no host', 'https://example.com'],
     make: (chance) => `${lettersOf(chance, 6)}.example.com`,
   },
   {
@@ -69,7 +69,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'an IPv4 address',
     example: '192.0.2.1',
     sure: /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/,
-    nearMiss: '256.1.1.1',
+    nearMisses: ['256.1.1.1', '192.0.2', '192.0.2.1.1', '2001:db8::1'],
     make: (chance) => `192.0.2.${1 + chance.below(254)}`,
   },
   {
@@ -77,7 +77,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'an IPv6 address',
     example: '2001:db8::1',
     sure: /^(?:[\da-f]{1,4}:){7}[\da-f]{1,4}$|^2001:db8::[\da-f]{1,4}$/i,
-    nearMiss: 'fffff::1',
+    nearMisses: ['fffff::1', '1::2::3', '192.0.2.1'],
     make: (chance) => `2001:db8::${(1 + chance.below(65_534)).toString(16)}`,
   },
   {
@@ -85,7 +85,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a URI with its scheme',
     example: 'https://example.com/',
     sure: /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(?::\d+)?(?:\/[\w./~%-]*)?(?:\?[\w=&%.-]*)?(?:#[\w-]*)?$/i,
-    nearMiss: 'not a uri',
+    nearMisses: ['not a uri', '/relative', 'example.com'],
     isTelling: true,
     make: (chance) => `https://example.com/${lettersOf(chance, 6)}`,
   },
@@ -108,7 +108,11 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'a UUID',
     example: '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f60',
     sure: /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i,
-    nearMiss: '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f6g',
+    nearMisses: [
+      '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f6g',
+      '3f2b8f4e6c1d4a579f0e1b2c3d4e5f60',
+      '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f6',
+    ],
     isTelling: true,
     make: (chance) => chance.uuid(),
   },
@@ -138,7 +142,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'bytes in base64',
     example: 'ZXhhbXBsZQ==',
     sure: /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/,
-    nearMiss: 'not bytes',
+    nearMisses: ['not bytes', '****'],
     make: (chance) => Buffer.from(lettersOf(chance, 7)).toString('base64'),
   },
   {
@@ -146,7 +150,7 @@ export const standardFormats: readonly StandardFormat[] = [
     meaning: 'an address on the web',
     example: 'https://example.com/',
     sure: /^https:\/\/[a-z-]+\.example\.com\/$|^https:\/\/example\.com\/$/,
-    nearMiss: 'nowhere at all',
+    nearMisses: ['nowhere at all'],
     make: (chance) => `https://${lettersOf(chance, 6)}.example.com/`,
   },
 ];

@@ -6,6 +6,7 @@ export const timezone = {
   type: 'string',
   meaning: 'an IANA time zone name, such as Europe/Berlin',
   example: 'Europe/Berlin',
+  nearMisses: ['Europe/Nowhere', '+02:00'],
   schema: { pattern: '^[A-Za-z][\\w+/-]{0,63}$' },
   test: (value) => {
     if (typeof value !== 'string' || !/^[A-Za-z][\w+/-]{0,63}$/.test(value)) return false;

@@ -129,8 +129,8 @@ function* textBreaks(shape: JsonMap): Iterable<Variant> {
     yield* aroundMatches(shape, pattern);
   }
   if (typeof format !== 'string') return;
-  const bad = standardFormatNamed(format)?.nearMiss ?? formatBreak(format);
-  if (bad !== undefined && fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
+  for (const bad of standardFormatNamed(format)?.nearMisses ?? formatBreaks(format))
+    if (fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
 }
 
 /** A word of a list in letters of the other case, where that is none of its words. */
@@ -163,10 +163,10 @@ function sampleOf(pattern: string): string | undefined {
   }
 }
 
-function formatBreak(format: string): string | undefined {
+function formatBreaks(format: string): readonly string[] {
   const own = formatNamed(format);
-  if (own?.type !== 'string') return undefined;
-  return own.nearMiss ?? ['not of this format', '~', ''].find((text) => !own.test(text));
+  if (own?.type !== 'string') return [];
+  return own.nearMisses ?? ['not of this format', '~', ''].filter((text) => !own.test(text)).slice(0, 1);
 }
 
 function fitsLength({ minLength, maxLength }: JsonMap, text: string): boolean {

@@ -40,7 +40,8 @@ export async function elsewhere(
   for (const [place, carrier, value] of [...others, ...underOtherWords(model, credential)]) {
     const other: Credential = { ...credential, in: place, carrier, value };
     const done = await session.send({ ...request, caller: { name: 'stranger', user: '', credential: other } });
-    const word = carrier === credential.carrier ? ` under the word ${value.split(' ')[0]}` : '';
+    const word =
+      carrier === credential.carrier ? (value === text ? ' without its word' : ` under the word ${value.split(' ')[0]}`) : '';
     const judge = (seen: TrialExchange): Judgement =>
       place === 'query' && mayBeRefusedBefore(model, 'caller', seen) && !isUnknownCaller(model, operation, seen)
         ? moot('the parameter may have been looked at first')
@@ -87,13 +88,15 @@ export function hasWord(credential: Credential): boolean {
 
 type Place = readonly [place: 'header' | 'query', carrier: string, value: string];
 
-/** The credential in its own header behind words that no accepted scheme there has (RFC 9110 section 11.1: whatever their case). */
+/** The credential in its own header behind words that no accepted scheme there has (RFC 9110 section 11.1: whatever their case), and behind none. */
 function underOtherWords(model: Model, credential: Credential): Place[] {
-  const { text } = credentialParts(credential);
-  if (!hasWord(credential)) return [];
+  const { prefix, text } = credentialParts(credential);
+  if (credential.in !== 'header') return [];
   const usual = knockableSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
-  const words = ['Token', 'JWT', 'Key'].filter((word) => !usual.includes(word.toLowerCase()));
-  return words.slice(0, 2).map((word) => ['header', credential.carrier, `${word} ${text}`] as const);
+  const isAuthorization = credential.carrier.toLowerCase() === 'authorization';
+  const words = (isAuthorization ? ['Bearer', 'Token', 'JWT', 'Key'] : []).filter((word) => !usual.includes(word.toLowerCase()));
+  const others = [...words.map((word) => `${word} ${text}`), ...(prefix.trim() === '' ? [] : [text])];
+  return others.map((value) => ['header', credential.carrier, value] as const);
 }
 
 /** That an answer is the refusal of somebody unknown. */
