@@ -184,6 +184,7 @@ function reading({
         exchange.params = { ...exchange.params, ...decoded.params };
       }
       if (decoded.repeated !== undefined) warn(exchange, [`the body has ${decoded.repeated}: the last one counts`]);
+      if (decoded.isInQuery) warn(exchange, ['members of the body are taken from the query']);
       exchange.bytes = bytes;
       return undefined;
     },

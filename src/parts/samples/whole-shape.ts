@@ -103,6 +103,11 @@ function mergedKeywords(before: JsonMap, shape: Shape): Record<string, Json> {
 
 function mergedKeyword(key: string, known: Json, value: Json): Json {
   if (key === 'properties' && isPlainMap(known) && isPlainMap(value)) return mergedMembers(known, value);
+  // What stands in both has to fit both: a page of anything is narrowed to one of contacts.
+  if (key === 'items' || key === 'additionalProperties') {
+    const isBoth = isPlainMap(known) && isPlainMap(value) && known !== value;
+    return isBoth ? fitsAll<Json>([known, value]) : known === true ? value : known;
+  }
   if (key === 'required') return [...new Set([...listOf(known), ...listOf(value)])];
   if (key === 'type') {
     const both = wordsOf(known).filter((type) => wordsOf(value).some((other) => admits(other, type)));

@@ -14,7 +14,7 @@ import { compileXmlReading, type ReadXml } from './xml-read.ts';
  * A body's value, or why it has none: `missing`, `untyped` (without a Content-Type), `media` (a type, charset or coding that is not
  * taken), `malformed` (not what its type says) or `size` (a file too large, too many parts).
  */
-type DecodedBody =
+export type DecodedBody =
   | { readonly kind: 'value'; readonly value: unknown; readonly repeated?: string }
   | { readonly kind: 'missing' | 'untyped' | 'media' | 'malformed' | 'size'; readonly violations: readonly Violation[] };
 

@@ -70,6 +70,8 @@ export interface BodyRead {
   readonly value: unknown;
   /** A key that came twice, and was let pass. */
   readonly repeated?: string;
+  /** Whether its members stood in the query, and that was let pass. */
+  readonly isInQuery?: boolean;
   /** Parameters that stood in it. */
   readonly params?: Readonly<Record<string, unknown>>;
 }

@@ -23,7 +23,7 @@ import { headerText } from '../http/send.ts';
 import { compileXmlWriting, type WriteXml } from '../http/xml-write.ts';
 import type { PageTold, Rows } from '../resources/stand-in.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
-import { resolverOf } from './input.ts';
+import { resolverOf } from './body-decoder.ts';
 
 /** What an effect came to, for the stated answers to be made of. */
 interface Result {

@@ -1,4 +1,3 @@
-import { keyOfFragmentStep } from '../../document/pointer.ts';
 import type { Endpoint, Expand } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -8,22 +7,19 @@ import { isNever } from '../../parts/possible-errors.ts';
 import { choosingShape } from '../../parts/reach.ts';
 import { toNamingSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOn } from '../../parts/states.ts';
 import { credentialQueries } from '../callers/accepted-schemes.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Input, Refusal, Value } from '../exchange/exchange.ts';
-import { compileBody, type DecodeBody } from '../http/body.ts';
 import type { BodyRead } from '../http/call.ts';
-import { isXml } from '../http/media-type.ts';
 import type { ParameterSpec } from '../http/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from '../http/parameters.ts';
-import type { Resolve } from '../http/schema.ts';
 import type { Validate } from '../http/validation.ts';
 import { emptyText, noViolations, type Violation } from '../http/violation.ts';
 import { compileExpansion, type ReadExpansion } from '../resources/representation.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
+import { compileBodyInQuery, decoderOf, resolverOf } from './body-decoder.ts';
 
 /** Compiles the reading of what requests for an endpoint carry. */
 export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: ViewCompilation): Input {
@@ -38,33 +34,11 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const validate = validateParameters(specs, ofParameters, compilation);
   const shape = requestShape(spec, endpoint);
   const takesBody = isStated(shape);
-  const files = statedValue(spec.limits.size)?.file;
   const isLenient = compilation.standIn?.isLenient ?? false;
   const readExpansion = compileExpansion(endpoint, compilation);
   const isBodyOptional = endpoint.body === 'optional' || isLenient || isNever(spec, 'request.missing');
-  let decode: DecodeBody | undefined;
-  const decoder = () => {
-    if (decode) return decode;
-    const stated =
-      endpoint.consumes ??
-      (statedValue(endpoint.does)?.verb === 'update'
-        ? ['application/json', 'application/merge-patch+json']
-        : ['application/json']);
-    const accepted = isLenient ? takenByStandIn(stated, statedValue(shape)) : stated;
-    const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
-    decode = compileBody({
-      accepted,
-      shape: schema,
-      resolve: resolverOf(compilation, schema),
-      typeIgnored: isNever(spec, 'request.media') ? 'any' : isNever(spec, 'request.untyped') ? 'absent' : 'none',
-      takesRepeated: isLenient,
-      takesTextAsJson: isLenient,
-      readsXml: isLenient && accepted.includes(anyXml[0] ?? ''),
-      empty: endpoint.emptySent === undefined ? 'value' : statedValue(endpoint.does)?.verb === 'update' ? 'null' : 'not sent',
-      ...(files !== undefined && { fileBytes: files }),
-    });
-    return decode;
-  };
+  const inQuery = isLenient && takesBody ? compileBodyInQuery(endpoint, statedValue(shape) ?? {}, spec) : undefined;
+  const decoder = decoderOf(endpoint, statedValue(shape) ?? {}, compilation);
   return {
     takesBody,
     parameters(call, path, forgive) {
@@ -78,7 +52,10 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     },
     body(call, bytes) {
       // A body that may be left out, and is, is a map without members.
-      if (isBodyOptional && bytes.length === 0) return { value: {} };
+      if (isBodyOptional && bytes.length === 0) {
+        const read = inQuery?.(call.query, decoder);
+        return read?.kind === 'value' ? { value: read.value, isInQuery: true } : { value: {} };
+      }
       const { 'content-type': type, 'content-encoding': coding } = call.headers;
       const decoded = decoder()(bytes, textOf(type), textOf(coding));
       if (decoded.kind !== 'value') return { refusal: { when: conditionOf[decoded.kind], violations: decoded.violations } };
@@ -133,41 +110,6 @@ const conditionOf = {
 function withoutEmpty(values: Readonly<Record<string, Value>>, passed: readonly Violation[]): Readonly<Record<string, Value>> {
   const empty = new Set(passed.flatMap(({ in: place, found, path }) => (place === 'query' && found === emptyText ? [path] : [])));
   return empty.size === 0 ? values : Object.fromEntries(Object.entries(values).filter(([name]) => !empty.has(name)));
-}
-
-function isJson(type: string): boolean {
-  return /[/+]json\b|^\*\/\*/.test(type);
-}
-
-/** What a stand-in takes wherever JSON of some kind or a form is stated, or members are: clients write the same members in either. */
-const anyJson = ['application/json', 'application/*+json'];
-const forms = ['multipart/form-data', 'application/x-www-form-urlencoded'];
-
-/** Where XML is stated and is neither a text nor bytes, it is read by what its shape says of it, whichever XML it is called. */
-const anyXml = ['application/xml', 'text/xml', 'application/*+xml'];
-
-function takenByStandIn(stated: readonly string[], shape: Shape | undefined): readonly string[] {
-  const xml = stated.some(isXml) && shape?.type !== 'string' ? anyXml : [];
-  return xml.length > 0 || stated.some(isStructured) || hasMembers(shape) ? [...stated, ...xml, ...anyJson, ...forms] : stated;
-}
-
-/** Whether a body is described by its members, so that they can be sent whatever its media type is called (`application/form-data`). */
-function hasMembers(shape: Shape | undefined): boolean {
-  return shape !== undefined && (isPlainMap(shape.properties) || typeof shape.resource === 'string');
-}
-
-function isStructured(type: string): boolean {
-  return isJson(type) || forms.some((form) => type.startsWith(form));
-}
-
-/** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
-export function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
-  const own = isPlainMap($defs) ? $defs : {};
-  return (ref) => {
-    if (ref.startsWith('named:')) return named(ref.slice('named:'.length));
-    const definition = own[keyOfFragmentStep(ref.replace('#/$defs/', ''))];
-    return isPlainMap(definition) ? definition : undefined;
-  };
 }
 
 /** Whether nobody knows which parameters there are: with an effect and nothing stated there are none but the path's. */

@@ -94,6 +94,7 @@ function compileOpenReply(
   const shown = modelShown(endpoint, models);
   const placed = placedResult(endpoint, shown, engine);
   const kept = standIn.compileKept(endpoint);
+  const undescribed = standIn.compileUndescribed(endpoint);
   const cut = standIn.compileOpenPages(endpoint);
   const sentOf = compileEcho(endpoint);
   return (
@@ -102,6 +103,7 @@ function compileOpenReply(
     row: Row | undefined,
     related: Value | undefined,
   ): ReturnType<NonNullable<typeof answers>> => {
+    if (undescribed && related === undefined) return { reply: undescribed(work.rows, exchange) };
     if (related === undefined) kept?.keep(work, exchange);
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
     const counted = count?.(work, exchange);

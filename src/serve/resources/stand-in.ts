@@ -99,6 +99,7 @@ export interface StandIn {
   compileMemberPath(endpoint: Endpoint, model: RowModel, depth: number): MemberPath | undefined;
   /** Compiles the keeping of what is sent to a path of which only the shapes are known; nothing where it is not read there again. */
   compileKept(endpoint: Endpoint): KeptAnswer | undefined;
+  compileUndescribed(endpoint: Endpoint): ((rows: Transaction, exchange: Exchange) => Reply) | undefined;
   /** Compiles how a list of which only the shapes are known is narrowed and cut into pages; nothing where it is no one list. */
   compileOpenPages(endpoint: Endpoint): CutOpenly | undefined;
   /** Compiles what an endpoint says of how many things a list has; nothing where it counts none. */

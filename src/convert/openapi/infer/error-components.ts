@@ -3,7 +3,7 @@ import { plainName } from '../../../document/nearest.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, type OpenMap } from '../../../document/values.ts';
 import { endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
-
+import { celOf } from './list-data.ts';
 import { wordsOf } from './shapes.ts';
 
 /** The shape of errors that a source has although none of its operations says that it fails. */
@@ -88,3 +88,32 @@ function areInCapitals(resources: OpenMap): boolean {
   }
   return capitals >= 5 && capitals >= 3 * small;
 }
+
+/** One of the listed words: the one that is named after the status, else one for faults of the service and one for those of requests. */
+export function wordByStatus(words: readonly string[]): string | undefined {
+  const find = (pattern: RegExp) => words.find((word) => pattern.test(word));
+  const known = statusWords.flatMap(([status, pattern]) => {
+    const word = find(pattern);
+    return word === undefined ? [] : [[status, word] as const];
+  });
+  const own = find(/internal|server_?error|^api_error|fatal|unexpected|unknown_error/i);
+  const theirs = find(/bad_?request|^invalid(?:_request(?:_error)?)?$|validation|invalid_arg|invalid/i);
+  if (own === undefined && theirs === undefined && known.length === 0) return undefined;
+  const rest = theirs ?? own ?? known[0]?.[1] ?? words[0];
+  const chain = known.map(([status, word]) => `status == ${status} ? ${celOf(word)} : `).join('');
+  const failing = own === undefined ? '' : `status >= 500 ? ${celOf(own)} : `;
+  const chosen = `${chain}${failing}${celOf(rest ?? '')}`;
+  return words.length > 4 ? `code == null ? (${chosen}) : code` : chosen;
+}
+
+/** Statuses with the words by which lists of error codes call them. */
+const statusWords: readonly (readonly [number, RegExp])[] = [
+  [401, /^(?:unauthorized|unauthenticated|not_authed|authentication(?:_error|_failed)?|invalid_auth)$/i],
+  [403, /^(?:forbidden|access_denied|permission_denied|not_allowed)$/i],
+  [404, /^(?:not_found|resource_not_found|missing)$/i],
+  [405, /^method_not_allowed$/i],
+  [409, /^(?:conflict|already_exists)$/i],
+  [412, /^precondition_failed$/i],
+  [429, /^(?:too_many_requests|rate_?limit(?:ed|_exceeded)?)$/i],
+  [503, /^(?:service_unavailable|unavailable)$/i],
+];

@@ -4,9 +4,9 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { ErrorCondition } from '../../../parts/conditions.ts';
 import { madeOrNew } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
-import { codesBeside, errorOfComponents, isInCapitals } from './error-components.ts';
+import { codesBeside, errorOfComponents, isInCapitals, wordByStatus } from './error-components.ts';
 import { celOf } from './list-data.ts';
-import { wordsOf } from './shapes.ts';
+import { type ShapeProperties, wordsOf } from './shapes.ts';
 
 /** What a refusal looks like is what most refusals look like; its fields are filled by what they are called. */
 export const errorPayloadRule: InferenceRule = {
@@ -100,8 +100,23 @@ function dataOf(context: InferenceContext, shape: Json): OpenMap | undefined {
     if (expression !== undefined) data[name] = expression;
     else if (properties.required.includes(name)) return undefined;
   }
+  tellMessage(context, properties.all, data);
   return Object.keys(data).length > 0 ? data : undefined;
 }
+
+/** `{ error }`, `{ status_code, status_reason }`: where no member is called a message, the first of these that is any text has it. */
+function tellMessage({ written }: InferenceContext, all: ShapeProperties['all'], data: OpenMap): void {
+  if (Object.values(data).includes('message') || Object.values(all).some((inner) => written.propertiesOf(inner) !== undefined))
+    return;
+  const names = Object.keys(all).filter(
+    (name) => written.typeOf(all[name]) === 'string' && written.listedOf(all[name]) === undefined,
+  );
+  const word = (name: string): string => name.replaceAll(/[^\p{L}]/gu, '').toLowerCase();
+  const told = asMessage.flatMap((wanted) => names.find((name) => word(name) === wanted) ?? [])[0];
+  if (told !== undefined) data[told] = 'message';
+}
+
+const asMessage = ['errmsg', 'errormsg', 'reason', 'statusreason', 'errorreason', 'error'];
 
 /** `{ error: { message, type, code } }`: the same one step deeper, with and without a code. */
 function nested(context: InferenceContext, shape: Json): string | undefined {
@@ -143,35 +158,6 @@ function wordsAllowed({ enum: allowed }: JsonMap): readonly string[] | undefined
   const words = wordsOf(allowed);
   return Array.isArray(allowed) && words.length === allowed.length ? words : undefined;
 }
-
-/** One of the listed words: the one that is named after the status, else one for faults of the service and one for those of requests. */
-function wordByStatus(words: readonly string[]): string | undefined {
-  const find = (pattern: RegExp) => words.find((word) => pattern.test(word));
-  const known = statusWords.flatMap(([status, pattern]) => {
-    const word = find(pattern);
-    return word === undefined ? [] : [[status, word] as const];
-  });
-  const own = find(/internal|server_?error|^api_error|fatal|unexpected|unknown_error/i);
-  const theirs = find(/bad_?request|^invalid(?:_request(?:_error)?)?$|validation|invalid_arg|invalid/i);
-  if (own === undefined && theirs === undefined && known.length === 0) return undefined;
-  const rest = theirs ?? own ?? known[0]?.[1] ?? words[0];
-  const chain = known.map(([status, word]) => `status == ${status} ? ${celOf(word)} : `).join('');
-  const failing = own === undefined ? '' : `status >= 500 ? ${celOf(own)} : `;
-  const chosen = `${chain}${failing}${celOf(rest ?? '')}`;
-  return words.length > 4 ? `code == null ? (${chosen}) : code` : chosen;
-}
-
-/** Statuses with the words by which lists of error codes call them. */
-const statusWords: readonly (readonly [number, RegExp])[] = [
-  [401, /^(?:unauthorized|unauthenticated|not_authed|authentication(?:_error|_failed)?|invalid_auth)$/i],
-  [403, /^(?:forbidden|access_denied|permission_denied|not_allowed)$/i],
-  [404, /^(?:not_found|resource_not_found|missing)$/i],
-  [405, /^method_not_allowed$/i],
-  [409, /^(?:conflict|already_exists)$/i],
-  [412, /^precondition_failed$/i],
-  [429, /^(?:too_many_requests|rate_?limit(?:ed|_exceeded)?)$/i],
-  [503, /^(?:service_unavailable|unavailable)$/i],
-];
 
 /** A listed word such as `not_found`, or a status that answers state, says which condition it is for. */
 export const errorCodesRule: InferenceRule = {

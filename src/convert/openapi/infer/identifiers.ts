@@ -15,7 +15,7 @@ import { documentFields, identifierOf } from './rows.ts';
 /** What a path's last parameter names is the identifier of the things below that path. */
 export const identifier: InferenceRule = {
   name: 'identifier',
-  says: 'The identifier is the field named as the last parameter of its path is, or `name` where `id`, `name` and `type` are read-only texts, or `id`, or the last word of that name, in any case of letters; else the thing and `id`.',
+  says: 'The identifier is the field named as the last parameter of its path is, or one of the two that it names (`id_or_slug`), `id` first, or `name` where `id`, `name` and `type` are read-only texts, or `id`, or the last word of that name, in any case of letters; else the thing and `id`.',
   infer({ collections, resources, written, trail, byPath }) {
     const shortest = [...collections.values()].sort((a, b) => a.path.length - b.path.length);
     for (const { resource: name, parameter, path, field: meant } of shortest) {

@@ -101,7 +101,12 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   };
   const own = called(parameter);
   if (own !== undefined) return own;
-  const last = wordsOfName(parameter).at(-1) ?? '';
+  const words = wordsOfName(parameter);
+  const either = eitherOf(words)
+    ?.map(called)
+    .find((name) => name !== undefined);
+  if (either !== undefined) return either;
+  const last = words.at(-1) ?? '';
   const named = nameWords.has(last) ? called(last) : undefined;
   // A text that is called after the thing names it, where its number is another word.
   const isNumbered = all.id !== undefined && written.typeOf(all.id) === 'integer';
@@ -113,6 +118,13 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
     called('id') ??
     ['_id', 'pk', 'uid', 'uuid', 'guid', 'gid', 'sid', 'arn', 'urn'].find((name) => isScalar(name))
   );
+}
+
+/** `id_or_slug`, `settingKeyOrId`: of the two words by which a thing may be called its `id` first, since who has it can be called otherwise again. */
+function eitherOf(words: readonly string[]): readonly string[] | undefined {
+  const at = words.lastIndexOf('or');
+  const two = at > 0 ? [words[at - 1] ?? '', words[at + 1] ?? ''] : [];
+  return two.includes('id') ? ['id', ...two] : two.length > 0 ? two : undefined;
 }
 
 /** `name`, where a thing's `id`, `name` and `type` are the service's own: its `id` is the whole path then, and a path ends with its name. */

@@ -74,11 +74,15 @@ export class Written {
     return unionOf(this.expand(shape))?.branches.filter((one) => one !== 'null');
   }
 
-  /** The shape of the items of a list. */
-  itemsOf(shape: Json | undefined): Json | undefined {
-    const { type, items } = this.expand(shape);
+  /** The shape of the items of a list; of several parts of a conjunction the one whose items are a resource, as a page of anything is narrowed to one. */
+  itemsOf(shape: Json | undefined, steps = 0): Json | undefined {
+    const expanded = this.expand(shape);
+    const { type, items } = expanded;
     const isList = type === 'array' || (Array.isArray(type) && type.includes('array'));
-    return isList || (type === undefined && items !== undefined) ? items : undefined;
+    if (isList || (type === undefined && items !== undefined)) return items;
+    if (type !== undefined || steps > 4) return undefined;
+    const all = conjunctionOf(expanded).flatMap((part) => this.itemsOf(part, steps + 1) ?? []);
+    return all.find((one) => this.resourceOf(one) !== undefined) ?? all.at(-1);
   }
 
   /** The words that a shape lists, itself or in a part of its conjunction. */

@@ -8,7 +8,7 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { after, type PromiseOrValue } from '../../exchange/after.ts';
-import type { Exchange, Value } from '../../exchange/exchange.ts';
+import type { Exchange, Fields, Value } from '../../exchange/exchange.ts';
 import { warn } from '../../exchange/warn.ts';
 import type { Call } from '../../http/call.ts';
 import { toJson } from '../../http/json.ts';
@@ -62,11 +62,11 @@ function compileWhole(
   const toldRows = compileToldRows(shape, does, sampling);
   const tellStatus = compileStatusMember(members, Number(status));
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
+  const asPlaced = compilePlaced(place, identifier !== undefined && Object.hasOwn(members, identifier) ? identifier : undefined);
   /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (given: Value): Value => {
     const value = toldRows(isFields(given) ? thing.renamed(given) : given);
-    const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
-    return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
+    return (does?.verb === 'list' ? Array.isArray(value) : isFields(value)) ? asPlaced(value) : value;
   };
   const isOpen = does === undefined;
   const answerOpenly = compileForEach(shape, compileOpenAnswer(shape, examples, samples), samples, isOpen);
@@ -101,6 +101,16 @@ function compileWhole(
     if (!page && asksFurther(exchange)) endPages(whole, 0);
     for (const token of tokensIn(whole)) lend(token);
     return whole;
+  };
+}
+
+/** Compiles the placing of a row or rows in the members where they stand; what tells a row may stand beside it, too: `{ id, result: { … } }`. */
+function compilePlaced(place: readonly string[] | undefined, beside: string | undefined): (value: Value) => Value {
+  if (!place) return (value) => value;
+  return (value) => {
+    const placed = place.reduceRight((inner, name): Value => ({ [name]: inner }), value);
+    const told = beside !== undefined && isFields(value) ? value[beside] : undefined;
+    return told === undefined ? placed : { [beside as string]: told, ...(placed as Fields) };
   };
 }
 

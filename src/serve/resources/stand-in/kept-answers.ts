@@ -31,17 +31,17 @@ export function compileKept(endpoint: Endpoint, spec: Spec, sampling: Sampling):
   if (statedValue(endpoint.does) !== undefined) return undefined;
   const isMade = entriesOf(spec.endpoints.all).some(
     ([, { method, path, does }]) =>
-      method === 'POST' && statedValue(does) === undefined && plainPlaceOf(path) === plainPlaceOf(above(endpoint.path)),
+      method === 'POST' && statedValue(does) === undefined && plainPlaceOf(path) === plainPlaceOf(placeAbove(endpoint.path)),
   );
   const readers = entriesOf(spec.endpoints.all).flatMap(([, one]) =>
     one.method === 'GET' && statedValue(one.does) === undefined ? [one] : [],
   );
   const readAt = (path: string) => readers.find((one) => plainPlaceOf(one.path) === plainPlaceOf(path));
   const reader = readAt(endpoint.path);
-  const listing = isMade && /\/\{[^{}/]+\}$/.test(plainPath(endpoint.path)) ? readAt(above(endpoint.path)) : undefined;
+  const listing = isMade && /\/\{[^{}/]+\}$/.test(plainPath(endpoint.path)) ? readAt(placeAbove(endpoint.path)) : undefined;
   const listed = listing && listShown(listing, samples);
   if (listed && !(reader && listShown(reader, samples))) return keptItem(listed, samples);
-  if (!reader) return endpoint.method === 'DELETE' && readAt(above(endpoint.path)) ? takenOut : undefined;
+  if (!reader) return endpoint.method === 'DELETE' && readAt(placeAbove(endpoint.path)) ? takenOut : undefined;
   const list = listShown(reader, samples);
   const isReading = endpoint.method === 'GET';
   const isProbe = onlyTells(endpoint) && isPutAt(endpoint.path, spec);
@@ -90,7 +90,7 @@ const takenOut: KeptAnswer = {
   sent: () => ({}),
   listed: () => undefined,
   keep({ rows }, { call, pathParams }) {
-    const at = above(call.path);
+    const at = placeAbove(call.path);
     const name = Object.values(pathParams).at(-1);
     const kept = keptAt(rows, at);
     const left = kept.items.filter((one) => !isCalled(one, undefined, name));
@@ -101,16 +101,16 @@ const takenOut: KeptAnswer = {
 /** One of what is kept of a list, which is read, changed and taken out below it; what was never sent there is not there once something was. */
 function keptItem(shown: ShownList, samples: Samples): KeptAnswer {
   const told = identifierIn(shown.items, samples);
-  const placeIn = (kept: Kept, params: Readonly<Record<string, unknown>>) =>
+  const placeIn = (kept: KeptPlace, params: Readonly<Record<string, unknown>>) =>
     kept.items.findIndex((one) => isCalled(one, told, Object.values(params).at(-1)));
   return {
     sent({ rows }, { call, pathParams }) {
-      const list = keptAt(rows, above(call.path));
+      const list = keptAt(rows, placeAbove(call.path));
       return list.items[placeIn(list, pathParams)] ?? keptAt(rows, call.path).fields;
     },
     listed: () => undefined,
     keep({ rows }, { call: { method, path }, request, pathParams }) {
-      const list = keptAt(rows, above(path));
+      const list = keptAt(rows, placeAbove(path));
       const own = keptAt(rows, path);
       const at = placeIn(list, pathParams);
       const before = list.items[at];
@@ -121,13 +121,13 @@ function keptItem(shown: ShownList, samples: Samples): KeptAnswer {
       else if (!before) keepAt(rows, path, { ...after(own, request, method, undefined, samples), isThere: true });
       if (!before) return;
       const next = method === 'DELETE' ? [] : [isFields(request) ? (mergeJson(before, request) as Fields) : before];
-      keepAt(rows, above(path), { ...list, items: list.items.toSpliced(at, 1, ...next), made: false });
+      keepAt(rows, placeAbove(path), { ...list, items: list.items.toSpliced(at, 1, ...next), made: false });
     },
   };
 }
 
 /** Whether a thing is called so: by what tells it from others, where that is known, else by any of its words. */
-function isCalled(thing: Fields, told: string | undefined, name: unknown): boolean {
+export function isCalled(thing: Fields, told: string | undefined, name: unknown): boolean {
   const own = told === undefined ? undefined : thing[told];
   if (own !== undefined) return String(own) === name;
   return Object.values(thing).some((value) => typeof value !== 'object' && String(value) === name);
@@ -165,12 +165,13 @@ function numbering(path: string, items: Shape, spec: Spec, sampling: Sampling): 
 const naming: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 /** A path without what stands in brackets at its end, or without its last step. */
-function above(path: string): string {
+export function placeAbove(path: string): string {
   const plain = plainPath(path);
   return plain.endsWith(')') ? plain.replace(/\([^(/]*\)$/, '') : plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
 }
 
-interface Kept {
+/** What is kept of what was sent to a path: the members of one thing, and the things of a list. */
+export interface KeptPlace {
   readonly fields: Fields;
   readonly items: readonly Fields[];
   /** Whether anything was sent there, be it nothing. */
@@ -179,13 +180,13 @@ interface Kept {
   readonly made?: boolean;
 }
 
-const nothingKept: Kept = { fields: {}, items: [] };
+const nothingKept: KeptPlace = { fields: {}, items: [] };
 
 /** What is left of a list once all of it is taken out: none of its things. */
-const cleared = ({ made }: Kept): Kept => ({ ...nothingKept, ...(made !== undefined && { made: false }) });
+const cleared = ({ made }: KeptPlace): KeptPlace => ({ ...nothingKept, ...(made !== undefined && { made: false }) });
 
 /** What is left where a body lists what is taken out, by identifiers or as things that have one; nothing where it lists none. */
-function without(before: Kept, request: Value, told: string | undefined): Kept {
+function without(before: KeptPlace, request: Value, told: string | undefined): KeptPlace {
   const things = Array.isArray(request) ? request : [];
   const names = things.map((one: Value) => (isFields(one) ? one[told ?? ''] : one)).filter((one) => one !== undefined);
   if (names.length === 0) return cleared(before);
@@ -208,13 +209,13 @@ function merged(items: readonly Fields[], things: readonly Value[], { items: sha
 }
 
 function after(
-  before: Kept,
+  before: KeptPlace,
   request: Value,
   method: string,
   list: ShownList | undefined,
   samples: Samples,
   number: GiveNumber = (thing) => thing,
-): Kept {
+): KeptPlace {
   const things = Array.isArray(request) ? request : [request];
   if (method === 'POST' && list && things.every((one) => isFields(one) && isSuch(one, list.items, samples))) {
     const items = [...before.items];
@@ -237,10 +238,10 @@ function isSuch(sent: Fields, items: Shape, samples: Samples): boolean {
 }
 
 /** What is kept of what was sent to a path. */
-export function keptAt(rows: Pick<Transaction, 'record'>, path: string): Kept {
+export function keptAt(rows: Pick<Transaction, 'record'>, path: string): KeptPlace {
   const body = rows.record(keyOf(path), 0)?.body;
   // Nobody else writes under this key.
-  return body === undefined ? nothingKept : (JSON.parse(body) as Kept);
+  return body === undefined ? nothingKept : (JSON.parse(body) as KeptPlace);
 }
 
 /** Whether something was ever sent to the list at a path. */
@@ -249,7 +250,7 @@ export function isListKept(rows: Pick<Transaction, 'record'>, path: string): boo
 }
 
 /** Keeps it, unless it is too long. */
-export function keepAt(rows: Transaction, path: string, kept: Kept): void {
+export function keepAt(rows: Transaction, path: string, kept: KeptPlace): void {
   const body = toJson(kept as unknown as Value);
   if (body.length > keptLengthMost) return;
   rows.keep(keyOf(path), { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER });

@@ -73,11 +73,21 @@ export function listedBoth({ method, does, request, response }: Endpoint, sample
   const [list, ...others] = shown === undefined ? [] : listsIn(shown, samples);
   const resource = others.length === 0 ? list?.items.resource : undefined;
   if (list === undefined || typeof resource !== 'string') return undefined;
-  const alike = listsIn(sent, samples).filter(
-    ({ items }) => items.resource === resource || sharesMost(items, list.items, samples),
-  );
+  const sentLists = listsIn(sent, samples);
+  const alike = sentLists.filter(({ items }) => items.resource === resource || sharesMost(items, list.items, samples));
   const [only, ...more] = alike;
-  return only === undefined || more.length > 0 ? undefined : { resource, member: only.name, items: only.items };
+  if (only !== undefined) return more.length > 0 ? undefined : { resource, member: only.name, items: only.items };
+  const [whole, ...besides] = sentLists;
+  const named = whole?.items.resource;
+  const isNamed = besides.length === 0 && typeof named === 'string' && tellsNames(list.items, { resource: named }, samples);
+  return isNamed ? { resource: named, member: whole?.name, items: whole?.items ?? {} } : undefined;
+}
+
+/** Whether what is listed is nothing of a thing but what tells it from others: `[contact]` is answered by `{ items: [{ id }] }`. */
+function tellsNames(items: Shape, thing: Shape, samples: Samples): boolean {
+  const names = Object.keys(samples.membersOf(items));
+  const known = samples.membersOf(thing);
+  return names.length === 1 && names.every((name) => Object.hasOwn(known, name));
 }
 
 function sharesMost(one: Shape, other: Shape, samples: Samples): boolean {

@@ -155,10 +155,11 @@ function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefin
     const tell = fieldOf(name, member, required.has(name), samples, depth);
     return tell ? [[name, tell]] : [];
   });
-  // Where nothing is called a message, the error itself is one.
+  // Where nothing is called a message, a reason is one, or the error itself.
   if (!fields.some(([name]) => isMessage.test(name))) {
+    const members = Object.entries(samples.membersOf(shape));
     const [name, member] =
-      Object.entries(samples.membersOf(shape)).find(([name]) => /^(?:error|title|error_message)$/i.test(name)) ?? [];
+      asMessage.map((word) => members.find(([one]) => word.test(one))).find((one) => one !== undefined) ?? [];
     if (name !== undefined && isPlainMap(member) && samples.of(member).fits('text') && !fields.some(([own]) => own === name))
       fields.push([name, sayWrong]);
   }
@@ -172,6 +173,9 @@ function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefin
     return out;
   };
 }
+
+/** What has the message of an error where nothing is called so, the likeliest first. */
+const asMessage = [/^err(?:or)?_?(?:msg|message)$/i, /^(?:status|error)?_?reason$/i, /^error$/i, /^title$/i];
 
 function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Samples, depth: number): Tell | undefined {
   const { fits } = samples.of(shape, name);

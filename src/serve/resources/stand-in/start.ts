@@ -31,6 +31,7 @@ import { compileSecretRenewal, exchangesCredential } from './renewed-secrets.ts'
 import { completeRow, makeRow, mendRow, newIdentifier, showInOwners } from './sampled-rows.ts';
 import { keepNames, namesOfRow, Sampling, sampledHeader, tellSampled } from './sampling.ts';
 import { compileStream } from './streams.ts';
+import { compileUndescribed } from './undescribed.ts';
 import { isRestoring, UnmadeRows } from './unmade-rows.ts';
 import { compileUpdateMask } from './update-masks.ts';
 import { usualStatusOf } from './usual-statuses.ts';
@@ -73,6 +74,7 @@ export function startStandIn(
     timesSent,
     compileRelation: relationsIn(spec, sampling),
     compileMemberPath: (endpoint, model, depth) => compileMemberPath(endpoint, model, depth, sampling.shown),
+    compileUndescribed: (endpoint) => compileUndescribed(endpoint, spec, sampling),
     compileKept: (endpoint) => compileOwnThings(endpoint, spec, sampling.shown, given) ?? keptIn(endpoint, spec, sampling),
     compileOpenPages: (endpoint) => compileOpenPages(endpoint, sampling.shown),
     compileCountOf: (endpoint) => compileCountOf(endpoint, spec, sampling.shown),
@@ -84,10 +86,7 @@ export function startStandIn(
     compileSecretRenewal: (endpoint, model) => compileSecretRenewal(endpoint, model, sampling),
     compileMany: (endpoint, models, named) => compileMany(endpoint, models, named, sampling),
     patchedBy,
-    compileNarrowing: (endpoint, model, paging) =>
-      isStrict
-        ? undefined
-        : compileNarrowing(endpoint, { ...narrowedRows(model), isUnmade: given.has(model.name) }, paging, sampling.samples),
+    compileNarrowing: isStrict ? () => undefined : narrowingIn(sampling, given),
     compileCompletion: completionIn(spec, sampling, lend),
     compilePageHeaders,
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
@@ -96,6 +95,11 @@ export function startStandIn(
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
   };
+}
+
+function narrowingIn({ samples }: Sampling, given: UnmadeRows): StandIn['compileNarrowing'] {
+  return (endpoint, model, paging) =>
+    compileNarrowing(endpoint, { ...narrowedRows(model), isUnmade: given.has(model.name) }, paging, samples);
 }
 
 /** To the letter: a time is a text. */

@@ -39,6 +39,11 @@ export function compileToldThing(shape: Shape, does: Effect | undefined, isPlace
   const isUnsaid = tells && naming === undefined;
   const isMaking = does?.verb === 'create' || does?.verb === 'upsert';
   const within = isUnsaid && resource !== undefined ? thingWithin(members, resource, isMaking, samples, sampling) : undefined;
+  // `{ id, result: { … } }` tells which thing was made beside what it has.
+  const rest =
+    tells && isMaking && !isUnsaid && resource !== undefined
+      ? thingWithin(members, resource, false, samples, sampling, true)
+      : undefined;
   const isForeign = isUnsaid && resource !== undefined && sharesNothing(shape, members, resource, samples);
   const isTold = isUnsaid && !within && resource !== undefined && (isMaking || isForeign);
   const word = isTold ? nameTold(members, resource, samples) : undefined;
@@ -54,7 +59,8 @@ export function compileToldThing(shape: Shape, does: Effect | undefined, isPlace
       if (within) return { [within.member]: within.retyped(ownFields(within.names, row)) };
       if (word !== undefined) return { ...ownFields(names, row), ...retyped({ [word]: row[identifier ?? ''] }) };
       if (isGone) return remainsOf(row, members, samples);
-      return naming === undefined ? {} : ownFields(names, row);
+      if (naming === undefined) return {};
+      return { ...ownFields(names, row), ...(rest && { [rest.member]: ownFields(rest.names, row) }) };
     },
     tellAnything(whole, said) {
       if (isOfAny && isFields(whole) && said[word] !== undefined) whole[word] = said[word];
@@ -102,7 +108,7 @@ interface Within {
 /**
  * The one member that says which row is meant, where the answer says it within an envelope: nothing but its identifier (`data: { id }`), or the thing written out
  * there (`badge: { … }`), or, of one that was made, what a member of no other meaning has of it (`response: { id, message }`). What holds members besides, or is a
- * thing of its own, tells of something else.
+ * thing of its own, tells of something else. `isNamedBeside`: which thing is meant is said elsewhere.
  */
 function thingWithin(
   members: Members,
@@ -110,6 +116,7 @@ function thingWithin(
   isMaking: boolean,
   samples: Samples,
   sampling: Sampling,
+  isNamedBeside = false,
 ): Within | undefined {
   const identifier = sampling.identifierOf(resource);
   if (identifier === undefined) return undefined;
@@ -120,7 +127,7 @@ function thingWithin(
     const names = new Map(Object.entries(own));
     const isThing = typeof inner.resource === 'string' && sampling.identifierOf(inner.resource) !== undefined;
     const isMeant = isWrittenOut(names, fields, samples) || (isMaking && enveloping.test(member));
-    return names.has(identifier) && !isThing && isMeant
+    return (names.has(identifier) || isNamedBeside) && !isThing && isMeant
       ? [{ member, names, retyped: compileRetyped(identifier, own, samples) }]
       : [];
   });

@@ -1,0 +1,177 @@
+/** Paths whose answers a source does not describe at all: what is sent there is kept, and told as JSON. */
+
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { mergeJson } from '../../../parts/versions/carry.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { type Exchange, type Fields, Refused, type Value } from '../../exchange/exchange.ts';
+import { toJson } from '../../http/json.ts';
+import { isFields } from '../body.ts';
+import type { StandIn } from '../stand-in.ts';
+import { isCalled, type KeptPlace, keepAt, keptAt, placeAbove, plainPlaceOf } from './kept-answers.ts';
+import { type Sampling, tellSampled } from './sampling.ts';
+
+/**
+ * Compiles it for an endpoint of which neither the effect nor any answer is known: `POST /boards` makes one with an identifier, `GET /boards` lists what was made,
+ * and `/boards/{board}` reads, changes and takes out one of them; elsewhere what was sent last is read again. Nothing where any of it is described, or where
+ * no answer of the path's family should have a body.
+ */
+export function compileUndescribed(
+  endpoint: Endpoint,
+  spec: Spec,
+  sampling: Sampling,
+): ReturnType<StandIn['compileUndescribed']> {
+  const status = undescribedStatus(endpoint);
+  if (status === undefined) return undefined;
+  const family = new Family(endpoint.path, spec);
+  const isReading = endpoint.method === 'GET';
+  if (!isReading && !family.isRead) return undefined;
+  const act = family.isThing
+    ? one(endpoint, family)
+    : family.isCollection || (isReading && family.isMadeElsewhere)
+      ? all(endpoint, family, sampling)
+      : place(endpoint);
+  return (rows, exchange) => {
+    const value = act(rows, exchange) ?? {};
+    return { status, headers: { 'content-type': 'application/json' }, body: toJson(value) };
+  };
+}
+
+type Act = (rows: Transaction, exchange: Exchange) => Value | undefined;
+
+/** The status of an answer of success that has no shape and should have a body; nothing where one says anything of it. */
+function undescribedStatus({ does, response, produces, method }: Endpoint): number | undefined {
+  if (statedValue(does) !== undefined || !methods.has(method)) return undefined;
+  const answers = (statedValue(response) ?? []).filter(({ status }) => /^2(?:\d\d|XX)$/i.test(status));
+  const types = [...(produces ?? []), ...answers.flatMap((one) => one.produces ?? [])];
+  if (types.length > 0 && !types.some((type) => /[/+]json\b|^\*\/\*/.test(type))) return undefined;
+  const isSaid = answers.some(
+    ({ shape, examples, stream }) => saysAnything(statedValue(shape) ?? {}) || stream || Object.keys(examples).length > 0,
+  );
+  const [first] = answers;
+  if (!first || isSaid || answers.some(({ status }) => bodiless.has(status))) return undefined;
+  return /^\d+$/.test(first.status) ? Number(first.status) : 200;
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const bodiless: ReadonlySet<string> = new Set(['202', '204', '205']);
+
+function saysAnything(shape: object): boolean {
+  return Object.keys(shape).some((word) => word !== 'description' && word !== 'title' && !word.startsWith('x-'));
+}
+
+/** What stands at a path, above it and below it. */
+class Family {
+  /** `/boards/{board}`, below what lists or makes boards. */
+  readonly isThing: boolean;
+  /** `/boards`, where there are things below it, or where things are made and listed. */
+  readonly isCollection: boolean;
+  /** Whether things of the collection are made there. */
+  readonly isMade: boolean;
+  /** `/boards/{board}/lists`, where lists are made at `/lists`. */
+  readonly isMadeElsewhere: boolean;
+  /** Whether an answer of reading any of it is undescribed, too. */
+  readonly isRead: boolean;
+  /** What the last parameter of a thing's path is called, and whether it is a number. */
+  readonly called: string | undefined;
+  readonly isNumbered: boolean;
+
+  constructor(path: string, spec: Spec) {
+    const all = entriesOf(spec.endpoints.all).map(([, one]) => one);
+    const own = plainPlaceOf(path);
+    const at = (place: string) => all.filter((one) => plainPlaceOf(one.path) === place);
+    const collection = own.endsWith('/{}') ? own.slice(0, -3) : own;
+    const makers = at(collection).filter(({ method }) => method === 'POST');
+    const things = at(`${collection}/{}`);
+    const lists = at(collection).filter(({ method }) => method === 'GET');
+    this.isThing = own.endsWith('/{}') && collection !== '';
+    this.isMade = makers.length > 0;
+    const below = all.filter((one) => elsewhere(plainPlaceOf(one.path)) === collection);
+    this.isCollection = !this.isThing && (things.length > 0 || (this.isMade && lists.length + below.length > 0));
+    this.isMadeElsewhere = at(elsewhere(own) ?? '').some(({ method }) => method === 'POST');
+    const readers = [...lists, ...things, ...at(own), ...below].filter(({ method }) => method === 'GET');
+    this.isRead = readers.some((one) => undescribedStatus(one) !== undefined);
+    const [thing] = things;
+    this.called = /\{([^{}]+)\}\/?$/.exec(thing?.path ?? '')?.[1];
+    const parameter = this.called === undefined ? undefined : statedValue(thing?.parameters)?.[this.called];
+    const type = parameter && statedValue(parameter.shape)?.type;
+    this.isNumbered = type === 'integer' || type === 'number';
+  }
+}
+
+/** `/lists` of `/boards/{board}/lists`; nothing where a path does not stand below one thing. */
+function elsewhere(path: string): string | undefined {
+  const [, above = '', name] = /^(.*)\/[^/{}]+\/[^/]+\/([^/{}]+)\/?$/.exec(path) ?? [];
+  return name === undefined ? undefined : `${above}/${name}`;
+}
+
+/** `GET /boards`, `POST /boards`. Of what is made elsewhere those are listed that name the thing above. */
+function all({ method }: Endpoint, family: Family, sampling: Sampling): Act {
+  return (rows, exchange) => {
+    const { call, request, pathParams } = exchange;
+    const kept = keptAt(rows, call.path);
+    const other = family.isMadeElsewhere ? elsewhere(call.path) : undefined;
+    const owner = Object.values(pathParams).at(-1) ?? '';
+    const theirs = other === undefined ? [] : keptAt(rows, other).items.filter((item) => isCalled(item, undefined, owner));
+    if (method === 'GET') return [...kept.items, ...theirs];
+    if (method === 'DELETE') keepAt(rows, call.path, { fields: {}, items: [], made: false });
+    if (method !== 'POST') return undefined;
+    const thing = numbered(isFields(request) ? request : {}, kept, family, sampling, exchange);
+    keepAt(rows, call.path, { ...kept, items: [...kept.items, thing].slice(-itemsMost), made: true });
+    return thing;
+  };
+}
+
+const itemsMost = 500;
+
+/** A new thing with what tells it from others: what was sent under the name that its path has for it, else an `id` that is made up. */
+function numbered(
+  sent: Fields,
+  { items }: KeptPlace,
+  { called, isNumbered }: Family,
+  sampling: Sampling,
+  exchange: Exchange,
+): Fields {
+  const word = called?.match(/[A-Z]?[a-z]+$/)?.[0].toLowerCase();
+  const names = [called, word === 'id' ? undefined : word, 'id'].filter((name) => name !== undefined);
+  if (names.some((name) => typeof sent[name] === 'string' || typeof sent[name] === 'number')) return sent;
+  tellSampled(exchange, ['id']);
+  const last = Math.max(0, ...items.map(({ id }) => Number(id)).filter(Number.isSafeInteger));
+  const id = isNumbered
+    ? last + 1
+    : sampling.chance(`${exchange.call.path}\n${items.length}`).uuid().replaceAll('-', '').slice(0, 24);
+  return { id, ...sent };
+}
+
+/** `/boards/{board}`: what was made is told, changed and taken out; what was not is not there, unless nothing makes such things. */
+function one({ method }: Endpoint, { isMade, called }: Family): Act {
+  return (rows, { call, request, pathParams }) => {
+    const place = placeAbove(call.path);
+    const list = keptAt(rows, place);
+    const name = Object.values(pathParams).at(-1);
+    const own = list.items.findIndex((item) => isCalled(item, 'id', name));
+    const at = own >= 0 ? own : list.items.findIndex((item) => isCalled(item, undefined, name));
+    const before = list.items[at];
+    if (!before && (isMade || method === 'DELETE')) throw new Refused({ when: 'resource.missing' });
+    if (method === 'GET') return before ?? { [called ?? 'id']: name ?? '' };
+    const sent = isFields(request) ? request : {};
+    const next = method === 'DELETE' ? [] : [(before ? mergeJson(before, sent) : { id: name ?? '', ...sent }) as Fields];
+    const items = before ? list.items.toSpliced(at, 1, ...next) : [...list.items, ...next];
+    keepAt(rows, place, { ...list, items: items.slice(-itemsMost), made: false });
+    return next[0];
+  };
+}
+
+/** Anything else: what was sent there last; several things where its name is one of many. */
+function place({ method, path }: Endpoint): Act {
+  const isMany = /[^s/]s\/?$/.test(path);
+  return (rows, { call, request }) => {
+    const kept = keptAt(rows, call.path);
+    if (method === 'GET') return Object.keys(kept.fields).length > 0 || !isMany ? kept.fields : [];
+    const sent = isFields(request) ? request : {};
+    const fields = method === 'DELETE' ? {} : method === 'PATCH' ? (mergeJson(kept.fields, sent) as Fields) : sent;
+    if (method !== 'POST') keepAt(rows, call.path, { ...kept, fields });
+    return fields;
+  };
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answers, integer, json, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
+
+/** Descriptions that say where things are and nothing of what is answered there. */
+
+const silent = { responses: { 200: { description: 'Success' } } };
+
+const boards = {
+  '/boards': { get: silent, post: { ...sends(object({ name: string, note: string })), ...silent } },
+  '/boards/{idBoard}': {
+    ...within('idBoard'),
+    get: silent,
+    put: { ...sends(object({ name: string })), ...silent },
+    delete: silent,
+  },
+  '/lists': { post: { ...sends(object({ name: string, idBoard: string })), ...silent } },
+  '/boards/{idBoard}/lists': { ...within('idBoard'), get: silent },
+  '/boards/{idBoard}/settings': { ...within('idBoard'), get: silent, put: { ...sends(object({ colour: string })), ...silent } },
+  '/boards/{idBoard}/members': { ...within('idBoard'), get: silent },
+  '/boards/{idBoard}/address': { ...within('idBoard'), get: silent },
+};
+
+test('what is made where nothing is said of answers has an identifier, and is listed, read, changed and taken out', async () => {
+  await standIn(boards, {}, async (ask) => {
+    const { status, json: made } = await ask('POST', '/boards', { name: 'Harbour' });
+    assert.deepEqual([status, made], [200, { id: made.id, name: 'Harbour' }]);
+    const { json: other } = await ask('POST', '/boards', { name: 'Castle' });
+    assert.notEqual(other.id, made.id);
+    assert.deepEqual((await ask('GET', '/boards')).json, [made, other]);
+    assert.deepEqual((await ask('PUT', `/boards/${made.id}`, { name: 'Quay' })).json, { id: made.id, name: 'Quay' });
+    assert.deepEqual((await ask('GET', `/boards/${made.id}`)).json, { id: made.id, name: 'Quay' });
+    assert.equal((await ask('DELETE', `/boards/${made.id}`)).status, 200);
+    assert.equal((await ask('GET', `/boards/${made.id}`)).status, 404);
+    assert.equal((await ask('DELETE', `/boards/${made.id}`)).status, 404);
+    assert.deepEqual((await ask('GET', '/boards')).json, [other]);
+  });
+});
+
+test('below a thing those are listed that name it, and what was sent there last is read again', async () => {
+  await standIn(boards, {}, async (ask) => {
+    const { json: board } = await ask('POST', '/boards', { name: 'Harbour' });
+    const { json: mine } = await ask('POST', '/lists', { name: 'Doing', idBoard: board.id });
+    await ask('POST', '/lists', { name: 'Done', idBoard: 'another' });
+    assert.deepEqual((await ask('GET', `/boards/${board.id}/lists`)).json, [mine]);
+    assert.deepEqual((await ask('GET', `/boards/${board.id}/members`)).json, []);
+    assert.deepEqual((await ask('GET', `/boards/${board.id}/settings`)).json, []);
+    await ask('PUT', `/boards/${board.id}/settings`, { colour: 'red' });
+    assert.deepEqual((await ask('GET', `/boards/${board.id}/settings`)).json, { colour: 'red' });
+  });
+});
+
+test('members of a body that stand in the query are taken for it, as those of a form', async () => {
+  await standIn(boards, {}, async (ask) => {
+    const { json: made, headers } = await ask('POST', '/boards?name=Harbour&note=a%20b&colour=red');
+    assert.deepEqual(made, { id: made.id, name: 'Harbour', note: 'a b' });
+    assert.match(String(headers.get('ninefold-warning')), /members of the body are taken from the query/);
+  });
+});
+
+test('where reading is described, an answer without a body is one, and other media types are left alone', async () => {
+  const paths = {
+    '/things': { get: answers(list(object({ size: integer }))), post: { ...sends(object({ size: integer })), ...silent } },
+    '/files/{name}': { ...within('name'), get: { responses: { 200: { description: 'ok', content: { 'image/png': {} } } } } },
+  };
+  await standIn(paths, {}, async (ask) => {
+    assert.equal((await ask('POST', '/things', { size: 1 })).json, undefined);
+    assert.notEqual((await ask('GET', '/files/a')).headers.get('content-type'), 'application/json');
+  });
+});
+
+test('a list of things that narrows one of anything shows things, and several that are sent are made, as what they are called tells', async () => {
+  const wide = object({
+    items: { type: 'array', description: 'What is there.', items: { type: 'object', properties: {} } },
+    total: integer,
+  });
+  const page = (name: string) => ({ allOf: [ref('page'), object({ items: list(ref(name)) })] });
+  const contact = object({ id: integer, name: string });
+  const paths = {
+    '/contacts': { get: answers(ref('contacts')), post: { ...sends(list(ref('contact'))), ...answers(ref('names')) } },
+    '/contacts/{id}': { ...within('id'), get: answers(ref('contact')) },
+  };
+  const schemas = { page: wide, contact, name: object({ id: integer }), contacts: page('contact'), names: page('name') };
+  await standIn(paths, schemas, async (ask) => {
+    const { json: made } = await ask('POST', '/contacts', [{ name: 'Ann' }, { name: 'Bea' }]);
+    const [first, second, ...more] = made.items;
+    assert.deepEqual([Object.keys(first), more], [['id'], []]);
+    assert.deepEqual((await ask('GET', `/contacts/${second.id}`)).json, { id: second.id, name: 'Bea' });
+    const { json: listed } = await ask('GET', '/contacts');
+    assert.deepEqual([listed.items.map(({ name }: { name: string }) => name), listed.total], [['Ann', 'Bea'], 2]);
+  });
+});
+
+test('which of two names tells things apart, and stands beside what was made, is its id', async () => {
+  const thing = object({ id: integer, slug: string, title: string, note: string });
+  const shown = object({ id: { type: 'number' }, result: object({ slug: string, title: string, note: string }) });
+  const paths = {
+    '/boards': { post: { ...sends(object({ title: string })), ...answers(shown) } },
+    '/boards/{id_or_slug}': { ...within('id_or_slug'), get: answers(object({ result: ref('thing') })) },
+  };
+  await standIn(paths, { thing }, async (ask) => {
+    const { json: made } = await ask('POST', '/boards', { title: 'Castle' });
+    assert.deepEqual([typeof made.id, made.result.title], ['number', 'Castle']);
+    const { json: read } = await ask('GET', `/boards/${made.id}`);
+    assert.deepEqual([read.result.id, read.result.title], [made.id, 'Castle']);
+    assert.equal((await ask('GET', `/boards/${read.result.slug}`)).status, 200);
+  });
+});
+
+test('bytes are taken without their media type, and what refuses says why in the one text that it has', async () => {
+  const error = object({ status_code: integer, status_reason: string });
+  const refuses = { 422: { description: 'no', content: { 'application/json': { schema: ref('error') } } } };
+  const made = { 201: { description: 'ok', ...json(object({ id: integer })) } };
+  const paths = {
+    '/scans': { post: { requestBody: { content: { 'application/dicom': {} } }, responses: { ...made, ...refuses } } },
+    '/notes': { post: { ...sends(object({ text: string }, ['text'])), responses: { ...made, ...refuses } } },
+  };
+  await standIn(paths, { error }, async (ask) => {
+    const { status } = await ask('POST', '/scans', { any: 1 }, { 'content-type': '' });
+    assert.equal(status, 201);
+    const { json: wrong } = await ask('POST', '/notes', {});
+    assert.match(wrong.status_reason, /text is/);
+  });
+});
