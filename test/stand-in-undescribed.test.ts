@@ -122,3 +122,50 @@ test('bytes are taken without their media type, and what refuses says why in the
     assert.match(wrong.status_reason, /text is/);
   });
 });
+
+test('what is sent as `account_id` is the name of the account that is told, and lists are narrowed by it', async () => {
+  const person = object({ id: integer, name: string, account: object({ id: integer, link: string }) }, ['id']);
+  const sent = object({ name: string, account_id: integer });
+  const asked = { name: 'account_id', in: 'query', schema: integer };
+  const paths = {
+    '/people': {
+      post: { ...sends(sent), ...answers(ref('person')) },
+      get: { parameters: [asked], ...answers(list(ref('person'))) },
+    },
+    '/people/{id}': { ...within('id'), get: answers(ref('person')), put: { ...sends(sent), ...answers(ref('person')) } },
+  };
+  await standIn(paths, { person }, async (ask) => {
+    const { json: ann } = await ask('POST', '/people', { name: 'Ann', account_id: 7 });
+    assert.equal(ann.account.id, 7);
+    await ask('POST', '/people', { name: 'Bea', account_id: 8 });
+    const names = async (account: number): Promise<string[]> =>
+      (await ask('GET', `/people?account_id=${account}`)).json.map(({ name }: { name: string }) => name);
+    assert.deepEqual([await names(7), await names(8), await names(9)], [['Ann'], ['Bea'], []]);
+    assert.equal((await ask('PUT', `/people/${ann.id}`, { name: 'Ann', account_id: 9 })).json.account.id, 9);
+    assert.deepEqual([await names(7), await names(9)], [[], ['Ann']]);
+  });
+});
+
+test('an envelope says that it went well, and a new thing is told by what it is called after', async () => {
+  const thing = object({ id: string, name: string }, ['id']);
+  const made = object({ accountId: string, invoiceId: string, success: { type: 'boolean' } });
+  const shown = object({ basicInfo: ref('GetAccountBasicInfo'), success: { type: 'boolean' } });
+  const paths = {
+    '/accounts': { post: { ...sends(object({ name: string })), ...answers(made) } },
+    '/accounts/{id}': { ...within('id'), get: answers(shown) },
+  };
+  await standIn(paths, { GetAccountBasicInfo: thing }, async (ask) => {
+    const { json: told } = await ask('POST', '/accounts', { name: 'Ann' });
+    assert.equal(told.success, true);
+    const { json: read } = await ask('GET', `/accounts/${told.accountId}`);
+    assert.deepEqual(read, { success: true, basicInfo: { id: told.accountId, name: 'Ann' } });
+  });
+});
+
+test('a list of which nothing is known ends on a page that only its own address leads to', async () => {
+  const cards = object({ cards: list(object({ number: string })), nextPage: string });
+  await standIn({ '/cards': { get: answers(cards) } }, {}, async (ask) => {
+    assert.equal((await ask('GET', '/cards')).json.cards.length, 1);
+    assert.deepEqual((await ask('GET', '/cards?page=2')).json, { cards: [] });
+  });
+});

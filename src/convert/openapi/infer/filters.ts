@@ -16,14 +16,14 @@ import {
 import { infer } from './effects.ts';
 import { isAlike } from './memberships.ts';
 import { pathParts } from './paths.ts';
-import { fieldAlike } from './renamed-members.ts';
+import { fieldAlike, fieldWithin } from './renamed-members.ts';
 import { documentFields, listIn } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
 /** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
 export const filtersByField: InferenceRule = {
   name: 'filters-by-field',
-  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; where it takes what no row has, or says that it searches, or that fields are included, it filters by none.',
+  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; `account_id`, of which no field is called, by the `id` in the map `account`; where it takes what no row has, or says that it searches, or that fields are included, it filters by none.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -71,8 +71,11 @@ function sayAlike(
   fields: Readonly<Record<string, Json>>,
 ): void {
   // `DateSent<` is called like the field too, and is not what that is equal to.
-  const alike = /^[\w-]+$/.test(name) ? fieldAlike(name, Object.keys(fields)) : undefined;
-  const field = alike === undefined ? undefined : fields[alike];
+  const plain = name.replace(/\[\]$/, '');
+  const own = /^[\w-]+$/.test(name) ? fieldAlike(name, Object.keys(fields)) : undefined;
+  const within = own === undefined && /^[\w-]+$/.test(plain) ? fieldWithin(context, plain, fields) : undefined;
+  const alike = own ?? (within && `${within.field}.${within.name}`);
+  const field = own === undefined ? within?.shape : fields[own];
   const shape = parameter.shape ?? parameter;
   if (alike === undefined || field === undefined) return;
   const isOneOf = isAnyOf(context, shape, field);

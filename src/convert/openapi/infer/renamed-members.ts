@@ -21,7 +21,7 @@ import { wordsOf } from './shapes.ts';
 /** `FriendlyName` is sent and `friendly_name` answered: one name, written in two ways. */
 export const renamedMembers: InferenceRule = {
   name: 'renamed-members',
-  says: 'A member of a body that no field is called like, and whose name is that of one field but for case and separators, stands for that field; so does a parameter in the path of a creation.',
+  says: 'A member of a body that no field is called like, and whose name is that of one field but for case and separators, stands for that field; so does a parameter in the path of a creation. `account_id`, of which no field is called, is the `id` in the map `account`.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -31,7 +31,7 @@ export const renamedMembers: InferenceRule = {
       if (effect.verb === 'create') setFromPath(context, operation, effect.resource, fields);
       if (endpoint.request === undefined || endpoint.takes !== undefined) continue;
       const members = Object.keys(context.written.propertiesOf(endpoint.request)?.all ?? {});
-      const takes = renamedIn(members, fields);
+      const takes = [...renamedIn(members, fields), ...namedWithin(context, members, fields)];
       if (takes.length === 0) continue;
       endpoint.takes = Object.assign(newMap(), Object.fromEntries(takes));
       context.trail.infer(below(placeOfEndpoint(operation), 'takes'), renamedMembers.name, operation.map.at, 0.9);
@@ -49,6 +49,31 @@ function renamedIn(members: readonly string[], fields: Readonly<Record<string, J
     const isAlone = members.every((other) => other === member || namePlain(other) !== namePlain(member));
     return field !== undefined && isAlone ? [[member, field] as const] : [];
   });
+}
+
+/** `account_id` is sent and `account: { id }` answered: the name of what stands there. What has to have more than its name there cannot be made of it. */
+function namedWithin(
+  context: InferenceContext,
+  members: readonly string[],
+  fields: Readonly<Record<string, Json>>,
+): (readonly [string, string])[] {
+  return members.flatMap((member) => {
+    const own = fieldWithin(context, member, fields);
+    if (own === undefined || members.includes(own.field)) return [];
+    return own.isEnough ? [[member, `${own.field}.${own.name}`] as const] : [];
+  });
+}
+
+/** The name in the map that a word calls by it: `id` in `account` for `account_id`; whether nothing else has to be there. Nothing where a field is called so itself. */
+export function fieldWithin({ written }: InferenceContext, word: string, fields: Readonly<Record<string, Json>>) {
+  const words = wordsOfName(word);
+  const last = words.length > 1 ? words.at(-1) : undefined;
+  if ((last !== 'id' && last !== 'ids') || fieldAlike(word, Object.keys(fields)) !== undefined) return undefined;
+  const field = fieldAlike(words.slice(0, -1).join('_'), Object.keys(fields));
+  const inner = field === undefined ? undefined : written.propertiesOf(fields[field]);
+  const name = inner && ['id', 'Id', 'ID'].find((one) => Object.hasOwn(inner.all, one));
+  if (field === undefined || inner === undefined || name === undefined) return undefined;
+  return { field, name, shape: inner.all[name] as Json, isEnough: inner.required.every((one) => one === name) };
 }
 
 /** The one name among these that is another but for case and separators. */

@@ -60,7 +60,7 @@ function compileWhole(
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
   const thing = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
   const toldRows = compileToldRows(shape, does, sampling);
-  const tellStatus = compileStatusMember(members, Number(status));
+  const tellEnd = compileEndMembers(members, Number(status), place !== undefined || typeof data === 'object', samples);
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   const asPlaced = compilePlaced(place, identifier !== undefined && Object.hasOwn(members, identifier) ? identifier : undefined);
   /** What is given, as the answer can hold it: a row or rows where they stand. */
@@ -93,7 +93,7 @@ function compileWhole(
       tellDone?.(whole, exchange.call.method, openly);
     }
     tellSecrets(whole, secrets, samples, ground);
-    tellStatus?.(whole);
+    tellEnd(whole);
     tellSampled(exchange, told.map(nameOf));
     if (!isOpen) return whole;
     // A row of a resource has a name of its own already, by which it is found.
@@ -138,15 +138,24 @@ function tellSecrets(whole: Value, secrets: readonly (readonly [string, Json])[]
 
 const secretNames = /(?:^|_)(?:secret|token|private_?key|api_?key)$|[a-z](?:Secret|Token|PrivateKey|ApiKey)$/;
 
-/** Compiles the telling of the answer's own status, where a member's example is one: `status_code: 200`. */
-function compileStatusMember(members: Readonly<Record<string, Json>>, status: number) {
-  const [name] =
-    Object.entries(members).find(
-      ([name, inner]) => /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default),
-    ) ?? [];
-  if (name === undefined || !Number.isInteger(status)) return undefined;
-  return (whole: Value): void => {
-    if (isFields(whole) && typeof whole[name] === 'number') whole[name] = status;
+/** Compiles the telling of how it ended: the answer's own status, where a member's example is one (`status_code: 200`), and that it went well, in an envelope that may say so (`success`). */
+function compileEndMembers(
+  members: Readonly<Record<string, Json>>,
+  status: number,
+  isEnvelope: boolean,
+  samples: Samples,
+): (whole: Value) => void {
+  const named = Object.entries(members);
+  const isOwn = (name: string, inner: Json) =>
+    /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default);
+  const [code] = (Number.isInteger(status) ? named.find(([name, inner]) => isOwn(name, inner)) : undefined) ?? [];
+  const flags = isEnvelope
+    ? named.filter(([name, inner]) => /^(?:is_?)?success(?:ful)?$/i.test(name) && samples.of(inner, name).fits(true))
+    : [];
+  return (whole) => {
+    if (!isFields(whole)) return;
+    if (code !== undefined && typeof whole[code] === 'number') whole[code] = status;
+    for (const [name] of flags) whole[name] = true;
   };
 }
 

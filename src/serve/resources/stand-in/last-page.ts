@@ -12,7 +12,12 @@ import { listsIn } from './lists-shown.ts';
 /** Whether a request asks for a page after the first, by one of the usual parameters. */
 export function asksFurther({ call, params, request }: Exchange): boolean {
   const isInBody = call.method !== 'GET';
-  const sent = isInBody ? (isFields(request) ? request : {}) : params;
+  // An address that leads on may say what no parameter is stated for.
+  const sent = isInBody
+    ? isFields(request)
+      ? request
+      : {}
+    : { ...Object.fromEntries(new URLSearchParams(call.query)), ...params };
   return Object.entries(sent).some(([name, value]) => {
     const plain = name.replaceAll(/[^A-Za-z]/g, '').toLowerCase();
     const isText = typeof value === 'string' && !(isInBody && ordinary.test(plain));

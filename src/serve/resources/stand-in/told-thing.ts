@@ -165,7 +165,28 @@ function nameTold(members: Members, resource: string, samples: Samples): string 
     const isName = type === 'string' || type === 'integer' || type === 'number' || isAnything(one, samples);
     return isName && listed === undefined && words.includes(plainName(name)) && !fields.has(plainName(name));
   });
-  return words.flatMap((word) => told.find(([name]) => plainName(name) === word)?.[0] ?? [])[0];
+  const own = words.flatMap((word) => told.find(([name]) => plainName(name) === word)?.[0] ?? [])[0];
+  return own ?? namedAfter(members, resource, fields);
+}
+
+/** `accountId`, where the thing is called `AccountBasicInfo`: the one member that is a name by its last word and whose other words are all the thing's. */
+function namedAfter(members: Members, resource: string, fields: ReadonlySet<string>): string | undefined {
+  const known = wordsIn(resource);
+  const named = Object.keys(members).filter((name) => {
+    const words = wordsIn(name);
+    return (
+      words.length > 1 &&
+      words.at(-1) === 'id' &&
+      words.slice(0, -1).every((word) => known.includes(word)) &&
+      !fields.has(plainName(name))
+    );
+  });
+  return named.length === 1 ? named[0] : undefined;
+}
+
+/** The words of a name, in small letters: `getAccountID` is of `get`, `account` and `id`. */
+function wordsIn(name: string): string[] {
+  return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase());
 }
 
 /** A map without members: generators write so what may be anything. */
