@@ -169,3 +169,16 @@ test('a list of which nothing is known ends on a page that only its own address 
     assert.deepEqual((await ask('GET', '/cards?page=2')).json, { cards: [] });
   });
 });
+
+test('moments that are written otherwise than their format has them are taken with a warning, and what is no moment is not', async () => {
+  const sent = object({ at: { type: 'string', format: 'date-time' }, day: { type: 'string', format: 'date' } });
+  await standIn({ '/notes': { post: { ...sends(sent), ...answers(sent) } } }, {}, async (ask) => {
+    for (const at of ['2026-01-31 12:00:00', '2026-01-31T12:00:00-0700', '2026-01-31T12:00', '2026-01-31'])
+      assert.equal((await ask('POST', '/notes', { at })).status, 200, at);
+    const { status, headers } = await ask('POST', '/notes', { day: '2026-01-31T12:00:00Z' });
+    assert.equal(status, 200);
+    assert.match(headers.get('ninefold-warning') ?? '', /day/);
+    for (const at of ['2026-13-31 12:00:00', 'tomorrow', '31.01.2026'])
+      assert.equal((await ask('POST', '/notes', { at })).status, 400, at);
+  });
+});

@@ -124,7 +124,7 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
 function eitherOf(words: readonly string[]): readonly string[] | undefined {
   const at = words.lastIndexOf('or');
   const two = at > 0 ? [words[at - 1] ?? '', words[at + 1] ?? ''] : [];
-  return two.includes('id') ? ['id', ...two] : two.length > 0 ? two : undefined;
+  return two.includes('id') ? ['id'] : two.length > 0 ? two : undefined;
 }
 
 /** `name`, where a thing's `id`, `name` and `type` are the service's own: its `id` is the whole path then, and a path ends with its name. */

@@ -78,8 +78,15 @@ function isForgiven(violation: Violation, exchange: Exchange): boolean {
   // A name in a path that cannot be one of its things names none that is there.
   if (place === 'path' || (place === 'query' && found === emptyText)) return true;
   if (unstated.has(found) || expected.startsWith('no such field') || fitsSeveral.test(found)) return true;
+  if (isTimeOtherwise(violation)) return true;
   const isShown = caller?.key !== undefined || caller?.claims !== undefined;
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
+}
+
+/** Whether a moment or a day is written otherwise than RFC 3339 has it: with a space, an offset without its colon or none, without seconds, a day with its hour. */
+function isTimeOtherwise({ found, expected }: Violation): boolean {
+  const [, sent] = /^"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?)?)"$/.exec(found) ?? [];
+  return sent !== undefined && /^a date(?: and time)? such as /.test(expected) && Number.isFinite(Date.parse(sent.slice(0, 10)));
 }
 
 /** Whether a parameter that is there to say the one version of the interface says another: the client is newer, or older. */

@@ -1,7 +1,9 @@
 /** Paths whose answers a source does not describe at all: what is sent there is kept, and told as JSON. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { mergeJson } from '../../../parts/versions/carry.ts';
 import type { Transaction } from '../../../store/store.ts';
@@ -57,8 +59,18 @@ function undescribedStatus({ does, response, produces, method }: Endpoint): numb
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const bodiless: ReadonlySet<string> = new Set(['202', '204', '205']);
 
-function saysAnything(shape: object): boolean {
-  return Object.keys(shape).some((word) => word !== 'description' && word !== 'title' && !word.startsWith('x-'));
+/** Whether a shape says more than that there is a map. */
+function saysAnything(shape: Shape): boolean {
+  const { type, properties, additionalProperties: others, description: _, title: __, ...more } = shape;
+  const isMap = type === undefined || type === 'object';
+  const isOpen = (properties === undefined || isDeepStrictEqual(properties, {})) && (others === undefined || others === true);
+  return !isMap || !isOpen || Object.keys(more).some((word) => !word.startsWith('x-'));
+}
+
+/** Whether an answer is said to be a map, whatever is in it. */
+function isSaidMap({ response }: Endpoint): boolean {
+  const answer = (statedValue(response) ?? []).find(({ status }) => /^2/.test(status));
+  return answer !== undefined && statedValue(answer.shape)?.type === 'object';
 }
 
 /** What stands at a path, above it and below it. */
@@ -107,14 +119,18 @@ function elsewhere(path: string): string | undefined {
 }
 
 /** `GET /boards`, `POST /boards`. Of what is made elsewhere those are listed that name the thing above. */
-function all({ method }: Endpoint, family: Family, sampling: Sampling): Act {
+function all(endpoint: Endpoint, family: Family, sampling: Sampling): Act {
+  const { method, path } = endpoint;
+  // A map that lists things has them under the name of what it lists.
+  const [name = 'items'] = /[\w-]+(?=\/?$)/.exec(path) ?? [];
+  const listed = (items: readonly Fields[]): Value => (isSaidMap(endpoint) ? { [name]: [...items] } : [...items]);
   return (rows, exchange) => {
     const { call, request, pathParams } = exchange;
     const kept = keptAt(rows, call.path);
     const other = family.isMadeElsewhere ? elsewhere(call.path) : undefined;
     const owner = Object.values(pathParams).at(-1) ?? '';
     const theirs = other === undefined ? [] : keptAt(rows, other).items.filter((item) => isCalled(item, undefined, owner));
-    if (method === 'GET') return [...kept.items, ...theirs];
+    if (method === 'GET') return listed([...kept.items, ...theirs]);
     if (method === 'DELETE') keepAt(rows, call.path, { fields: {}, items: [], made: false });
     if (method !== 'POST') return undefined;
     const thing = numbered(isFields(request) ? request : {}, kept, family, sampling, exchange);
@@ -164,8 +180,9 @@ function one({ method }: Endpoint, { isMade, called }: Family): Act {
 }
 
 /** Anything else: what was sent there last; several things where its name is one of many. */
-function place({ method, path }: Endpoint): Act {
-  const isMany = /[^s/]s\/?$/.test(path);
+function place(endpoint: Endpoint): Act {
+  const { method, path } = endpoint;
+  const isMany = /[^s/]s\/?$/.test(path) && !isSaidMap(endpoint);
   return (rows, { call, request }) => {
     const kept = keptAt(rows, call.path);
     if (method === 'GET') return Object.keys(kept.fields).length > 0 || !isMany ? kept.fields : [];
