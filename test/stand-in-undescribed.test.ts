@@ -182,3 +182,26 @@ test('moments that are written otherwise than their format has them are taken wi
       assert.equal((await ask('POST', '/notes', { at })).status, 400, at);
   });
 });
+
+test('a new thing that says nothing of what a list asks for by default is one that it shows', async () => {
+  const thing = object({ id: integer, name: string, type: string, imported: { type: 'boolean' } }, ['id']);
+  const parameters = [
+    { name: 'type', in: 'query', schema: { type: 'string', default: 'active' } },
+    { name: 'imported', in: 'query', schema: { type: 'boolean', default: true } },
+  ];
+  const paths = {
+    '/things': {
+      get: { parameters, ...answers(list(ref('thing'))) },
+      post: { ...sends(ref('thing')), ...answers(ref('thing')) },
+    },
+    '/things/{id}': { ...within('id'), get: answers(ref('thing')) },
+  };
+  await standIn(paths, { thing }, async (ask) => {
+    const { json: made } = await ask('POST', '/things', { name: 'a' });
+    assert.deepEqual([made.type, made.imported], ['active', true]);
+    await ask('POST', '/things', { name: 'b', type: 'ended' });
+    const names = async (query = ''): Promise<string[]> =>
+      (await ask('GET', `/things${query}`)).json.map(({ name }: { name: string }) => name);
+    assert.deepEqual([await names(), await names('?type=ended')], [['a'], ['b']]);
+  });
+});

@@ -41,15 +41,27 @@ export function newIdentifier(sampling: Sampling, { rows }: Work, { name, identi
  */
 export function completeRow(sampling: Sampling, work: Work, model: RowModel, id: string, fields: Fields): Fields {
   const shown = withShownParents(sampling, model, withNamedParents(work, model, fields));
-  const known = withNamedThings(sampling, work, model, shown);
+  const usual = listedUsually(sampling, model, shown);
+  const known = withNamedThings(sampling, work, model, { ...shown, ...usual });
   const { whole, names } = complete(sampling, work, model, id, known, nobody, true);
   markMade(whole, known, work.nowMs);
   if (sampling.isTagging) keepSentTags(work, model, whole);
-  const marked = [...new Set([...names, ...tagMade(model, whole, work.nowMs, sampling.samples)])];
+  const marked = [...new Set([...names, ...Object.keys(usual), ...tagMade(model, whole, work.nowMs, sampling.samples)])];
   keepNames(work.rows, model.name, id, marked);
   showInOwners(sampling, work, model, whole, false);
   work.sampled = [...(work.sampled ?? []), ...marked];
   return whole;
+}
+
+/** What a new row has so that lists show it which ask for it where nobody says otherwise: `type=active` by default. */
+function listedUsually(sampling: Sampling, model: RowModel, given: Fields): Fields {
+  const out: Fields = {};
+  for (const [name, value] of sampling.listedUsually(model.name)) {
+    const shape = statedValue(model.fields.get(name)?.shape ?? { standing: 'none', at: '' });
+    if (given[name] === undefined && shape !== undefined && sampling.samples.of(shape, name).fits(value as Value))
+      out[name] = value as Value;
+  }
+  return out;
 }
 
 /** A changed row, with what of it is made up: what does not fit its field stays as it was, and what is required and gone comes back. */

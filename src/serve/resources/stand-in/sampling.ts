@@ -1,5 +1,6 @@
+import type { Json } from '../../../document/document.ts';
 import { pathOf } from '../../../document/pointer.ts';
-import { entriesOf, entryOf } from '../../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Chance, chanceOf } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -49,6 +50,23 @@ export class Sampling {
   identifierOf(resource: string): string | undefined {
     const stated = entryOf(this.#spec.resources.all, resource);
     return stated && shownIdentifier(stated);
+  }
+
+  readonly #listed = new Map<string, ReadonlyMap<string, Json>>();
+
+  /** What lists of a resource narrow it to where nobody asks: a new row that says nothing of it is one that they show. */
+  listedUsually(resource: string): ReadonlyMap<string, Json> {
+    const known = this.#listed.get(resource);
+    if (known) return known;
+    const all = new Map<string, Json>();
+    for (const [, { does, parameters }] of entriesOf(this.#spec.endpoints.all)) {
+      const effect = statedValue(does);
+      if (effect?.verb !== 'list' || effect.resource !== resource) continue;
+      for (const [, { filters, chooses, op, default: usual }] of entriesOf(parameters))
+        if (filters !== undefined && !chooses && op === '=' && usual && !all.has(filters)) all.set(filters, usual.value);
+    }
+    this.#listed.set(resource, all);
+    return all;
   }
 
   /** The chance of one place. */
