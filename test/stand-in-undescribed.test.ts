@@ -205,3 +205,41 @@ test('a new thing that says nothing of what a list asks for by default is one th
     assert.deepEqual([await names(), await names('?type=ended')], [['a'], ['b']]);
   });
 });
+
+test('undescribed lists are cut into the pages that their endpoint states, and things are called as their path calls them', async () => {
+  const parameters = [
+    { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } },
+    { name: 'perPage', in: 'query', schema: { type: 'integer', default: 10 } },
+  ];
+  const paths = {
+    '/news': { get: { parameters, ...silent }, post: { ...sends(object({ title: string })), ...silent } },
+    '/news/{slug}': { ...within('slug'), get: silent, delete: { responses: { 204: { description: 'Gone' } } } },
+  };
+  await standIn(paths, {}, async (ask) => {
+    for (const title of ['First news', 'Second news', 'Third news']) await ask('POST', '/news', { title });
+    const slugs = async (query: string): Promise<string[]> =>
+      (await ask('GET', `/news${query}`)).json.map(({ slug }: { slug: string }) => slug);
+    assert.deepEqual(await slugs('?perPage=2'), ['first-news', 'second-news']);
+    assert.deepEqual(await slugs('?perPage=2&page=2'), ['third-news']);
+    assert.deepEqual(await slugs('?perPage=2&page=3'), []);
+    const { status, json: nothing } = await ask('DELETE', '/news/second-news');
+    assert.deepEqual([status, nothing], [204, undefined]);
+    assert.equal((await ask('GET', '/news/second-news')).status, 404);
+  });
+});
+
+test('lists and maps that may be null are shown with something in them, and what is sent in a map alone is what it holds', async () => {
+  const nullable = (shape: object) => ({ ...shape, nullable: true });
+  const image = object({ id: integer, title: nullable(string), removed_at: nullable({ type: 'string', format: 'date-time' }) });
+  const page = object({ images: nullable(list(image)), facets: nullable(object({ size: integer })), note: nullable(string) });
+  const sent = object({ article: object({ title: string, names: object({ localeCode: string }) }) });
+  const shown = object({ title: string, names: object({ localeCode: string }), size: integer });
+  const paths = { '/search': { get: answers(page) }, '/articles/publish': { post: { ...sends(sent), ...answers(shown) } } };
+  await standIn(paths, {}, async (ask) => {
+    const { json: found } = await ask('GET', '/search');
+    const [one] = found.images;
+    assert.deepEqual([typeof one.title, one.removed_at, typeof found.facets.size, found.note], ['string', null, 'number', null]);
+    const { json: told } = await ask('POST', '/articles/publish', { article: { title: 'Tides', names: { en_US: 'Tides' } } });
+    assert.deepEqual([told.title, told.names], ['Tides', { en_US: 'Tides' }]);
+  });
+});

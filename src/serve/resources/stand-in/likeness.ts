@@ -169,7 +169,7 @@ export class Likeness {
     // A new thing stands where the list of its states begins.
     const first = stateOfNew(listed ?? wordsBesideNull(given, this.#samples), name);
     if (first !== undefined && sampler.fits(first)) return first;
-    const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', name));
+    const made = sampler.make({ ...ground, isFull: true, keepsNull: true, sampled: () => {} }, below('', name));
     return made === nothing ? undefined : made;
   }
 

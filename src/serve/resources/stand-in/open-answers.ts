@@ -58,10 +58,19 @@ function openAnswer(
   if (made === nothing) return nothing;
   if (example === undefined) withoutErrors(shape, made, samples);
   const kept = new Set<string>();
-  lay(shape, made, sent, '', kept, samples);
+  lay(shape, made, unwrapped(sent, shape, samples), '', kept, samples);
   const whole = kept.size === 0 || sampler.fits(made) ? made : sampler.complete(made, quiet, '');
   if (whole !== nothing) tellMade(whole, '', kept, ground);
   return whole;
+}
+
+/** What is sent in one map alone, `{ article: { title } }`, where the answer has no such member and has those of the map. */
+function unwrapped(sent: Fields, shape: Shape, samples: Samples): Fields {
+  const [[name, inner] = [], ...more] = Object.entries(sent);
+  if (name === undefined || more.length > 0 || !isFields(inner)) return sent;
+  const members = samples.membersOf(shape);
+  const isWrapped = !Object.hasOwn(members, name) && Object.keys(inner).some((one) => Object.hasOwn(members, one));
+  return isWrapped ? inner : sent;
 }
 
 /** What succeeds tells of no error: members that are called so are left out, or say that there is none. */
@@ -100,7 +109,10 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   for (const [name, value] of named) {
     const inner = shapeIn(members[name]);
     const at = below(path, name);
-    const isWhole = isFreeMap(inner, samples) || (!hasMembers(inner, samples) && Object.keys(members).length > 1);
+    const isWhole =
+      isFreeMap(inner, samples) ||
+      (!hasMembers(inner, samples) && Object.keys(members).length > 1) ||
+      (isFields(value) && hasOtherNames(value, inner, samples));
     if (isFields(value) && isFields(made[name]) && !isWhole) lay(inner, made[name], value, at, kept, samples);
     else if (samples.of(inner, name).fits(value)) {
       made[name] = value;
@@ -116,6 +128,13 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   const [only] = having;
   if (only && (having.length === 1 || envelopes.length === 1))
     lay(shapeIn(only[1]), made[only[0]], sent, below(path, only[0]), kept, samples);
+}
+
+/** Whether a map has names, and none that its shape knows: `{ en_US }`, of which a description says `localeCode`. */
+function hasOtherNames(value: Fields, shape: Shape, samples: Samples): boolean {
+  const known = samples.membersOf(shape);
+  const names = Object.keys(value);
+  return names.length > 0 && Object.keys(known).length > 0 && !names.some((name) => Object.hasOwn(known, name));
 }
 
 function hasMembers(shape: Shape, samples: Samples): boolean {

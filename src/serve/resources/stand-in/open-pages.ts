@@ -25,8 +25,7 @@ export function compileOpenPages(endpoint: Endpoint, samples: Samples): CutOpenl
   const list = endpoint.method === 'GET' ? listShown(endpoint, samples) : undefined;
   if (!list) return undefined;
   const pagination = paginationOf(endpoint, samples);
-  const style = pageStyle(pagination.style);
-  const own = parametersOf(style, pagination);
+  const { style, own, cut } = cutBy(pagination);
   const links = compileLinks(pagination, [], true);
   const members = new Map(Object.entries(samples.membersOf(list.items)));
   const paging = [...own.map(({ name }) => name), ...(pagination.size === undefined ? [] : [pagination.size])];
@@ -38,9 +37,7 @@ export function compileOpenPages(endpoint: Endpoint, samples: Samples): CutOpenl
     const rows = (all as Value[]).filter((one) => !isFields(one) || !narrowed || narrowed.keeps(one));
     const { order } = narrowed ?? {};
     if (order) rows.sort((one, other) => (isFields(one) && isFields(other) ? order(one, other) : 0));
-    const size = sizeOf(pagination, exchange) ?? rows.length;
-    const skipped = placeOf(style, own[0]?.name, rows, size, exchange);
-    const items = rows.slice(skipped, skipped + size);
+    const { items, size, skipped } = cut(rows, exchange);
     const hasMore = skipped + size < rows.length;
     const told = {
       items: '',
@@ -59,6 +56,23 @@ export function compileOpenPages(endpoint: Endpoint, samples: Samples): CutOpenl
       page: pageTold(told, items.length, exchange.call, links),
     };
   };
+}
+
+/** Compiles how things of which nothing is described are cut into pages, by the parameters that an endpoint states. */
+export function compilePlainCut(endpoint: Endpoint, samples: Samples): (rows: readonly Value[], exchange: Exchange) => Value[] {
+  const { cut } = cutBy(paginationOf(endpoint, samples));
+  return (rows, exchange) => cut(rows, exchange).items;
+}
+
+function cutBy(pagination: Pagination) {
+  const style = pageStyle(pagination.style);
+  const own = parametersOf(style, pagination);
+  const cut = (rows: readonly Value[], exchange: Exchange) => {
+    const size = sizeOf(pagination, exchange) ?? rows.length;
+    const skipped = placeOf(style, own[0]?.name, rows, size, exchange);
+    return { items: rows.slice(skipped, skipped + size), size, skipped };
+  };
+  return { style, own, cut };
 }
 
 /** The style of pages that the parameters of an endpoint speak of, with their names. */

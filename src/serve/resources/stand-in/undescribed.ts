@@ -12,6 +12,7 @@ import { toJson } from '../../http/json.ts';
 import { isFields } from '../body.ts';
 import type { StandIn } from '../stand-in.ts';
 import { isCalled, type KeptPlace, keepAt, keptAt, placeAbove, plainPlaceOf } from './kept-answers.ts';
+import { compilePlainCut } from './open-pages.ts';
 import { type Sampling, tellSampled } from './sampling.ts';
 
 /**
@@ -24,10 +25,10 @@ export function compileUndescribed(
   spec: Spec,
   sampling: Sampling,
 ): ReturnType<StandIn['compileUndescribed']> {
-  const status = undescribedStatus(endpoint);
+  const isReading = endpoint.method === 'GET';
+  const status = undescribedStatus(endpoint) ?? (isReading ? undefined : bodilessStatus(endpoint));
   if (status === undefined) return undefined;
   const family = new Family(endpoint.path, spec);
-  const isReading = endpoint.method === 'GET';
   if (!isReading && !family.isRead) return undefined;
   const act = family.isThing
     ? one(endpoint, family)
@@ -36,6 +37,7 @@ export function compileUndescribed(
       : place(endpoint);
   return (rows, exchange) => {
     const value = act(rows, exchange) ?? {};
+    if (bodiless.has(`${status}`)) return { status, headers: {}, body: undefined };
     return { status, headers: { 'content-type': 'application/json' }, body: toJson(value) };
   };
 }
@@ -54,6 +56,14 @@ function undescribedStatus({ does, response, produces, method }: Endpoint): numb
   const [first] = answers;
   if (!first || isSaid || answers.some(({ status }) => bodiless.has(status))) return undefined;
   return /^\d+$/.test(first.status) ? Number(first.status) : 200;
+}
+
+/** The one status of an answer of success that has no body. */
+function bodilessStatus({ does, response, method }: Endpoint): number | undefined {
+  const answers = (statedValue(response) ?? []).filter(({ status }) => /^2/.test(status));
+  const [only, ...more] = answers;
+  const isSo = statedValue(does) === undefined && methods.has(method) && more.length === 0 && only && bodiless.has(only.status);
+  return isSo && !saysAnything(statedValue(only.shape) ?? {}) ? Number(only.status) : undefined;
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -123,20 +133,32 @@ function all(endpoint: Endpoint, family: Family, sampling: Sampling): Act {
   const { method, path } = endpoint;
   // A map that lists things has them under the name of what it lists.
   const [name = 'items'] = /[\w-]+(?=\/?$)/.exec(path) ?? [];
-  const listed = (items: readonly Fields[]): Value => (isSaidMap(endpoint) ? { [name]: [...items] } : [...items]);
+  const cut = compilePlainCut(endpoint, sampling.shown);
+  const listed = (items: readonly Fields[], exchange: Exchange): Value => {
+    const shown = cut(narrowed(items, exchange), exchange);
+    return isSaidMap(endpoint) ? { [name]: shown } : shown;
+  };
   return (rows, exchange) => {
     const { call, request, pathParams } = exchange;
     const kept = keptAt(rows, call.path);
     const other = family.isMadeElsewhere ? elsewhere(call.path) : undefined;
     const owner = Object.values(pathParams).at(-1) ?? '';
     const theirs = other === undefined ? [] : keptAt(rows, other).items.filter((item) => isCalled(item, undefined, owner));
-    if (method === 'GET') return listed([...kept.items, ...theirs]);
+    if (method === 'GET') return listed([...kept.items, ...theirs], exchange);
     if (method === 'DELETE') keepAt(rows, call.path, { fields: {}, items: [], made: false });
     if (method !== 'POST') return undefined;
     const thing = numbered(isFields(request) ? request : {}, kept, family, sampling, exchange);
     keepAt(rows, call.path, { ...kept, items: [...kept.items, thing].slice(-itemsMost), made: true });
     return thing;
   };
+}
+
+/** Things that have what the query asks for under the name of one of their members. */
+function narrowed(items: readonly Fields[], { params, pathParams }: Exchange): readonly Fields[] {
+  const asked = Object.entries(params).filter(
+    ([name, value]) => !Object.hasOwn(pathParams, name) && value !== undefined && items.some((one) => Object.hasOwn(one, name)),
+  );
+  return items.filter((one) => asked.every(([name, value]) => String(one[name]) === String(value)));
 }
 
 const itemsMost = 500;
@@ -157,7 +179,20 @@ function numbered(
   const id = isNumbered
     ? last + 1
     : sampling.chance(`${exchange.call.path}\n${items.length}`).uuid().replaceAll('-', '').slice(0, 24);
-  return { id, ...sent };
+  return { id, ...(called !== undefined && word === 'slug' && { [called]: slugOf(sent, String(id)) }), ...sent };
+}
+
+/** What a thing is called in a path, after its title or name: `release-notes` of `Release notes`. */
+function slugOf({ title, name }: Fields, id: string): string {
+  const said = [title, name].find((one) => typeof one === 'string');
+  return (
+    (typeof said === 'string'
+      ? said
+          .toLowerCase()
+          .match(/[a-z0-9]+/g)
+          ?.join('-')
+      : undefined) ?? id
+  );
 }
 
 /** `/boards/{board}`: what was made is told, changed and taken out; what was not is not there, unless nothing makes such things. */
