@@ -109,12 +109,16 @@ export async function proved(
   return shown[0] ? tell(suspect, shown[0], confirming, reproduced) : { ...breach, reproduced };
 }
 
-/** A replay that does not bear on the claim, as where a drawn name was taken, says neither yes nor no: another stands in its place, once for each. */
+/** So often another replay stands in the place of one that does not bear on the claim. */
+const mootMost = 3;
+
+/** A replay that does not bear on the claim, as where a drawn name was taken, or a quota was used up by others, says neither yes nor no: another stands in its place. */
 async function replayedTimes(suspect: Suspect, times: number, confirming: Confirming): Promise<Replayed[]> {
   const replays: Replayed[] = [];
   for (let at = 0; at < times; at++) {
-    const one = await replayed(suspect, confirming);
-    replays.push(one.judgement instanceof Moot ? await replayed(suspect, confirming) : one);
+    let one = await replayed(suspect, confirming);
+    for (let moot = 0; moot < mootMost && one.judgement instanceof Moot; moot++) one = await replayed(suspect, confirming);
+    replays.push(one);
   }
   return replays;
 }

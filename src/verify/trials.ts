@@ -33,6 +33,7 @@ import { crashes, neverArising, refusalOrder } from './trials/errors/order.ts';
 import { ownErrors, unchangedByRefused } from './trials/errors/own.ts';
 import { takenAgain, takenByMaker, takenInTime } from './trials/errors/taken-again.ts';
 import { writtenPlaces } from './trials/errors/written-places.ts';
+import { alreadySo } from './trials/events/already-so.ts';
 import { confirmingTrial } from './trials/events/confirming.ts';
 import { delivering } from './trials/events/delivering.ts';
 import { endingAll } from './trials/events/ear.ts';
@@ -73,8 +74,10 @@ import { statedRows, there } from './trials/resources/stated-rows.ts';
 import { notWritable, stored } from './trials/resources/stored.ts';
 import { unique } from './trials/resources/unique.ts';
 import { answeredCreations, initial } from './trials/states/answered.ts';
-import { edges, transitionConditions } from './trials/states/conditions.ts';
+import { transitionConditions } from './trials/states/conditions.ts';
+import { edges } from './trials/states/edges.ts';
 import { following } from './trials/states/following.ts';
+import { guards, timedGuards } from './trials/states/guards.ts';
 import { afterTime, inStates, races } from './trials/states/in-states.ts';
 import { movedByUpdate, transitions } from './trials/states/moved.ts';
 import { sentEdges } from './trials/states/sent-edges.ts';
@@ -92,6 +95,7 @@ const eventTrials: readonly Trial[] = [
   logKept,
   confirmingTrial,
   emitting,
+  alreadySo,
   refused,
   unchangedIsSilent,
   delivering,
@@ -135,6 +139,7 @@ export const trials: readonly Trial[] = [
   inStates,
   transitionConditions,
   edges,
+  guards,
   sentEdges,
   following,
   sequences,
@@ -188,6 +193,7 @@ export const trials: readonly Trial[] = [
   timed,
   afterTime,
   timedSequences,
+  timedGuards,
   uniqueRacedLater,
   ...eventTrials,
   toldRates,

@@ -7,6 +7,7 @@ import { namesOperation } from '../../parts/operations.ts';
 import { isFlaw } from '../exchange/claim.ts';
 import { isDone } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
+import { looksAtSomethingElse } from '../trials/events/already-so.ts';
 import { confirmingReasons } from '../trials/events/confirming.ts';
 import { cascadesOf, goneWith } from '../trials/events/emitting.ts';
 import { toldIn } from '../trials/events/envelope.ts';
@@ -100,7 +101,8 @@ export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligati
   // What only the clock or the service causes comes of nothing that a caller does.
   const along = cascadesOf(model).filter((cascade) => cascade.kind.name === subject);
   const gone = [...new Set(along.map(({ parent }) => goneWith(parent)))].map((reason) => looksFor(reason));
-  return emitted.length + gone.length > 0 ? [...emitted, ...gone, none] : [received(model, subject, 'an event of it')];
+  const again = (kind ? looksAtSomethingElse(model, kind) : []).map((reason) => looksFor(reason));
+  return emitted.length + gone.length > 0 ? [...emitted, ...gone, ...again, none] : [received(model, subject, 'an event of it')];
 }
 
 /** What is stated of how subscribers are told: to whom, of what, and again where that did not do. */

@@ -8,6 +8,7 @@ import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import { guardLooks } from '../trials/states/guards.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
 import { putOffBy, waysToPutOff } from '../trials/states/put-off.ts';
@@ -48,7 +49,8 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
     const endpoint = model.endpointOfTransition(machine.resource, transition.name);
     if (endpoint) {
       const sent = comparedIn(model, machine, transition).map((one) => looksFor(sentAsThere(transition, one)));
-      return [...looksAtFiring(model, machine, transition), ...sent, ...looksAtFollowing(transition, endpoint)];
+      const guarded = guardLooks(model, machine, transition).map((reason) => looksFor(reason));
+      return [...looksAtFiring(model, machine, transition), ...sent, ...guarded, ...looksAtFollowing(transition, endpoint)];
     }
     const updates = model.updatesOf(machine.resource, transition);
     if (updates.length > 0) return updates.flatMap((update) => looksAtMoving(model, machine, transition, update));

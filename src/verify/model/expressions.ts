@@ -29,6 +29,8 @@ export class Expressions {
   readonly #spec: Spec;
   #uses: Map<string, ExpressionUse> | undefined;
   readonly #compiled = new Map<string, CompiledExpression | undefined>();
+  /** Those that are made of pieces of what the document states. */
+  readonly #composed = new WeakSet<Expression>();
 
   constructor(spec: Spec) {
     this.#spec = spec;
@@ -63,15 +65,23 @@ export class Expressions {
     return this.#compile(expression, operation)?.reads ?? [];
   }
 
+  /** An expression made of pieces of another, which reads the same variables at the same place. */
+  composed({ at }: Expression, source: string): Expression {
+    const made: Expression = { source, at };
+    this.#composed.add(made);
+    return made;
+  }
+
   #compile(expression: Expression, operation: string | undefined): CompiledExpression | undefined {
-    const key = `${expression.at}\n${operation ?? ''}`;
+    const own = this.#composed.has(expression) ? expression.source : undefined;
+    const key = `${expression.at}\n${operation ?? ''}\n${own ?? ''}`;
     if (this.#compiled.has(key)) return this.#compiled.get(key);
     this.#uses ??= new Map(expressionUses(this.#spec).map((use) => [use.at, use]));
     const use = this.#uses.get(expression.at);
     const scope = use?.scopes.find((candidate) => candidate.operation === operation) ?? use?.scopes[0];
     const compiled =
       use && scope
-        ? compileExpression(this.#spec, { source: use.source, scope: scope.scope, expected: use.expected })
+        ? compileExpression(this.#spec, { source: own ?? use.source, scope: scope.scope, expected: use.expected })
         : undefined;
     this.#compiled.set(key, compiled);
     return compiled;

@@ -141,7 +141,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'rows fit the shapes of their resource, wherever they are shown',
   }),
   ...rowsOf(
-    'states/shown states, states/initial, states/answered, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/sent edges, states/following, states/races, states/timed, states/after time',
+    'states/shown states, states/initial, states/answered, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/sent edges, states/guards, states/timed guards, states/following, states/races, states/timed, states/after time',
     { readOff: 'convention', because: 'OpenAPI has no states: those that are known were inferred of an enum' },
   ),
   ...rowsOf('endpoints/bodies, endpoints/media, endpoints/parameters, endpoints/handled, endpoints/bodiless', {
@@ -199,7 +199,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'values that are seldom thought of; only a failure is told',
   },
   ...rowsOf(
-    'events/at a time, events/by the clock, events/confirmed, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/log kept, events/logged, events/refused, events/resumed, events/unchanged',
+    'events/already so, events/at a time, events/by the clock, events/confirmed, events/delivered, events/disabled, events/emitted, events/families, events/tries, events/kept, events/log kept, events/logged, events/refused, events/resumed, events/unchanged',
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
   ...rowsOf(

@@ -131,7 +131,7 @@ function isTelling(session: Session, names: readonly string[], { request: { body
 }
 
 /** One member of the body is left, which changes the row and which no condition of an event asks for, where there is one. */
-function withLittle(session: Session, operation: Operation, { request, row }: Readied): RequestPlan {
+export function withLittle(session: Session, operation: Operation, { request, row }: Readied): RequestPlan {
   const { body } = request;
   if (!body || !('value' in body) || typeof body.value !== 'object' || body.value === null) return request;
   const conditions = kindsOn(session.model, operation).map((kind) => kind.if?.source ?? '');

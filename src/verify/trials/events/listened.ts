@@ -28,15 +28,21 @@ export interface Acted {
   readonly kinds: readonly EventKind[];
   readonly shown: { readonly done: Done<TrialExchange>; readonly fields?: ShownFields | undefined } | undefined;
   readonly acted: Done<TrialExchange>;
+  /** What is claimed of it, where that is no usual look. */
+  readonly reason?: string;
 }
 
 /** Everybody listens to what comes of a change, and is held to have heard what is stated. @throws {Untestable} */
-export async function listenTo(session: Session, { operation, kinds, shown, acted }: Acted, ears: readonly Ear[]): Promise<void> {
+export async function listenTo(
+  session: Session,
+  { operation, kinds, shown, acted, reason = 'emitted' }: Acted,
+  ears: readonly Ear[],
+): Promise<void> {
   const { model } = session;
   const row = { ...shown?.fields, ...(isDone(acted.value) ? rowIn(acted.value) : {}) };
   const beside = creationsOf(session, operation.resource ?? '', row);
   const listenings = ears.map((ear) => {
-    const one = { operation, kinds, ear, shown: shown?.done, acted, beside };
+    const one = { operation, kinds, ear, shown: shown?.done, acted, beside, reason };
     return { ...one, waiting: waitingFor(model, one) };
   });
   const after = [...(shown ? [shown.done] : []), acted];
@@ -67,6 +73,7 @@ interface Listening {
   readonly shown: Done<TrialExchange> | undefined;
   readonly acted: Done<TrialExchange>;
   readonly beside: readonly Done<TrialExchange>[];
+  readonly reason: string;
 }
 
 /** Somebody who listens, and what it waits for. */
@@ -97,7 +104,7 @@ type Seen = readonly [TrialExchange, TrialExchange, TrialExchange, Heard, ...Tri
 /** Holds what one subscriber was told of a change to everything that is stated of it; where nothing came, `isSilence` says whether that shows anything. */
 function judgeAll(
   session: Session,
-  { operation, kinds, ear, shown, acted, beside }: Listening,
+  { operation, kinds, ear, shown, acted, beside, reason }: Listening,
   heard: Done<Heard>,
   isSilence: boolean,
 ): void {
@@ -114,7 +121,7 @@ function judgeAll(
   for (const kind of kinds) {
     const judge = (...all: Seen): Judgement =>
       silenceShown(emissionJudgement(model, operation, kind, maker, seenIn(...all)), isSilence);
-    session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
+    session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason, of, judge });
     const judgePayload = (...all: Seen): Judgement => payloadJudgement(model, operation, kind, maker, seenIn(...all));
     session.claim({
       shrinkingRuns: 2,

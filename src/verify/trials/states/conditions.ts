@@ -1,9 +1,8 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { refusingActs } from '../../../parts/possible-errors.ts';
-import { type Machine, machineOn, machinesOf, type Transition } from '../../../parts/states.ts';
+import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
-import { type Control, type Judgement, moot } from '../../exchange/claim.ts';
-import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Control } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -11,23 +10,18 @@ import { resolve } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
-import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
 import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import type { ConditionSubject, Scene } from '../../make/scene.ts';
 import { shutByOthers } from '../../make/shut.ts';
-import { stage } from '../../make/staged.ts';
 import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
 import { fireOnRow, openToFire, statesOf, walkTo } from '../../make/walk.ts';
 import { outcomeOf } from '../../model/access.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
-import { isSendable } from '../../model/own-body.ts';
 import { followedIn } from '../../model/row-known.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { isRefusedAs } from './fired.ts';
 import { outcomeFor } from './outcome.ts';
 
 const rowsMax = 4;
@@ -53,8 +47,17 @@ export const transitionConditions: Trial = {
   },
 };
 
-/** Draws rows and bodies, and fires what leads back to where it began, until the condition fails as far as it can be reckoned here. */
-async function block(session: Session, machine: Machine, transition: Transition): Promise<void> {
+/**
+ * Draws rows and bodies, and fires what leads back to where it began, until the condition fails as far as it can be reckoned here: the whole of it, or
+ * as `narrowed` has it fail, a part of it alone.
+ */
+export async function block(
+  session: Session,
+  machine: Machine,
+  transition: Transition,
+  narrowed?: { readonly as: Transition; readonly reason: string },
+): Promise<void> {
+  const { as = transition, reason } = narrowed ?? {};
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [state] = transition.from === '*' ? [] : transition.from;
@@ -68,13 +71,24 @@ async function block(session: Session, machine: Machine, transition: Transition)
     const other = asked[at];
     if (other) await ifTestable(walkTo(session, row, other.state, { machine: other.machine }));
     // What was open when the row was made may be shut by others afterwards.
-    else if (at > 0 || !shut) await shutByOthers(session, row, transition, endpoint.operation);
+    else if (at > 0 || !shut) await shutByOthers(session, row, as, endpoint.operation);
     for (let fires = 0; fires < firesMax; fires++) {
       const [caller] = callersFor(session, endpoint, row);
       const before = (await lookAt(session, row)).done;
-      const plan = await blockedRequest(session, row, endpoint, transition, caller);
+      const plan = await blockedRequest(session, row, endpoint, as, caller);
       const control = () => openRequest(session, machine, transition, endpoint);
-      if (plan) return claimBlocked(session, row, { machine, transition, before, done: await session.send(plan), control });
+      if (plan) {
+        const done = await session.send(plan);
+        return claimBlocked(session, row, {
+          machine,
+          transition,
+          as,
+          before,
+          done,
+          control,
+          ...(reason !== undefined && { reason }),
+        });
+      }
       const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
       if (!isBack || !isDone((await fireOnRow(session, row, endpoint, transition)).value)) break;
     }
@@ -83,7 +97,12 @@ async function block(session: Session, machine: Machine, transition: Transition)
 }
 
 /** The same asked of another row, of which the condition holds. @throws {Untestable} */
-async function openRequest(session: Session, machine: Machine, transition: Transition, endpoint: Endpoint): Promise<RequestPlan> {
+export async function openRequest(
+  session: Session,
+  machine: Machine,
+  transition: Transition,
+  endpoint: Endpoint,
+): Promise<RequestPlan> {
   const [state] = transition.from === '*' ? [] : transition.from;
   const row = await session.make(machine.resource, { machine, ...(state !== undefined && { state }) });
   await openToFire(session, row, transition);
@@ -138,6 +157,9 @@ async function blockedRequest(
 interface Blocked {
   readonly machine: Machine;
   readonly transition: Transition;
+  /** The same with the condition by which it is known to be blocked, where that is narrower than its own. */
+  readonly as?: Transition | undefined;
+  readonly reason?: string | undefined;
   readonly before: Done<TrialExchange>;
   readonly done: Done<TrialExchange>;
   /** As a claim's. */
@@ -148,16 +170,17 @@ interface Blocked {
 export async function claimBlocked(
   session: Session,
   row: TrialRow,
-  { machine, transition, before, done, control }: Blocked,
+  { machine, transition, as = transition, reason = `${transition.name} blocked`, before, done, control }: Blocked,
 ): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.key };
   const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
-    was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was, beside }) === 'blocked';
+    was !== undefined &&
+    [transition, as].every((one) => outcomeFor(model, { machine, transition: one }, { exchange, was, beside }) === 'blocked');
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
     fact,
-    reason: `${transition.name} blocked`,
+    reason,
     at: transition.if?.at ?? transition.at,
     control,
     beside: [before, ...referredTo(session, machine.resource, [row.fields])],
@@ -166,118 +189,4 @@ export async function claimBlocked(
     what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
-}
-
-/** At the very edge of its condition a transition is carried out, and just beyond it is blocked. */
-export const edges: Trial = {
-  name: 'states/edges',
-  part: 'states',
-  about: 'A transition is carried out at the edge of its condition, and blocked just beyond it.',
-  noise: 'quiet',
-  *cases(model) {
-    for (const { machine, transition } of fireable(model)) {
-      // What only the service sets is brought about by states/conditions, or by nobody.
-      if (!transition.if || !isChosen(model, machine, transition)) continue;
-      yield {
-        name: `${transition.name} ${machine.resource}`,
-        facts: factsOfMachine(machine),
-        run: (session) => severalTimes(() => atTheEdge(session, machine, transition)),
-      };
-    }
-  },
-};
-
-/** Whether callers choose everything that a condition reads of the row itself. */
-function isChosen(model: Model, { resource, field }: Machine, { name, if: condition }: Transition): boolean {
-  const operation = model.endpointOfTransition(resource, name)?.operation;
-  const reads = condition ? model.expressions.readsOf(condition, operation) : [];
-  return reads.every(({ root, path, follows }) => {
-    const [member = ''] = path;
-    // What another machine writes is moved by that one.
-    if (member !== field && machineOn(model.spec.states, resource, member)) return false;
-    return root !== 'resource' || follows !== undefined || member === field || isSendable(model, resource, member);
-  });
-}
-
-/** Whether rows can be made as they were imagined is not known: the service's own rules may refuse some, and not others. */
-async function severalTimes(attempt: () => Promise<void>): Promise<void> {
-  for (let left = attemptsMax; ; left--) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (!(error instanceof Untestable) || left <= 1) throw error;
-    }
-  }
-}
-
-const attemptsMax = 5;
-
-async function atTheEdge(session: Session, machine: Machine, transition: Transition): Promise<void> {
-  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
-  session.need(endpoint !== undefined && transition.if !== undefined, 'no caller can fire it');
-  const [imagined] = imagine(session, endpoint, { rule: { if: transition.if } });
-  session.need(imagined !== undefined, `nothing was found for which ${transition.if.source} holds`);
-  const { slots, met, unmet } = imagined;
-  await inside(session, { machine, transition, endpoint, slots, scene: met });
-  session.need(unmet !== undefined, `no edge of ${transition.if.source} was found`);
-  await beyond(session, { machine, transition, endpoint, slots, scene: unmet });
-}
-
-interface Edge {
-  readonly machine: Machine;
-  readonly transition: Transition;
-  readonly endpoint: Endpoint;
-  readonly slots: readonly ConditionSubject[];
-  readonly scene: Scene;
-}
-
-async function inside(session: Session, edge: Edge): Promise<void> {
-  const { machine, transition, endpoint } = edge;
-  const { model } = session;
-  const staged = await stage(session, endpoint, edge.slots, { scene: edge.scene, resource: machine.resource });
-  const [before] = staged.beside;
-  session.need(before !== undefined, `a ${machine.resource} is not shown`);
-  const done = await session.send(staged.request);
-  const code =
-    transition.ifElse ??
-    transition.else ??
-    model.refusals.of('transition.illegal.condition', model.operationOf(endpoint))?.code.name;
-  session.claim({
-    fact: { kind: 'transitions', subject: machine.key },
-    reason: `${transition.name} at its edge`,
-    at: transition.if?.at ?? transition.at,
-    of: [done, before, ...staged.beside.slice(1)] as const,
-    judge(exchange: TrialExchange, was: TrialExchange, ...beside: readonly TrialExchange[]): Judgement {
-      const outcome = outcomeFor(session.model, edge, { exchange, was, beside });
-      if (outcome === undefined || outcome === 'unknown' || outcome === 'blocked') return moot('its condition does not hold');
-      if (isDone(exchange)) return undefined;
-      const isElsewhere =
-        refusingActs(model.spec, model.operationOf(endpoint)).length > 0 || movedByClock(model, machine, exchange, was);
-      return !isElsewhere && isRefusedAs(model, exchange, code)
-        ? { promised: `${transition.name} where ${transition.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }
-        : moot('something else stood in its way');
-    },
-  });
-}
-
-async function beyond(session: Session, edge: Edge): Promise<void> {
-  const { machine, transition, endpoint } = edge;
-  const staged = await stage(session, endpoint, edge.slots, { scene: edge.scene, resource: machine.resource });
-  const [before] = staged.beside;
-  session.need(before !== undefined && staged.row !== undefined, `a ${machine.resource} is not shown`);
-  const done = await session.send(staged.request);
-  const fact = { kind: 'transitions', subject: machine.key };
-  claimRefused(session, done, {
-    by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
-    fact,
-    reason: `${transition.name} blocked`,
-    at: transition.if?.at ?? transition.at,
-    beside: staged.beside,
-    isSo: (exchange, was, ...beside) =>
-      was !== undefined && outcomeFor(session.model, edge, { exchange, was, beside }) === 'blocked',
-    isOvertaken: (exchange, ...was) => movedByClock(session.model, machine, exchange, ...was),
-    what: `${transition.name} where ${transition.if?.source} does not hold`,
-  });
-  await claimUnchanged(session, staged.row, { before, attempt: done, fact });
 }

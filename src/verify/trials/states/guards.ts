@@ -1,0 +1,163 @@
+import type { Expression } from '../../../parts/fact.ts';
+import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import { ifTestable, Untestable } from '../../exchange/untestable.ts';
+import { callersFor } from '../../make/callers-for.ts';
+import { imagine } from '../../make/imagined.ts';
+import { lookAt } from '../../make/look.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { stage } from '../../make/staged.ts';
+import { factsOfMachine, fireable } from '../../make/transitions.ts';
+import { openToFire, stateOf, walkTo } from '../../make/walk.ts';
+import { isOfRow, type PartAlone, partsAlone, type StateExcluded, statesExcluded } from '../../model/guards.ts';
+import type { Model } from '../../model/model.ts';
+import type { Session } from '../../session/session.ts';
+import type { Case, Trial } from '../../session/trial.ts';
+import { block, claimBlocked, openRequest } from './conditions.ts';
+
+/** A condition of which something else fails each time: every state of another machine that it excludes, and every part of it alone. */
+export const guards: Trial = {
+  name: 'states/guards',
+  part: 'states',
+  about:
+    'A transition is refused in each state of another machine that its condition excludes, and where one part of it alone fails.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const { machine, transition } of fireable(model)) {
+      const facts = factsOfMachine(machine);
+      for (const excluded of statesExcluded(model, machine, transition, true))
+        yield caseWhere(machine, transition, excluded, false);
+      for (const alone of partsBeside(model, machine, transition)) {
+        const name = `${machine.resource}, ${failsAlone(transition, alone)}`;
+        yield { name, facts, run: (session) => partFails(session, machine, transition, alone) };
+      }
+    }
+  },
+};
+
+/** The same in the states to which the clock alone leads. */
+export const timedGuards: Trial = {
+  ...guards,
+  name: 'states/timed guards',
+  movesClock: true,
+  about:
+    'A transition is refused in each state of another machine that its condition excludes, and to which the clock alone leads.',
+  noise: 'loud',
+  *cases(model) {
+    for (const { machine, transition } of fireable(model))
+      for (const excluded of excludedByClock(model, machine, transition)) yield caseWhere(machine, transition, excluded, true);
+  },
+};
+
+function excludedByClock(model: Model, machine: Machine, transition: Transition): readonly StateExcluded[] {
+  const isSame = (one: StateExcluded) => (other: StateExcluded) => one.other === other.other && one.state === other.state;
+  const soon = statesExcluded(model, machine, transition, true);
+  return statesExcluded(model, machine, transition, false).filter((one) => !soon.some(isSame(one)));
+}
+
+function caseWhere(machine: Machine, transition: Transition, excluded: StateExcluded, byClock: boolean): Case {
+  return {
+    name: `${machine.resource}, ${blockedWhere(transition, excluded)}`,
+    facts: factsOfMachine(machine),
+    run: (session) => blockWhere(session, machine, transition, { ...excluded, byClock }),
+  };
+}
+
+/** The reason of the claims about a state of another machine. */
+function blockedWhere({ name }: Transition, { other, state }: Pick<StateExcluded, 'other' | 'state'>): string {
+  return `${name} blocked where ${other.field} is ${state}`;
+}
+
+/** The reason of the claims about a part of a condition that fails alone. */
+function failsAlone({ name }: Transition, { part }: Pick<PartAlone, 'part'>): string {
+  return `${name} blocked by ${part.source.trim()} alone`;
+}
+
+/** All that has to be looked at of a transition's condition, part by part. */
+export function guardLooks(model: Model, machine: Machine, transition: Transition): readonly string[] {
+  const excluded = statesExcluded(model, machine, transition, false).map((one) => blockedWhere(transition, one));
+  return [...excluded, ...partsBeside(model, machine, transition).map((one) => failsAlone(transition, one))];
+}
+
+/** The parts of a condition but those about the states of other machines. */
+function partsBeside(model: Model, { resource }: Machine, transition: Transition): readonly PartAlone[] {
+  const fields = machinesOf(model.spec.states, resource).map(({ field }) => field);
+  const isOfStates = ({ part }: PartAlone) => fields.some((field) => isAbout(model, part, field));
+  return partsAlone(model, transition).filter((one) => !isOfStates(one));
+}
+
+/** Whether a part reads a field of the row and nothing else. */
+function isAbout({ expressions }: Model, part: Expression, field: string): boolean {
+  const reads = expressions.readsOf(part, undefined);
+  return reads.length > 0 && reads.every(({ root, path, follows }) => isOfRow(root) && path[0] === field && !follows);
+}
+
+interface Where extends StateExcluded {
+  readonly byClock: boolean;
+}
+
+async function blockWhere(session: Session, machine: Machine, transition: Transition, where: Where): Promise<void> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  for (const from of where.from) {
+    const row = await inBoth(session, machine, transition, { ...where, from: [from] });
+    if (!row) continue;
+    const before = (await lookAt(session, row)).done;
+    const [caller] = callersFor(session, endpoint, row);
+    const headers = await session.preconditions(endpoint, row, caller);
+    const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, transition }));
+    const control = () => openRequest(session, machine, transition, endpoint);
+    const reason = blockedWhere(transition, where);
+    const part = partsAlone(session.model, transition).find((one) => isAbout(session.model, one.part, where.other.field));
+    return claimBlocked(session, row, { machine, transition, as: part?.as, reason, before, done, control });
+  }
+  throw new Untestable(`no ${machine.resource} could be brought to where ${where.other.field} is ${where.state}`);
+}
+
+/** A row that is in a state of each of the two machines, with all else that the condition asks of it; nothing where none can be brought there. */
+async function inBoth(
+  session: Session,
+  machine: Machine,
+  transition: Transition,
+  { other, state, from: [from = ''], byClock }: Where,
+): Promise<TrialRow | undefined> {
+  const { resource } = machine;
+  const isThere = async (row: TrialRow) => {
+    await lookAt(session, row);
+    return stateOf(row, machine) === from && stateOf(row, other) === state;
+  };
+  const row = await ifTestable(session.make(resource, { machine, state: from }));
+  if (row) {
+    // What else the condition asks for is to hold, where it asks for more.
+    if (partsAlone(session.model, transition).length > 0) await ifTestable(openToFire(session, row, transition));
+    await ifTestable(walkTo(session, row, state, { machine: other, byClock }));
+    if (await isThere(row)) return row;
+  }
+  const another = await ifTestable(session.make(resource, { machine: other, state, byClock }));
+  if (!another) return undefined;
+  await ifTestable(walkTo(session, another, from, { machine, byClock }));
+  return (await isThere(another)) ? another : undefined;
+}
+
+/** How often rows are imagined of which a part alone fails. */
+const scenesMost = 3;
+
+/** A row, and a request, of which one part of the condition alone fails: as they are imagined, else as they are drawn and shut by others. */
+async function partFails(session: Session, machine: Machine, transition: Transition, alone: PartAlone): Promise<void> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const reason = failsAlone(transition, alone);
+  let tries = 0;
+  for (const { slots, met } of imagine(session, endpoint, { rule: { if: alone.alone } })) {
+    tries += 1;
+    const staged = await ifTestable(stage(session, endpoint, slots, { scene: met, resource: machine.resource }));
+    const [before] = staged?.beside ?? [];
+    if (staged?.row && before) {
+      const done = await session.send(staged.request);
+      const control = () => openRequest(session, machine, transition, endpoint);
+      return claimBlocked(session, staged.row, { machine, transition, as: alone.as, reason, before, done, control });
+    }
+    if (tries === scenesMost) break;
+  }
+  await block(session, machine, transition, { as: alone.as, reason });
+}
