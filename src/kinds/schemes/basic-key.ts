@@ -56,6 +56,7 @@ function nearMisses(facts: Pick<SchemeFacts, 'generate'>, text: string): NearMis
   const elsewhere = breaking('schemes', [
     { how: 'it is a password, and not the name before it', text: writePair('ninefold-verify', key) },
     { how: 'it is no Base64', text: '%%%' },
+    ...(key === '' ? [] : [{ how: 'a password stands behind it', text: writePair(key, 'ninefold-verify') }]),
   ]);
   return [...asNames, ...elsewhere];
 }

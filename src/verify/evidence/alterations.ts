@@ -88,19 +88,36 @@ function* alteredMembers(exchange: TrialExchange, member: string): Iterable<Tria
 }
 
 function* alteredAnswers(exchange: TrialExchange, refusals: Altering['refusals']): Iterable<TrialExchange> {
-  const { body, status, headers, caller } = exchange;
+  const { status, caller } = exchange;
   for (const other of isDone(exchange) ? [500, 404, 405, 401, 403, 422, status === 201 ? 200 : 201, 204] : [200, 500]) {
     yield { ...exchange, status: other };
   }
   if (!isDone(exchange)) yield { ...exchange, status: status === 404 ? 403 : 404 };
   // What a service gives out as a credential is an answer of its too.
   if (caller?.credential) yield { ...exchange, caller: { ...caller, credential: { ...caller.credential, value: '\u0001' } } };
-  for (const refusal of refusals) yield answeredAs(exchange, refusal);
+  // Of a claim about several answers each is altered less often: neither what is refused nor what is shown waits for the other.
+  yield* byTurns(
+    refusals.map((refusal) => answeredAs(exchange, refusal)),
+    alteredOtherwise(exchange),
+  );
+}
+
+function* alteredOtherwise(exchange: TrialExchange): Iterable<TrialExchange> {
+  const { body, headers } = exchange;
   yield { ...exchange, headers: { ...headers, 'content-type': 'text/x-altered' } };
   yield { ...exchange, body: undefined, text: '' };
   if (body === undefined) yield { ...exchange, text: `${exchange.text}altered` };
   else yield* alteredBodies(exchange, body);
   yield* alteredHeaders(exchange);
+}
+
+function* byTurns<T>(...each: readonly Iterable<T>[]): Iterable<T> {
+  let left = each.map((one) => one[Symbol.iterator]());
+  while (left.length > 0) {
+    const given = left.map((one) => ({ one, next: one.next() }));
+    for (const { next } of given) if (!next.done) yield next.value;
+    left = given.flatMap(({ one, next }) => (next.done ? [] : [one]));
+  }
 }
 
 function* alteredBodies(exchange: TrialExchange, body: Json): Iterable<TrialExchange> {

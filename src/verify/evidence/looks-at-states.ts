@@ -8,6 +8,7 @@ import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import { enteredLater, laterBy } from '../trials/states/entered-later.ts';
 import { guardLooks } from '../trials/states/guards.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
@@ -73,7 +74,9 @@ function looksAtAgain(model: Model, machine: Machine, timed: Transition): Obliga
   const ways = timed.from.flatMap((state) => waysBack(model, machine, timed, state));
   const begun = [...new Set(ways)].map((again) => looksFor(begunAnew(timed, again)));
   const late = timed.from.flatMap((state) => waysToPutOff(model, machine, timed, state));
-  return [...begun, ...[...new Set(late.map((way) => putOffBy(timed, way)))].map((reason) => looksFor(reason))];
+  const entered = timed.from.flatMap((state) => enteredLater(model, machine, timed, state));
+  const reasons = [...late.map((way) => putOffBy(timed, way)), ...entered.map((way) => laterBy(timed, way))];
+  return [...begun, ...[...new Set(reasons)].map((reason) => looksFor(reason))];
 }
 
 function isFiredBy(does: FollowingEffect | undefined, resource: string, { name }: Transition): boolean {

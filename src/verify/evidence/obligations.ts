@@ -8,7 +8,6 @@ import { rowsShown } from '../model/row-shown.ts';
 import { hasWord, wordInAnyCase, wordRule } from '../trials/authentication/carriers.ts';
 import { movedTold } from '../trials/resources/moved-rows.ts';
 import { fromTheStart } from '../trials/resources/stated-rows.ts';
-import { usesOf } from '../trials/versioning/used.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
 import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
@@ -16,6 +15,7 @@ import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeout
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
 import { looksAtRules, looksAtSchemes, looksAtTokens, looksAtUsers } from './looks-at-users.ts';
 import { looksAtNames, looksAtRequired, looksAtValues } from './looks-at-values.ts';
+import { looksAtVersions } from './looks-at-versions.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** So many looks are asked for of one fact; what is cut is told. */
@@ -114,26 +114,6 @@ function looksAtResources(model: Model): Obligation[] {
     name: `a ${name}`,
     isMetBy: ({ exchanges }) => exchanges.some((one) => rowsShown(model, one)?.resource === name),
   }));
-}
-
-/** Each version that a request can name. */
-function looksAtVersions(model: Model, { subject }: LedgerFact): Obligation[] {
-  const { spec } = model;
-  const select = statedValue(spec.versioning.select);
-  if (subject !== 'service' || !select || select.by === 'pin') return [];
-  const carrier = select.carrier.toLowerCase();
-  const named = entriesOf(spec.versioning.versions).map(
-    ([, { name }]): Obligation => ({
-      name: `version ${name}`,
-      isMetBy: ({ exchanges }) =>
-        exchanges.some(
-          ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
-        ),
-    }),
-  );
-  // What reading shows says nothing of lists, filters and changes in the same words.
-  const reasons = new Set([...usesOf(model)].map(({ reason }) => reason));
-  return [...named, ...[...reasons].map((reason) => looksFor(reason))];
 }
 
 /** That it is told while it is served, and that a version is served until its last day and refused from then on. */

@@ -219,7 +219,8 @@ function* exchanged(of: Claim['of']): Iterable<readonly unknown[]> {
     for (const other of asked) {
       if (one.step === other.step) continue;
       const withOne = (altered: unknown) => of.map(({ step, value }) => (step === one.step ? altered : value));
-      if (one.value.status !== other.value.status) yield withOne(answeredAs(one.value, other.value));
+      const isOther = one.value.status !== other.value.status || one.value.text !== other.value.text;
+      if (isOther) yield withOne(answeredAs(one.value, other.value));
       const { etag } = other.value.headers;
       if (etag !== undefined && etag !== one.value.headers.etag)
         yield withOne({ ...one.value, headers: { ...one.value.headers, etag } });

@@ -115,8 +115,26 @@ function readerFor(
   const { model } = session;
   if (model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential) return { caller: undefined };
   const callers = callersFor(session, endpoint, row);
-  const caller = wanted ? callers.find((one) => one === wanted) : callers[0];
+  const caller = wanted
+    ? callers.find((one) => one === wanted)
+    : ((row.made ? undefined : fullest(session, endpoint, row, callers)) ?? callers[0]);
   return caller && { caller };
+}
+
+/** Of those who surely may see a row that was found somewhere, who is shown most of it. */
+function fullest(
+  { model }: Session,
+  endpoint: Endpoint,
+  row: TrialRow,
+  callers: readonly TrialCaller[],
+): TrialCaller | undefined {
+  const { fields, shown, resource } = row;
+  if (!fields || !shown) return undefined;
+  const operation = model.operationOf(endpoint);
+  const hidden = (one: TrialCaller | undefined) => model.unseenBy(resource, one);
+  const known = { context: { resource: fields }, unseen: { resource: hidden(model.readerOf(shown.value)) } };
+  const sure = callers.filter((one) => model.access.allows(operation, one, known) === 'yes');
+  return sure.sort((one, other) => hidden(one).size - hidden(other).size)[0];
 }
 
 function remember(row: TrialRow, done: Done<TrialExchange>, fields: Look['fields']): void {

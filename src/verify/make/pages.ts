@@ -5,6 +5,7 @@ import { type PageStyle, parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineIn } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
@@ -208,7 +209,10 @@ async function pickFrom(
 }
 
 function callersOrNobody(session: Session, endpoint: Endpoint) {
-  const callers = callersFor(session, endpoint);
+  const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const hidden = (caller: TrialCaller) => session.model.unseenBy(resource, caller).size;
+  // Who is shown more of a row knows more of it.
+  const callers = callersFor(session, endpoint).sort((one, other) => hidden(one) - hidden(other));
   return callers.length > 0 ? callers : [undefined];
 }
 

@@ -120,10 +120,16 @@ async function made(
 ): Promise<TrialRow | undefined> {
   const { model } = session;
   const ways = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
-  if (ways.every((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'no')) return undefined;
+  // What follows from changes of other rows is whose these are.
+  const isAlong = ways.length === 0;
+  if (!isAlong && ways.every((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'no')) return undefined;
   for (const state of new Set([statesFor(door)?.[0], undefined])) {
     const row = await ifTestable(
-      session.make(resource, { caller, ...(named && { named }), ...(state !== undefined && { state }) }),
+      session.make(resource, {
+        ...(isAlong ? { for: caller } : { caller }),
+        ...(named && { named }),
+        ...(state !== undefined && { state }),
+      }),
     );
     if (row?.fields) return row;
   }

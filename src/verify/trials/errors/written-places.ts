@@ -90,8 +90,12 @@ function judgePlace(model: Model, exchange: TrialExchange, { path, shape }: Sent
   const steps = model.refusals.placeAt(condition) ?? [];
   const told = steps.reduce<(Json | undefined)[]>((at, step) => at.flatMap((one) => among(one, step)), [exchange.body]);
   const places = told.filter((one) => typeof one === 'string' && one !== '');
-  if (places.length === 0) return moot('no place is told');
   const wanted = written(path, model.spec.errors.paths);
+  // What is refused for something in its body has a violation: where the payload tells of these it is told.
+  if (places.length === 0)
+    return code === undefined
+      ? moot('no place is told')
+      : { promised: `the place of what is wrong: ${wanted}`, seen: 'no place' };
   // Which of several things that are wrong is told first, nobody says.
   if (places.includes(wanted)) return undefined;
   const others = new Set(pathsIn(exchange.sent.json).map((other) => written(other, model.spec.errors.paths)));

@@ -7,7 +7,7 @@ import { boundByPath, isStateSent, isWritable } from '../../../parts/payload.ts'
 import type { Field, Resource } from '../../../parts/resources.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
-import { beginBody } from '../../make/begin-body.ts';
+import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { foreignValue } from '../../make/claim-row.ts';
 import { lookAt } from '../../make/look.ts';
@@ -102,10 +102,16 @@ function olderNames({ spec }: Model, { name, fields }: Resource): string[] {
 
 const olderMost = 4;
 
+/** So often a body is drawn until the value is in it. */
+const drawsMost = 4;
+
 async function sendUnstated(session: Session, endpoint: Endpoint, { resource, path }: ClosedPlace): Promise<void> {
-  const begun = await beginBody(session, endpoint, path.length === 0 ? 'plain' : 'full');
   const names = ['nf_not_stated', ...olderNames(session.model, resource)];
-  session.need(hasWayTo(begun.json, [...path, ...names.slice(0, 1)]), `no ${path.join('.')} could be made`);
+  const isThere = ({ json }: Begun) => hasWayTo(json, [...path, ...names.slice(0, 1)]);
+  // A value that may be left out is sent with all that may be; a list of them may have none in it all the same.
+  let begun = await beginBody(session, endpoint, path.length === 0 ? 'plain' : 'whole');
+  for (let draw = 0; draw < drawsMost && !isThere(begun); draw++) begun = await beginBody(session, endpoint, 'full');
+  session.need(isThere(begun), `no ${path.join('.')} could be made`);
   for (const name of names) {
     const done = await session.send(begun.request(withMember(begun.json, [...path, name], 'x')));
     claimRefused(session, done, {

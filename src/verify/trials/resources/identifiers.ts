@@ -12,6 +12,7 @@ import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { membersSent } from '../../make/fields-sent.ts';
 import { lookAt } from '../../make/look.ts';
+import { rowFor } from '../../make/row-where.ts';
 import { remove } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
@@ -145,7 +146,8 @@ async function count(session: Session, counting: Counting): Promise<void> {
   )
     throw new Untestable(`each ${resource.name} may also be made by what follows from other changes`);
   const target = field.within === undefined ? undefined : entryOf(resource.fields, field.within)?.ref;
-  const parent = target === undefined ? undefined : await session.make(target);
+  const { within = '' } = field;
+  const parent = target === undefined ? undefined : await rowFor(session, resource.name, within, target);
   const first = await makeIn(session, counting, parent);
   const second = await makeIn(session, counting, parent);
   claimNext(session, counting, first, second, 'next');
@@ -155,7 +157,7 @@ async function count(session: Session, counting: Counting): Promise<void> {
   if (third) claimNext(session, counting, second, third, afterRefusal, refused);
   const last = third ?? second;
   if (target !== undefined) {
-    const other = await makeIn(session, counting, await session.make(target));
+    const other = await makeIn(session, counting, await rowFor(session, resource.name, within, target));
     claimFirst(session, counting, other);
   }
   if (model.endpointsThat('delete', resource.name).length === 0) return;

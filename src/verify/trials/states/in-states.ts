@@ -6,6 +6,7 @@ import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
+import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { endsWithin } from '../../make/ends.ts';
@@ -152,6 +153,9 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
   for (const transition of own) fired.push({ transition, row: await dueRow(session, machine, from, timed) });
   const changed: { readonly endpoint: Endpoint; readonly row: TrialRow }[] = [];
   for (const endpoint of changes) changed.push({ endpoint, row: await dueRow(session, machine, from, timed) });
+  // What was found in a list may have been shown in part.
+  for (const { row } of [...fired, ...changed])
+    if (dueIn(session, row, timed) === undefined) await ifTestable(lookAt(session, row));
   const due = [...fired, ...changed].map(({ row }) => dueIn(session, row, timed));
   session.need(
     due.every((ms) => ms !== undefined),

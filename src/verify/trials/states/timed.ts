@@ -11,11 +11,12 @@ import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { makeWhere } from '../../make/row-where.ts';
 import { factsOfMachine } from '../../make/transitions.ts';
-import { dueAt, dueIn, fireOnRow, statesOf } from '../../make/walk.ts';
+import { dueAt, dueIn, fireOnRow, shortestWays, statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
+import { enteredLater, enterLater, laterBy } from './entered-later.ts';
 import { leaveInTime, moveAside, stayBehind, waysAside, waysOut } from './left-in-time.ts';
 import { putOff, putOffBy, waysToPutOff } from './put-off.ts';
 import { claimSetByClock, setByClock } from './set-by-clock.ts';
@@ -71,6 +72,12 @@ export const timed: Trial = {
             const run = (session: Session) => letTimePass(session, machine, { transition, state, make: late, reason });
             yield { name: `${name}, put off by ${way.by}`, facts, run };
           }
+          for (const entering of enteredLater(model, machine, transition, state)) {
+            const enter = (session: Session) => enterLater(session, machine, transition, entering);
+            const reason = laterBy(transition, entering);
+            const run = (session: Session) => letTimePass(session, machine, { transition, state, make: enter, reason });
+            yield { name: `${name}, later by ${entering.name}`, facts, run };
+          }
           for (const entering of waysInto(model, machine, state)) {
             const enter = (session: Session) => entered(session, machine, entering);
             const by = `${name} by ${entering.name}`;
@@ -108,11 +115,16 @@ function* betweenTimes(
   }
 }
 
-/** A row that the clock moves: one for which the condition of that holds, where it has one. */
+/** A row that the clock moves: one for which the condition of that holds, where it has one, brought by the clock to where it alone leads. */
 export function dueRow(session: Session, machine: Machine, state: string, transition: Transition): Promise<TrialRow> {
   const { resource } = machine;
-  const wanted = { machine, state };
+  const wanted = { machine, state, ...(isOfClock(session.model, machine, state) && { byClock: true }) };
   return transition.if ? makeWhere(session, resource, wanted, transition.if, true) : session.make(resource, wanted);
+}
+
+/** Whether no caller brings a row into a state. */
+function isOfClock(model: Model, machine: Machine, state: string): boolean {
+  return !shortestWays(model, machine).has(state);
 }
 
 /** Whether the clock may have done something else to the row by then. */
@@ -193,8 +205,8 @@ interface Passing {
 /** What can be waited for where the clock cannot be moved. */
 const waitMsMax = 5_000;
 
-async function letTimePass(session: Session, machine: Machine, passing: Passing): Promise<void> {
-  const { transition, state, make, meanwhile, reason = `${transition.name} not before` } = passing;
+/** A row that has just entered the state, as it was shown then, and how long it is until it is taken out of it. @throws {Untestable} */
+async function begin(session: Session, machine: Machine, { transition, make }: Passing) {
   const { model } = session;
   const { clock } = session.run;
   const source = transition.after?.source ?? transition.atTime?.source ?? '';
@@ -202,12 +214,23 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
   session.need(clock.advance !== undefined || isShort, `the clock cannot be moved, and ${source} is long`);
   session.need(!endsWithin(model, session, 2 * (transition.after?.ms ?? 0)), 'the tokens that were given end before that');
   const row = await make(session);
-  const { made } = row;
-  session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
   const before = (await lookAt(session, row)).done;
+  // What is made along with something else is known by what showed it.
+  const made = row.made ?? before;
+  session.need(idIn(model, made.value) !== undefined, `rows of ${machine.resource} are given, not made`);
   const dueMs = dueIn(session, row, transition);
   session.need(dueMs !== undefined && dueMs > 0, `when ${transition.name} is due is not shown`);
   session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  return { source, row, made, before, dueMs };
+}
+
+async function letTimePass(session: Session, machine: Machine, passing: Passing): Promise<void> {
+  const { transition, state, meanwhile, reason = `${transition.name} not before` } = passing;
+  const { model } = session;
+  const { source, row, made, before, dueMs } = await begin(session, machine, passing);
+  // When the clock brought it there is not known: not before it was made, where that is.
+  const isSince = isOfClock(model, machine, state);
+  const sinceMs = (creation: TrialExchange) => (row.made ? creation.fromMs : Number.NaN);
   const dueFor = (creation: TrialExchange, was: TrialExchange, enteredMs: number) =>
     dueAt(model, transition, rowWith(model, was, idIn(model, creation)) ?? {}, enteredMs) ?? Number.NaN;
   const marginMs = Math.min(dueMs / 4, 60_000);
@@ -233,7 +256,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
       const now = stateIn(creation, seen);
       // How long it took to get there is not known to the second.
-      if (!(seen.toMs < dueFor(creation, was, was.fromMs))) return moot('it took too long');
+      if (!(seen.toMs < dueFor(creation, was, isSince ? sinceMs(creation) : was.fromMs))) return moot('it took too long');
       return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: asText(now) };
     },
   });

@@ -12,6 +12,7 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginList, type OwnList } from '../../make/own-list.ts';
 import { widest } from '../../make/pages.ts';
 import { carried, inVersion, type RequestVersions } from '../../make/versions.ts';
+import { carriedNames, writtenByOthers } from '../../make/written-by-others.ts';
 import { derivedElsewhere } from '../../model/derived.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefused } from '../../model/refused-as.ts';
@@ -58,6 +59,7 @@ export async function listedIn(session: Session, endpoint: Endpoint, older: Olde
   // What a row shows of others is of the older version as well.
   const { shown: carry, resource, version } = older;
   const list = await ownList(session, endpoint, older, {});
+  await writtenByOthers(session, list.row, carriedNames(carry.lines));
   const moving = new Set([...derivedElsewhere(model.spec, resource)].map((name) => carry.newer(name)?.older ?? name));
   const plan = list.plan(widest(model, endpoint));
   const newest = await session.send(plan);

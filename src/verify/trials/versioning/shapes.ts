@@ -25,6 +25,7 @@ import {
   type RequestVersions,
   versionsOf,
 } from '../../make/versions.ts';
+import { carriedNames, writtenByOthers } from '../../make/written-by-others.ts';
 import { isFieldThere } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
@@ -82,6 +83,7 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
     async run(session: Session) {
       needServed(session, versions, version);
       const row = await session.make(resource, { style: 'whole', ...(body && { body }) });
+      await writtenByOthers(session, row, carriedNames(older.carry.lines), body);
       const look = await looking(session, row);
       const { endpoint } = look;
       session.need(!endpoint || isServed(versions.history, version, endpoint.key), `${endpoint?.key} is not there in ${version}`);
@@ -90,7 +92,7 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
       const read = await session.send(bareMap(inVersion(model, look, version)));
       session.claim({
         fact,
-        reason: `${resource} is read`,
+        reason: readOlder(resource),
         of: [newest, read],
         judge: (one: TrialExchange, other: TrialExchange) =>
           readJudgement(model, { carry: older.shown, version, place }, one, other),
@@ -136,6 +138,9 @@ function claimSaid(session: Session, { endpoint }: RequestPlan, version: string,
     });
   }
 }
+
+/** The reason of a claim about a row that was read in the newest version and in an older one. */
+export const readOlder = (resource: string): string => `${resource} is read`;
 
 /** A row that was read in the newest version and in an older one. */
 function readJudgement(

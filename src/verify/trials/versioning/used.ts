@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import { isServed } from '../../../parts/versions/spec-in-version.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -121,7 +122,7 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
   const { row, request } = await ready(session, endpoint, { style: 'full' });
   session.need(row?.made !== undefined, `rows of ${resource} are given, not made`);
   const whole = request.body && 'value' in request.body ? request.body.value : {};
-  const sent = how === 'patched' ? patchOf(session, older, row) : olderBody(session, carry, whole, {});
+  const sent = how === 'patched' ? patchOf(session, older, row, request.caller) : olderBody(session, carry, whole, {});
   session.need(
     sent !== undefined && Object.keys(sent).length > 0,
     `nothing of a ${resource} can be changed in the words of ${version}`,
@@ -161,15 +162,21 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
 const drawsMost = 12;
 
 /** A patch with other values for what the version has otherwise, in its words. */
-function patchOf(session: Session, { carry, resource }: OlderWords, row: TrialRow): Record<string, Symbolic> | undefined {
+function patchOf(
+  session: Session,
+  { carry, resource }: OlderWords,
+  row: TrialRow,
+  caller: TrialCaller | undefined,
+): Record<string, Symbolic> | undefined {
   const { model } = session;
   const out: Record<string, Json> = {};
   for (const { older, newer } of carry.lines) {
     const field = entryOf(model.resource(resource)?.fields, newer ?? '');
     const shape = field && statedValue(field.shape);
-    if (older === undefined || newer === undefined || !shape || field.immutable || field.writable || field.ref !== undefined)
-      continue;
-    if (!isSendable(model, resource, newer) || model.uniqueFields(resource).includes(newer)) continue;
+    if (older === undefined || newer === undefined || !shape || field.immutable || field.ref !== undefined) continue;
+    // What its maker may not write is written by whoever may.
+    const isOurs = field.writable ? field.writable.includes(caller?.user ?? '') : isSendable(model, resource, newer);
+    if (!isOurs || field.readOnly || model.uniqueFields(resource).includes(newer)) continue;
     const drawn = session.chance.values(arbitraryValuesOf(model.spec, shape, 'full'), drawsMost);
     const value = drawn.find((one) => !(one instanceof Reference) && one !== null && !isSame(one as Json, row.fields?.[newer]));
     const was = value === undefined ? undefined : carried(() => carry.down({ [newer]: value }))?.[older];
