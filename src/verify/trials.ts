@@ -76,6 +76,7 @@ import { unique } from './trials/resources/unique.ts';
 import { answeredCreations, initial } from './trials/states/answered.ts';
 import { transitionConditions } from './trials/states/conditions.ts';
 import { edges } from './trials/states/edges.ts';
+import { followedInTime } from './trials/states/followed-in-time.ts';
 import { following } from './trials/states/following.ts';
 import { guards, timedGuards } from './trials/states/guards.ts';
 import { afterTime, inStates, races } from './trials/states/in-states.ts';
@@ -194,6 +195,7 @@ export const trials: readonly Trial[] = [
   afterTime,
   timedSequences,
   timedGuards,
+  followedInTime,
   uniqueRacedLater,
   ...eventTrials,
   toldRates,

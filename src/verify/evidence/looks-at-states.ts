@@ -9,6 +9,7 @@ import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { enteredLater, laterBy } from '../trials/states/entered-later.ts';
+import { followingInTime } from '../trials/states/followed-in-time.ts';
 import { guardLooks } from '../trials/states/guards.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
@@ -64,7 +65,8 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
     const fired = looksAtClock(model, machine, transition);
     const isDue = transition.after !== undefined || transition.atTime !== undefined;
     const again = looksAtAgain(model, machine, transition);
-    return isDue && transition.if ? [fired, looksFor(`${transition.name} held back`)] : [fired, ...again];
+    const follows = followingInTime(model, transition).map((reason) => looksFor(reason));
+    return isDue && transition.if ? [fired, looksFor(`${transition.name} held back`), ...follows] : [fired, ...again, ...follows];
   });
 }
 

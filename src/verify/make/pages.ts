@@ -21,6 +21,7 @@ import { sending } from '../session/request.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
+import { narrowing } from './narrowing.ts';
 import { keyValues } from './path-keys.ts';
 
 /** How a list is cut into pages; nothing where it is not, or that is open. */
@@ -171,6 +172,10 @@ export async function findRow(session: Session, resource: string, wanted: Wanted
       const path = await pathOfList(session, endpoint, wanted, depth);
       const query = path && (await queryOfList(session, endpoint, wanted, depth));
       if (!path || !query) continue;
+      const narrowed = narrowing(endpoint, wanted);
+      const narrow = narrowed && { ...query, ...narrowed };
+      const own = narrow && (await pickFrom(session, { endpoint, path, query: narrow, caller }, { resource, wanted })).row;
+      if (own) return own;
       const { row, isWhole } = await pickFrom(session, { endpoint, path, query, caller }, { resource, wanted });
       if (row) return row;
       if (isWhole !== undefined) why = `${endpoint.key} shows no such ${resource}`;

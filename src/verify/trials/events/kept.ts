@@ -23,7 +23,7 @@ export const kept: Trial = {
   *cases(model) {
     const pair = pairOf(model);
     const keepMs = streamOf(model)?.keepMs;
-    if (keepMs !== undefined && pair && streaming(model).length > 0) yield caseOf(model, pair, keepMs);
+    if (keepMs !== undefined && pair?.isOneRow && streaming(model).length > 0) yield caseOf(model, pair, keepMs);
   },
 };
 
@@ -122,7 +122,7 @@ export const resuming: Trial = {
   noise: 'alone',
   *cases(model) {
     const pair = pairOf(model);
-    if (streamOf(model)?.keepMs !== undefined && pair && streaming(model).length > 0) yield resumingCase(model, pair);
+    if (streamOf(model)?.keepMs !== undefined && pair?.isOneRow && streaming(model).length > 0) yield resumingCase(model, pair);
   },
 };
 

@@ -6,6 +6,8 @@ import type { Operation } from '../../../parts/operations.ts';
 import { machineIn, machinesOf, machineWith, type Transition, transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
@@ -14,7 +16,7 @@ import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
-import { kindsOn } from './expected.ts';
+import { kindsComingOf, kindsOn } from './expected.ts';
 import { changing } from './reached.ts';
 
 /** Two operations on one row, one after the other, each of which surely emits one event. */
@@ -24,11 +26,14 @@ export interface Pair {
   readonly first: EventKind;
   readonly then: Operation;
   readonly second: EventKind;
+  /** Whether the second is done to what the first has made: what is told of one row comes in its order. */
+  readonly isOneRow: boolean;
 }
 
-/** A pair of a document: something is made and at once moved on, and both are told; nothing where there is none. */
+/** A pair of a document: something is made and at once moved on, and both are told, or else another row is; nothing where there is none. */
 export function pairOf(model: Model): Pair | undefined {
   const operations = changing(model);
+  const apart: Pair[] = [];
   for (const create of operations) {
     if (verbOf(create) !== 'create' || create.resource === undefined) continue;
     const first = sureKind(model, create);
@@ -37,9 +42,17 @@ export function pairOf(model: Model): Pair | undefined {
       (other) => other.resource === create.resource && follows(model, other) && sureKind(model, other),
     );
     const second = then && sureKind(model, then);
-    if (then && second) return { resource: create.resource, create, first, then, second };
+    if (then && second) return { resource: create.resource, create, first, then, second, isOneRow: true };
+    apart.push(...operations.flatMap((then) => apartFrom(model, { resource: create.resource ?? '', create, first }, then)));
   }
-  return undefined;
+  return apart[0];
+}
+
+/** Something else that surely emits one event of another kind, and nothing that comes of it another one. */
+function apartFrom(model: Model, made: Pick<Pair, 'resource' | 'create' | 'first'>, then: Operation): Pair[] {
+  const second = sureKind(model, then);
+  const isAlone = second !== undefined && second !== made.first && kindsComingOf(model, then).length === 1;
+  return isAlone ? [{ ...made, then, second, isOneRow: false }] : [];
 }
 
 function verbOf(operation: Operation): string | undefined {
@@ -89,12 +102,13 @@ export function makerOf(
 /** Makes the row, with `listen` between what it needs and its creation, and moves it on. @throws {Untestable} */
 export async function actTwice<T>(
   session: Session,
-  { create, then, resource }: Pair,
+  { create, then, resource, isOneRow }: Pair,
   listen: () => Promise<T>,
 ): Promise<{ readonly ear: T; readonly made: Done<TrialExchange>; readonly moved: Done<TrialExchange> }> {
   const { model } = session;
   if (!create.endpoint || !then.endpoint) throw new Untestable('no caller reaches the operations');
   const { request } = await ready(session, create.endpoint, { style: 'whole' });
+  const other = isOneRow ? undefined : (await ready(session, then.endpoint)).request;
   const ear = await listen();
   let made = await session.send(request);
   // What is drawn with everything in it may be more than the service's own rules allow.
@@ -105,14 +119,17 @@ export async function actTwice<T>(
   session.need(isDone(made.value) || !isKept, `${create.name} was answered ${made.value.status}, and may have made its row`);
   if (!isDone(made.value)) made = await session.send((await ready(session, create.endpoint)).request);
   session.need(isDone(made.value), `${create.name} was answered ${made.value.status}`);
-  const row = rowFrom(session, resource, create.endpoint, made);
-  const [caller] = callersFor(session, then.endpoint, row);
-  const transition = transitionOf(model, then);
   const moved = await session.send(
-    await requestAbout(session, row, then.endpoint, { caller, ...(transition && { transition }) }),
+    other ?? (await movingOn(session, rowFrom(session, resource, create.endpoint, made), then, then.endpoint)),
   );
   session.need(isDone(moved.value), `${then.name} was answered ${moved.value.status}`);
   return { ear, made, moved };
+}
+
+async function movingOn(session: Session, row: TrialRow, then: Operation, endpoint: Endpoint): Promise<RequestPlan> {
+  const [caller] = callersFor(session, endpoint, row);
+  const transition = transitionOf(session.model, then);
+  return requestAbout(session, row, endpoint, { caller, ...(transition && { transition }) });
 }
 
 /** The kinds of a document, as subscribers ask for them. */
