@@ -72,7 +72,10 @@ authentication:
     - { allow: [list due, read due], to: reeve, fields: [grist, status] }
 events:
   delivery: { webhook: { signature: none, retry: [10s, 2m, 20m], timeout: 2s, subscribers: { resource: crier, url: url } } }
-  kinds: { grist.brought: { on: [create grist], payload: grist }, due.settled: { on: [pay due], payload: due } }
+  kinds:
+    grist.brought: { on: [create grist], payload: grist }
+    due.settled: { on: [pay due], payload: due }
+    due.nearing: { of: due, at: "resource.pay_by - duration('72h')", if: "resource.status == 'owing'", payload: due }
 errors:
   order: [caller, user, accept, parameters, body, row, precondition, request, state]
   payload: problem
@@ -137,4 +140,8 @@ test('what is told of two rows shows how often a delivery is tried', async () =>
     ['retry: [10s, 2m, 20m]', 'retry: [10s]'],
     ['delivery mechanism: service, tried as often as stated'],
   );
+});
+
+test('what the clock tells of rows of which a condition holds comes at its time', async () => {
+  await isSeen('events/at a time', ["duration('72h')", "duration('90h')"], ['emitting operations: due.nearing, at its time']);
 });

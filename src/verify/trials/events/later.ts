@@ -161,7 +161,7 @@ export const toldByClock: Trial = {
   *cases(model) {
     if (!canListen(model)) return;
     for (const [, kind] of entriesOf(model.spec.events.kinds))
-      if (kind.clock && !kind.to && !kind.if) yield toldCase(model, kind, kind.clock);
+      if (kind.clock && !kind.to) yield toldCase(model, kind, kind.clock);
   },
 };
 
@@ -172,7 +172,8 @@ function toldCase(model: Model, kind: EventKind, clock: Clock): Case {
     facts: [fact, { kind: 'payload shapes', subject: kind.name }],
     async run(session: Session) {
       session.need(session.run.clock.advance !== undefined, 'it comes later: say how the clock is moved with --clock');
-      const row = await session.make(clock.of, { style: 'full', body: timesAhead(session, clock) });
+      const wanted = { style: 'full', body: timesAhead(session, clock) } as const;
+      const row = kind.if ? await makeWhere(session, clock.of, wanted, kind.if, true) : await session.make(clock.of, wanted);
       const look = await lookAt(session, row);
       const dueMs = dueOf(session, clock, row);
       session.need(dueMs !== undefined && dueMs > 2 * earlyMs, 'when it is due is not shown, or is over');
@@ -182,13 +183,22 @@ function toldCase(model: Model, kind: EventKind, clock: Clock): Case {
       const waited = await session.wait(earlyMs + 1_000);
       const isEnough = (deliveries: Listening['deliveries']) => about(model, kind, look.done.value, deliveries).length > 0;
       const heard = await session.do(ear.hearing([none, waited], { isEnough, ms: eventMs, quietMs }));
+      const since = (await lookAt(session, row)).done;
       session.claim({
         shrinkingRuns: 2,
         fact,
         reason: 'at its time',
-        of: [ear.opened, look.done, none, heard],
-        judge: (opened: TrialExchange, shown: TrialExchange, early: Listening, all: Listening): Judgement => {
+        of: [ear.opened, look.done, none, heard, since],
+        judge: (
+          opened: TrialExchange,
+          shown: TrialExchange,
+          early: Listening,
+          all: Listening,
+          then: TrialExchange,
+        ): Judgement => {
           if (!isDone(opened) || !isDone(shown)) return moot('nobody listened, or the row is not shown');
+          if (kind.if && ![shown, then].every((one) => isSo(model, kind, one)))
+            return moot('its condition may not have held all the time');
           const tooEarly = about(model, kind, shown, early.deliveries).length;
           if (tooEarly > 0) return { promised: `${kind.name} comes at ${clock.at.source}`, seen: 'it came an hour before' };
           const count = about(model, kind, shown, all.deliveries).length;
@@ -233,6 +243,16 @@ function dueOf({ model, run }: Session, { at }: Clock, { fields }: TrialRow): nu
   const evaluated = fields && model.expressions.evaluate(at, undefined, { context: { resource: fields } });
   const atMs = typeof evaluated === 'object' ? Date.parse(asText(evaluated.value)) : Number.NaN;
   return Number.isFinite(atMs) ? atMs - run.clock.toService(Date.now()) : undefined;
+}
+
+/** Whether the condition of what the clock tells of holds of a row as it is shown. */
+function isSo(model: Model, { if: condition, clock }: EventKind, shown: TrialExchange): boolean {
+  const resource = rowIn(shown);
+  if (!condition || !resource) return false;
+  const unseen = model.unseenBy(clock?.of ?? '', model.readerOf(shown));
+  const known = { context: { resource, next: resource }, unseen: { resource: unseen, next: unseen } };
+  const evaluated = model.expressions.evaluate(condition, undefined, known);
+  return typeof evaluated === 'object' && evaluated.value === true;
 }
 
 /** The events of a kind about the row that was shown. */
