@@ -176,10 +176,7 @@ export const vendor: Vendor<Akeneo> = {
   flows: {
     'a category from its making on': (a) => ({
       create: async () =>
-        assert.equal(
-          (await a.post(a.at.apiUrlCategories(), { code: 'winter', labels: { en_US: 'Winter' } })).statusCode,
-          201,
-        ),
+        assert.equal((await a.post(a.at.apiUrlCategories(), { code: 'winter', labels: { en_US: 'Winter' } })).statusCode, 201),
       read: async () => {
         const { code, labels, parent } = await a.one(a.at.apiUrlCategories('winter'));
         assert.deepEqual([code, labels, parent ?? null], ['winter', { en_US: 'Winter' }, null]);
@@ -201,8 +198,7 @@ export const vendor: Vendor<Akeneo> = {
         await a.post(a.at.apiUrlCategories(), { code: 'shirts', parent: 'shop' });
         await a.post(a.at.apiUrlCategories(), { code: 'shoes', parent: 'shop' });
       },
-      'one knows its parent': async () =>
-        assert.equal((await a.one(a.at.apiUrlCategories('shirts'))).parent, 'shop'),
+      'one knows its parent': async () => assert.equal((await a.one(a.at.apiUrlCategories('shirts'))).parent, 'shop'),
       'those below the root': async () => {
         const below = await codes(a, search(a.at.apiUrlCategories(), { parent: [{ operator: '=', value: 'shop' }] }));
         once(below, ['shirts', 'shoes'], 'categories');
@@ -249,8 +245,7 @@ export const vendor: Vendor<Akeneo> = {
         assert.deepEqual((await a.one(a.at.apiUrlCategories('bulk_old'))).labels, { en_US: 'Not so old' }),
       'the other is there': async () =>
         assert.deepEqual((await a.one(a.at.apiUrlCategories('bulk_new'))).labels, { en_US: 'New' }),
-      'each is listed once': async () =>
-        once(await codes(a, a.at.apiUrlCategories()), ['bulk_old', 'bulk_new'], 'categories'),
+      'each is listed once': async () => once(await codes(a, a.at.apiUrlCategories()), ['bulk_old', 'bulk_new'], 'categories'),
     }),
 
     'an attribute in a group': (a) => ({
@@ -330,10 +325,9 @@ export const vendor: Vendor<Akeneo> = {
       },
       'it is listed': async () => once(await codes(a, a.at.apiUrlFamilyVariants('caps')), ['caps_by_size'], 'variants'),
       'families by code': async () =>
-        assert.deepEqual(
-          await codes(a, search(a.at.apiUrlFamilies(), { code: [{ operator: 'IN', value: ['caps'] }] })),
-          ['caps'],
-        ),
+        assert.deepEqual(await codes(a, search(a.at.apiUrlFamilies(), { code: [{ operator: 'IN', value: ['caps'] }] })), [
+          'caps',
+        ]),
     }),
 
     'a product from its making to its end': (a) => ({
@@ -377,10 +371,7 @@ export const vendor: Vendor<Akeneo> = {
         await a.post(a.at.apiUrlProducts(), { identifier: 'plain', enabled: true, categories: ['sale'] });
       },
       'of the family': async () => {
-        const rows = await identifiers(
-          a,
-          search(a.at.apiUrlProducts(), { family: [{ operator: 'IN', value: ['caps'] }] }),
-        );
+        const rows = await identifiers(a, search(a.at.apiUrlProducts(), { family: [{ operator: 'IN', value: ['caps'] }] }));
         assert.deepEqual([...rows].sort(), ['cap-1', 'cap-2']);
       },
       'not enabled': async () => {
@@ -389,10 +380,7 @@ export const vendor: Vendor<Akeneo> = {
         assert.ok(!rows.includes('cap-1'), 'one that is enabled');
       },
       'in the category': async () => {
-        const rows = await identifiers(
-          a,
-          search(a.at.apiUrlProducts(), { categories: [{ operator: 'IN', value: ['sale'] }] }),
-        );
+        const rows = await identifiers(a, search(a.at.apiUrlProducts(), { categories: [{ operator: 'IN', value: ['sale'] }] }));
         assert.deepEqual([...rows].sort(), ['cap-1', 'plain']);
       },
       'both at once': async () => {
@@ -494,8 +482,7 @@ export const vendor: Vendor<Akeneo> = {
     }),
 
     'what is wrong': (a) => ({
-      'a category without a code': async () =>
-        refused(a.post(a.at.apiUrlCategories(), { labels: { en_US: 'Nameless' } }), 422),
+      'a category without a code': async () => refused(a.post(a.at.apiUrlCategories(), { labels: { en_US: 'Nameless' } }), 422),
       'an attribute without a type': async () => refused(a.post(a.at.apiUrlAttributes(), { code: 'typeless' }), 422),
       'a category that is not there': async () => {
         const thrown = await refused(a.one(a.at.apiUrlCategories('no_such_category')), 404);
@@ -519,8 +506,7 @@ export const vendor: Vendor<Akeneo> = {
         const b = another('nobody-has-this-secret');
         await refused(b.post(b.at.apiUrlCategories(), { code: 'intruder' }), 401);
       },
-      'nothing was made': async () =>
-        assert.ok(!(await codes(a, a.at.apiUrlCategories())).includes('intruder'), 'it was'),
+      'nothing was made': async () => assert.ok(!(await codes(a, a.at.apiUrlCategories())).includes('intruder'), 'it was'),
     }),
   },
 };

@@ -79,8 +79,7 @@ const drafts = async (d: DevTo): Promise<string[]> =>
   ids(await numbered((page) => d.getMyUnpublishedArticles({ page, per_page: 30 })));
 const published = async (d: DevTo): Promise<string[]> =>
   ids(await numbered((page) => d.getMyPublishedArticles({ page, per_page: 30 })));
-const mine = async (d: DevTo): Promise<string[]> =>
-  ids(await numbered((page) => d.getMyAllArticles({ page, per_page: 30 })));
+const mine = async (d: DevTo): Promise<string[]> => ids(await numbered((page) => d.getMyAllArticles({ page, per_page: 30 })));
 const write = (d: DevTo, title: string, more: Draft = {}): Promise<Article> =>
   d.createArticle({ title, body_markdown: `## ${title}\n\nHello DEV, this is my post.`, published: true, ...more });
 
@@ -124,10 +123,7 @@ export const vendor: Vendor<DevTo> = {
         );
       },
       'with its text': async () =>
-        assert.equal(
-          (await d.getArticle(Number(s.id))).body_markdown,
-          '## Hello world\n\nHello DEV, this is my post.',
-        ),
+        assert.equal((await d.getArticle(Number(s.id))).body_markdown, '## Hello world\n\nHello DEV, this is my post.'),
       'it is mine': async () => {
         const me = await d.getCurrentUser();
         assert.equal((await d.getArticle(Number(s.id))).user.username, me.username);
@@ -174,13 +170,8 @@ export const vendor: Vendor<DevTo> = {
         assert.ok(second.length > 0 && second.every((id) => !first.includes(id)), 'it has the same');
       },
       'all pages': async () =>
-        once(
-          ids(await numbered((page) => d.getMyPublishedArticles({ page, per_page: 2 }))),
-          s.all.split(' '),
-          'published',
-        ),
-      'a page far behind has none': async () =>
-        assert.deepEqual(await d.getMyPublishedArticles({ page: 900, per_page: 30 }), []),
+        once(ids(await numbered((page) => d.getMyPublishedArticles({ page, per_page: 2 }))), s.all.split(' '), 'published'),
+      'a page far behind has none': async () => assert.deepEqual(await d.getMyPublishedArticles({ page: 900, per_page: 30 }), []),
     }),
 
     'drafts and what is published together': (d, s) => ({
@@ -239,8 +230,7 @@ export const vendor: Vendor<DevTo> = {
           'some are of others',
         );
       },
-      'those of nobody': async () =>
-        assert.deepEqual(await d.getArticles({ username: 'nobody_has_this_name_here' }), []),
+      'those of nobody': async () => assert.deepEqual(await d.getArticles({ username: 'nobody_has_this_name_here' }), []),
     }),
 
     'an article by its path': (d, s) => ({
@@ -325,11 +315,9 @@ export const vendor: Vendor<DevTo> = {
       },
       'a wrong one is nobody': async () => refused(another('nobodyHasThisKey').getCurrentUser(), 401),
       'it makes nothing': async () => refused(write(another('nobodyHasThisKey'), 'Intruder'), 401),
-      'it changes nothing': async () =>
-        refused(another('nobodyHasThisKey').updateArticle(Number(s.id), { title: 'Taken' }), 401),
+      'it changes nothing': async () => refused(another('nobodyHasThisKey').updateArticle(Number(s.id), { title: 'Taken' }), 401),
       'it has no articles': async () => refused(another('nobodyHasThisKey').getMyArticles(), 401),
-      'the article is as it was': async () =>
-        assert.equal((await d.getArticle(Number(s.id))).title, 'With the right key'),
+      'the article is as it was': async () => assert.equal((await d.getArticle(Number(s.id))).title, 'With the right key'),
     }),
   },
 };

@@ -12,9 +12,21 @@ interface Answer<T> {
 type Page = { readonly perPage?: number; readonly page?: number };
 type Entry = { readonly title?: string; readonly body?: string; readonly hidden?: boolean; readonly type?: string };
 type Changelog = Required<Entry> & { readonly slug: string };
-type Custom = { readonly title?: string; readonly body?: string; readonly html?: string; readonly htmlmode?: boolean; readonly hidden?: boolean };
+type Custom = {
+  readonly title?: string;
+  readonly body?: string;
+  readonly html?: string;
+  readonly htmlmode?: boolean;
+  readonly hidden?: boolean;
+};
 type CustomPage = Required<Custom> & { readonly slug: string };
-type Draft = { readonly title?: string; readonly body?: string; readonly category?: string; readonly hidden?: boolean; readonly type?: string };
+type Draft = {
+  readonly title?: string;
+  readonly body?: string;
+  readonly category?: string;
+  readonly hidden?: boolean;
+  readonly type?: string;
+};
 type Doc = Required<Draft> & { readonly slug: string };
 type Fork = {
   readonly version?: string;
@@ -55,7 +67,10 @@ interface ReadMe {
   updateDoc(doc: Draft, of: Slug & In): Promise<Answer<Doc>>;
   deleteDoc(of: Slug & In): Promise<Answer<unknown>>;
   getAPISpecification(of: Page & In): Promise<Answer<readonly { readonly _id: string; readonly title: string }[]>>;
-  uploadAPISpecification(file: { readonly spec: string }, at: In): Promise<Answer<{ readonly _id: string; readonly title: string }>>;
+  uploadAPISpecification(
+    file: { readonly spec: string },
+    at: In,
+  ): Promise<Answer<{ readonly _id: string; readonly title: string }>>;
   updateAPISpecification(
     file: { readonly spec: string },
     of: { readonly id: string },
@@ -113,9 +128,17 @@ export const vendor: Vendor<ReadMe> = {
   flows: {
     'a changelog from its making to its end': (r, s) => ({
       create: async () => {
-        const { data, status } = await r.createChangelog({ title: 'Dark mode', body: 'It is dark.', type: 'added', hidden: false });
+        const { data, status } = await r.createChangelog({
+          title: 'Dark mode',
+          body: 'It is dark.',
+          type: 'added',
+          hidden: false,
+        });
         s.slug = data.slug;
-        assert.deepEqual([status, data.title, data.body, data.type, data.hidden], [201, 'Dark mode', 'It is dark.', 'added', false]);
+        assert.deepEqual(
+          [status, data.title, data.body, data.type, data.hidden],
+          [201, 'Dark mode', 'It is dark.', 'added', false],
+        );
       },
       read: async () => {
         const { data } = await r.getChangelog({ slug: s.slug });
@@ -123,7 +146,10 @@ export const vendor: Vendor<ReadMe> = {
       },
       'it is listed': async () => once(await changelogs(r), [s.slug], 'changelogs'),
       change: async () => {
-        const { data } = await r.updateChangelog({ title: 'Dark mode', body: 'It is darker.', type: 'improved' }, { slug: s.slug });
+        const { data } = await r.updateChangelog(
+          { title: 'Dark mode', body: 'It is darker.', type: 'improved' },
+          { slug: s.slug },
+        );
         assert.deepEqual([data.body, data.type], ['It is darker.', 'improved']);
       },
       'it stays changed': async () => {
@@ -150,8 +176,7 @@ export const vendor: Vendor<ReadMe> = {
         assert.ok(two.length > 0 && two.every((slug) => !one.includes(slug)), 'it has the same');
       },
       'all pages': async () => once(await changelogs(r, 2), s.all.split(' '), 'changelogs'),
-      'a page far behind has none': async () =>
-        assert.deepEqual((await r.getChangelogs({ perPage: 100, page: 90 })).data, []),
+      'a page far behind has none': async () => assert.deepEqual((await r.getChangelogs({ perPage: 100, page: 90 })).data, []),
     }),
 
     'what a changelog is without a word': (r, s) => ({
@@ -194,8 +219,7 @@ export const vendor: Vendor<ReadMe> = {
         s.slug = data.slug;
         assert.deepEqual([data.html, data.htmlmode], ['<p>Welcome</p>', true]);
       },
-      'without a word it is hidden': async () =>
-        assert.equal((await r.getCustomPage({ slug: s.slug })).data.hidden, true),
+      'without a word it is hidden': async () => assert.equal((await r.getCustomPage({ slug: s.slug })).data.hidden, true),
       'one of Markdown is not of HTML': async () => {
         const { data } = await r.createCustomPage({ title: 'Plain', body: 'Hello' });
         assert.equal((await r.getCustomPage({ slug: data.slug })).data.htmlmode, false);
@@ -335,8 +359,7 @@ export const vendor: Vendor<ReadMe> = {
         await r.updateDoc(what, { slug: s.slug, 'x-readme-version': s.version });
         assert.equal((await r.getDoc({ slug: s.slug, 'x-readme-version': s.version })).data.body, 'Some of them.');
       },
-      delete: async () =>
-        assert.equal((await r.deleteDoc({ slug: s.slug, 'x-readme-version': s.version })).status, 204),
+      delete: async () => assert.equal((await r.deleteDoc({ slug: s.slug, 'x-readme-version': s.version })).status, 204),
       'it is gone': async () => refused(r.getDoc({ slug: s.slug, 'x-readme-version': s.version }), 404),
     }),
 
@@ -364,8 +387,7 @@ export const vendor: Vendor<ReadMe> = {
       'it makes nothing': async () =>
         refused(another(basic('rdme_nobody')).createChangelog({ title: 'Intruder', body: 'Hello' }), 401),
       'it ends nothing': async () => refused(another(basic('rdme_nobody')).deleteChangelog({ slug: s.slug }), 401),
-      'the changelog is still there': async () =>
-        assert.equal((await r.getChangelog({ slug: s.slug })).data.title, 'Mine'),
+      'the changelog is still there': async () => assert.equal((await r.getChangelog({ slug: s.slug })).data.title, 'Mine'),
     }),
   },
 };
