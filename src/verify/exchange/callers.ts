@@ -128,8 +128,8 @@ function othersOf(caller: TrialCaller, all: readonly TrialCaller[]): Credential[
 }
 
 /**
- * What somebody shows at an endpoint: all of the first accepted set that holds the credential that is meant, else of one that was given
- * otherwise; that credential alone where no set is whole, and nothing where there is none.
+ * What somebody shows at an endpoint: all of the first accepted set that holds the credential that is meant; that credential alone where no set
+ * is whole, and nothing where there is none.
  */
 export function shownAt(
   { credential, others = [], accepts = [] }: TrialCaller,
@@ -153,7 +153,8 @@ function wholeSet(
   const own = [credential, ...others];
   const inSet = (set: SchemeSet) => set.map((name) => own.find(({ scheme }) => scheme.name === name));
   const isWhole = (set: SchemeSet) => set.length > 0 && inSet(set).every((one) => one !== undefined);
-  const set = sets.find((one) => one.includes(credential.scheme.name) && isWhole(one)) ?? sets.find(isWhole);
+  // With another credential somebody may have other scopes: whoever was given that one is another caller.
+  const set = sets.find((one) => one.includes(credential.scheme.name) && isWhole(one));
   return set && inSet(set).flatMap((one) => one ?? []);
 }
 

@@ -68,7 +68,9 @@ export async function inAnotherCase(
   const other = prefix === prefix.toLowerCase() ? prefix.toUpperCase() : prefix.toLowerCase();
   if (!model.isHeld(wordRule) || !hasWord(credential) || other === prefix) return;
   const known = await session.send(request);
-  const caller: TrialCaller = { name: 'stranger', user: '', credential: { ...credential, value: `${other}${text}` } };
+  // Whoever is known by it is who it is, and is shown what it may see.
+  const own = request.caller ?? { name: 'stranger', user: '' };
+  const caller: TrialCaller = { ...own, credential: { ...credential, value: `${other}${text}` } };
   const done = await session.send({ ...request, caller });
   const fact = { kind: 'header names', subject: credential.scheme.name };
   const judge = (before: TrialExchange, seen: TrialExchange): Judgement => {

@@ -5,7 +5,7 @@ import { kindOfScheme, schemePrefix } from '../../../parts/authentication.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { credentialParts, type TrialCaller } from '../../exchange/callers.ts';
+import { canShow, credentialParts, type TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { arrange } from '../../make/begin-body.ts';
@@ -203,7 +203,9 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
 
 /** Where strangers are tried: an operation that changes nothing, another one for each scheme where there are several. */
 function quietDoor(model: Model, at: number, caller?: TrialCaller): Door | undefined {
-  const all = guardedDoors(model).filter(({ operation }) => !caller || model.access.allows(operation, caller) !== 'no');
+  const isFor = ({ operation, endpoint }: Door, one: TrialCaller) =>
+    model.access.allows(operation, one) !== 'no' && canShow(one, endpoint);
+  const all = guardedDoors(model).filter((door) => !caller || isFor(door, caller));
   const reading = all.filter(({ endpoint }) => endpoint.method === 'GET' || statedValue(endpoint.does)?.verb === 'read');
   const among = reading.length > 0 ? reading : all;
   return among[at % Math.max(1, among.length)];

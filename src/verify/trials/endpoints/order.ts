@@ -72,7 +72,8 @@ function judgeTies(
   creations: readonly TrialExchange[],
 ): Judgement {
   const { model } = session;
-  const made = creations.flatMap((one) => (isDone(one) ? [asText(idIn(model, one))] : []));
+  // What PUT found there was made before, nobody knows when.
+  const made = creations.flatMap((one) => (isDone(one) && !isFound(one) ? [asText(idIn(model, one))] : []));
   const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : [];
   const endpoint = pages[0]?.endpoint;
   const effect = statedValue(endpoint?.does);
@@ -253,6 +254,9 @@ function isAloneIn(model: Model, endpoint: Endpoint, field: string): boolean {
 export function hasTies(model: Model, endpoint: Endpoint, field: string): boolean {
   return !isAloneIn(model, endpoint, field) && ordersApart(model, endpoint, field, new OwnText()).length > 2;
 }
+
+/** Whether a row was there before the request that is taken to make it. */
+const isFound = ({ status, endpoint }: TrialExchange): boolean => endpoint?.method === 'PUT' && status !== 201;
 
 /** The reason of a claim about rows that an order does not tell apart. */
 export const tiesIn = (sorted: string): string => `ties, ${sorted}`;

@@ -125,7 +125,8 @@ function freshAlong(model: Model, resource: string, path: readonly string[]): Sy
   const target = path
     .slice(0, -1)
     .reduce<string | undefined>((at, field) => entryOf(model.resource(at ?? '')?.fields, field)?.ref, resource);
-  return target === undefined ? undefined : model.freshValue(target, last);
+  // Of a few words any may be some row's.
+  return target === undefined || isOfFew(model, target, last) ? undefined : model.freshValue(target, last);
 }
 
 /** The nearest row above, in place of its own: another one that was made beside it. */
@@ -140,4 +141,9 @@ async function anotherParent(session: Session, endpoint: Endpoint, row: TrialRow
   const keyed = [...keyParameters(endpoint)].filter((name) => !Object.values(ownRow(endpoint)?.key ?? {}).includes(name));
   const isWhole = keyed.every((name) => Object.hasOwn(path, name)) && Object.keys(pathValues(model, endpoint, row)).length > 0;
   return isWhole ? { what: `below another ${nearest.resource} than its own`, path } : undefined;
+}
+
+function isOfFew(model: Model, resource: string, field: string): boolean {
+  const shape = statedValue(entryOf(model.resource(resource)?.fields, field)?.shape);
+  return shape !== undefined && (Array.isArray(shape.enum) || 'const' in shape || shape.type === 'boolean');
 }
