@@ -7,6 +7,7 @@ import { permittedLists } from './trials/authentication/lists.ts';
 import { lookUps } from './trials/authentication/look-ups.ts';
 import { origins } from './trials/authentication/origins.ts';
 import { rows } from './trials/authentication/rows.ts';
+import { schemesAtDoors } from './trials/authentication/schemes-at-doors.ts';
 import { credentialFormats, signedRequests } from './trials/authentication/signed-requests.ts';
 import { users, whoMay } from './trials/authentication/users.ts';
 import { who } from './trials/authentication/who.ts';
@@ -183,6 +184,7 @@ export const trials: readonly Trial[] = [
   referring,
   belowParents,
   besideOthers,
+  schemesAtDoors,
   selecting,
   ending,
   shapes,

@@ -12,6 +12,7 @@ import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
 import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
 import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
+import { looksAtDoors } from '../trials/authentication/schemes-at-doors.ts';
 import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
 import { shownByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
@@ -42,7 +43,8 @@ export function looksAtSchemes(model: Model): Obligation[] {
   );
   const open = doorsForAnyone(model).some(({ endpoint }) => isByRule(endpoint)) ? [looksFor(badWhereAnyone)] : [];
   // What nobody gave out, and is nearly what somebody has, is no credential.
-  return [...good, ...beside, ...open, ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes'))];
+  const atDoors = looksAtDoors(model).map((reason) => looksFor(reason));
+  return [...good, ...beside, ...open, ...atDoors, ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes'))];
 }
 
 /** Each user who may, one who may not, a row that a rule is not about, and nobody. */

@@ -12,6 +12,7 @@ import { beginList, canBeOwn, type OwnList } from '../../make/own-list.ts';
 import { paginationOf, walkingPages } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
+import { itemsOf } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
@@ -84,11 +85,34 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
   const of = [walk] as const;
   session.claim({ fact, reason: 'once', of, judge: (seen: readonly TrialExchange[]) => judgeOnce(session, seen) });
   claimShown(session, endpoint, list, walk, 'every row');
-  session.claim({ fact, reason: 'last page', of, judge: (seen: readonly TrialExchange[]) => judgeLast(session, seen) });
+  session.claim({ fact, reason: lastPage, of, judge: (seen: readonly TrialExchange[]) => judgeLast(session, seen) });
+  await goOneByOne(session, endpoint, list, walk);
   session.claim({ fact, reason: 'link', of, judge: (seen: readonly TrialExchange[]) => judgeLinks(session, seen) });
   session.claim({ fact, reason: 'total', of, judge: (seen: readonly TrialExchange[]) => judgeTotal(session, seen) });
   session.claim({ fact, reason: 'size', of, judge: (seen: readonly TrialExchange[]) => judgeSize(session, seen) });
   session.claim({ fact, reason: 'its own path', of, judge: (seen: readonly TrialExchange[]) => judgeSelf(session, seen) });
+}
+
+/** The reason of a claim that the last page says that it is, where it is full. */
+export const lastPage = 'last page';
+
+/** So many pages of one row are gone through. */
+const singlesMost = 24;
+
+/** The same list with one row on a page, of which the last is full whatever others have made. */
+async function goOneByOne(
+  session: Session,
+  endpoint: Endpoint,
+  list: OwnList,
+  walk: Done<readonly TrialExchange[]>,
+): Promise<void> {
+  const { model } = session;
+  const { size } = paginationOf(model, endpoint) ?? {};
+  const shown = walk.value.reduce((count, page) => count + (itemsOf(model, page)?.length ?? 0), 0);
+  if (size === undefined || shown < 2 || shown > singlesMost) return;
+  const singles = await session.do(walkingPages(model, list.plan({ [size]: 1 }), undefined, singlesMost + 1));
+  const judge = (seen: readonly TrialExchange[]) => judgeLast(session, seen);
+  session.claim({ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: lastPage, of: [singles] as const, judge });
 }
 
 /** Pages between which a row is added, before those that were shown where the list has an order in which that can be. */

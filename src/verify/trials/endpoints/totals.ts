@@ -105,6 +105,9 @@ export function judgeLast({ model }: Session, pages: readonly TrialExchange[]): 
   if (pages.some((one) => !isDone(one) || !itemsOf(model, one))) return moot('not all pages were shown');
   const empty = pages.findIndex((one, at) => at > 0 && itemsOf(model, one)?.length === 0);
   const before = pages[empty - 1];
+  const counts = pages.map((one) => itemsOf(model, one)?.length ?? 0);
+  // Of a page with room left everybody sees that it is the last.
+  if (!before && (counts.length < 2 || (counts.at(-1) ?? 0) < (counts[0] ?? 0))) return moot('its last page is not full');
   if (!before) return pages.every((one) => tellsNextPage(model, one) !== undefined) ? undefined : moot('no page says it');
   return tellsNextPage(model, before) === true
     ? { promised: `page ${empty} says that it is the last`, seen: 'it says that there is another, on which there is nothing' }
