@@ -120,7 +120,7 @@ servedOtherwise(pledges, faults);
 test('what a transition asks of a row is brought about by whoever may', async () => {
   const stand = await openStand(pledges, { inPairs: true });
   try {
-    const { breaches, facts } = await stand.verify({ only: ['states/transitions', 'resources/stored'] });
+    const { breaches, facts } = await stand.verify({ only: ['states/transitions', 'states/guards', 'resources/stored'] });
     assert.deepEqual(
       breaches.map(({ kind, subject, reason, seen }) => `${kind}:${subject} ${reason} ${seen}`),
       [],
