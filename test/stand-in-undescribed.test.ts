@@ -34,6 +34,7 @@ test('what is made where nothing is said of answers has an identifier, and is li
     assert.equal((await ask('GET', `/boards/${made.id}`)).status, 404);
     assert.equal((await ask('DELETE', `/boards/${made.id}`)).status, 404);
     assert.deepEqual((await ask('GET', '/boards')).json, [other]);
+    assert.notEqual((await ask('POST', '/boards', { name: 'Mill' })).json.id, other.id);
   });
 });
 

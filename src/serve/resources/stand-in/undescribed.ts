@@ -175,11 +175,19 @@ function numbered(
   const names = [called, word === 'id' ? undefined : word, 'id'].filter((name) => name !== undefined);
   if (names.some((name) => typeof sent[name] === 'string' || typeof sent[name] === 'number')) return sent;
   tellSampled(exchange, ['id']);
-  const last = Math.max(0, ...items.map(({ id }) => Number(id)).filter(Number.isSafeInteger));
-  const id = isNumbered
-    ? last + 1
-    : sampling.chance(`${exchange.call.path}\n${items.length}`).uuid().replaceAll('-', '').slice(0, 24);
+  const id = isNumbered ? 1 + Math.max(0, ...items.map(numberOf)) : freshId(items, sampling, exchange.call.path);
   return { id, ...(called !== undefined && word === 'slug' && { [called]: slugOf(sent, String(id)) }), ...sent };
+}
+
+const numberOf = ({ id }: Fields): number => (Number.isSafeInteger(Number(id)) ? Number(id) : 0);
+
+/** An identifier that none of these has, whatever was taken out meanwhile. */
+function freshId(items: readonly Fields[], sampling: Sampling, path: string): string {
+  const taken = new Set(items.map(({ id }) => id));
+  for (let at = items.length; ; at++) {
+    const id = sampling.chance(`${path}\n${at}`).uuid().replaceAll('-', '').slice(0, 24);
+    if (!taken.has(id)) return id;
+  }
 }
 
 /** What a thing is called in a path, after its title or name: `release-notes` of `Release notes`. */
