@@ -93,6 +93,13 @@ export function isFollowedBy({ resource, change }: Followed, does: FollowingEffe
   return change === `${does.verb}d`;
 }
 
+/** Whether a transition of a resource is fired by what is done to other rows too: a window that shuts lapses what was asked for in it. */
+export function followsOthers(spec: Spec, resource: string, transition: string): boolean {
+  return followedOf(spec).some(({ acts }) =>
+    acts.some(({ does }) => does?.verb === 'transition' && does.resource === resource && does.transition === transition),
+  );
+}
+
 /** The transition that an act fires, where one is stated. */
 export function transitionOf(spec: Spec, does: FollowingEffect): Transition | undefined {
   if (does.verb !== 'transition') return undefined;

@@ -3,7 +3,6 @@ import { statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { isCut, perName } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
-import { lastPage } from '../trials/endpoints/pages.ts';
 import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
 import { broughtInBy, isBroughtIn } from '../trials/limits/brought-in.ts';
 import { statedPaginationOf } from '../trials/limits/pages.ts';
@@ -43,9 +42,6 @@ export function looksAtPages(model: Model, { subject }: LedgerFact): Obligation[
     ...(stated.default === undefined ? [] : [looksFor('a page of the usual size', 'default')]),
     ...(isSized ? [looksFor('the largest page', 'at the most')] : []),
     ...(isSized && stated.overMax !== undefined ? [looksFor('a larger one', 'above the most')] : []),
-    ...(isSized && stated.hasMore !== undefined && endpoint?.response.standing === 'open'
-      ? [looksFor('a last page that is full', lastPage)]
-      : []),
     ...(stated.self === undefined || endpoint?.response.standing !== 'open' ? [] : [looksFor('its own path')]),
     ...(stated.total === undefined || endpoint?.response.standing !== 'open' ? [] : looksAtTotal(model, endpoint)),
   ];

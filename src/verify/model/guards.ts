@@ -1,7 +1,7 @@
 /** What the conditions of transitions are made of, and the states that a row of several machines can be in at once. */
 import { type Node, parseExpression } from '../../parts/expressions/node.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
-import { followedOf } from '../../parts/followed.ts';
+import { followsOthers } from '../../parts/followed.ts';
 import { type Machine, machinesOf, type Transition } from '../../parts/states.ts';
 import type { Model } from './model.ts';
 
@@ -80,9 +80,7 @@ const keyOf = (states: States): string => JSON.stringify(Object.entries(states).
 function isCallers(model: Model, { resource }: Machine, transition: Transition): boolean {
   if (model.endpointOfTransition(resource, transition.name) ?? model.updatesOf(resource, transition)[0]) return true;
   if (transition.after ?? transition.atTime ?? transition.by) return false;
-  return followedOf(model.spec).some(({ acts }) =>
-    acts.some(({ does }) => does?.verb === 'transition' && does.resource === resource && does.transition === transition.name),
-  );
+  return followsOthers(model.spec, resource, transition.name);
 }
 
 /** Whether the condition of a transition fails in these states, whatever else the row has. */

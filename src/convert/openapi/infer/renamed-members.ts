@@ -59,12 +59,13 @@ function namedWithin(
 ): (readonly [string, string])[] {
   return members.flatMap((member) => {
     const own = fieldWithin(context, member, fields);
-    if (own === undefined || members.includes(own.field)) return [];
+    // Several names are none of one thing.
+    if (own === undefined || own.isSeveral || members.includes(own.field)) return [];
     return own.isEnough ? [[member, `${own.field}.${own.name}`] as const] : [];
   });
 }
 
-/** The name in the map that a word calls by it: `id` in `account` for `account_id`; whether nothing else has to be there. Nothing where a field is called so itself. */
+/** The name in the map that a word calls by it: `id` in `account` for `account_id`; whether it speaks of several, and whether nothing else has to be there. Nothing where a field is called so itself. */
 export function fieldWithin({ written }: InferenceContext, word: string, fields: Readonly<Record<string, Json>>) {
   const words = wordsOfName(word);
   const last = words.length > 1 ? words.at(-1) : undefined;
@@ -73,7 +74,13 @@ export function fieldWithin({ written }: InferenceContext, word: string, fields:
   const inner = field === undefined ? undefined : written.propertiesOf(fields[field]);
   const name = inner && ['id', 'Id', 'ID'].find((one) => Object.hasOwn(inner.all, one));
   if (field === undefined || inner === undefined || name === undefined) return undefined;
-  return { field, name, shape: inner.all[name] as Json, isEnough: inner.required.every((one) => one === name) };
+  return {
+    field,
+    name,
+    shape: inner.all[name] as Json,
+    isSeveral: last === 'ids',
+    isEnough: inner.required.every((one) => one === name),
+  };
 }
 
 /** The one name among these that is another but for case and separators. */

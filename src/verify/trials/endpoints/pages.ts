@@ -7,9 +7,9 @@ import { directorOf } from '../../../parts/parameters.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
-import { Untestable } from '../../exchange/untestable.ts';
+import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { beginList, canBeOwn, type OwnList } from '../../make/own-list.ts';
-import { paginationOf, walkingPages } from '../../make/pages.ts';
+import { mayGoOn, paginationOf, walkingPages } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
 import { itemsOf } from '../../model/row-shown.ts';
@@ -86,7 +86,7 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
   session.claim({ fact, reason: 'once', of, judge: (seen: readonly TrialExchange[]) => judgeOnce(session, seen) });
   claimShown(session, endpoint, list, walk, 'every row');
   session.claim({ fact, reason: lastPage, of, judge: (seen: readonly TrialExchange[]) => judgeLast(session, seen) });
-  await goOneByOne(session, endpoint, list, walk);
+  await goThroughEvenly(session, endpoint, list, walk);
   session.claim({ fact, reason: 'link', of, judge: (seen: readonly TrialExchange[]) => judgeLinks(session, seen) });
   session.claim({ fact, reason: 'total', of, judge: (seen: readonly TrialExchange[]) => judgeTotal(session, seen) });
   session.claim({ fact, reason: 'size', of, judge: (seen: readonly TrialExchange[]) => judgeSize(session, seen) });
@@ -94,25 +94,35 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
 }
 
 /** The reason of a claim that the last page says that it is, where it is full. */
-export const lastPage = 'last page';
+const lastPage = 'last page';
 
-/** So many pages of one row are gone through. */
-const singlesMost = 24;
+/** So many pages are gone through for a last one that is full. */
+const evenPagesMost = 24;
 
-/** The same list with one row on a page, of which the last is full whatever others have made. */
-async function goOneByOne(
+/** The same list in pages of which the last is full whatever others have made: of a size by which its rows can be divided. */
+async function goThroughEvenly(
   session: Session,
   endpoint: Endpoint,
   list: OwnList,
   walk: Done<readonly TrialExchange[]>,
 ): Promise<void> {
   const { model } = session;
-  const { size } = paginationOf(model, endpoint) ?? {};
+  const { size, max = rowsMost } = paginationOf(model, endpoint) ?? {};
   const shown = walk.value.reduce((count, page) => count + (itemsOf(model, page)?.length ?? 0), 0);
-  if (size === undefined || shown < 2 || shown > singlesMost) return;
-  const singles = await session.do(walkingPages(model, list.plan({ [size]: 1 }), undefined, singlesMost + 1));
+  if (size === undefined || mayGoOn(walk.value)) return;
+  const more =
+    evenSize(shown, max) === undefined ? await ifTestable(session.make(list.resource, list.wanted(list.rows.length))) : undefined;
+  const even = evenSize(more ? shown + 1 : shown, max);
+  if (even === undefined) return;
+  const again = await session.do(walkingPages(model, list.plan({ [size]: even }), undefined, evenPagesMost + 1));
   const judge = (seen: readonly TrialExchange[]) => judgeLast(session, seen);
-  session.claim({ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: lastPage, of: [singles] as const, judge });
+  session.claim({ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: lastPage, of: [again] as const, judge });
+}
+
+/** A size of pages of which so many rows fill each; nothing where there is none. */
+function evenSize(rows: number, max: number): number | undefined {
+  const sizes = Array.from({ length: Math.min(max, rows) }, (_, at) => at + 1);
+  return sizes.find((one) => rows % one === 0 && rows / one >= 2 && rows / one <= evenPagesMost);
 }
 
 /** Pages between which a row is added, before those that were shown where the list has an order in which that can be. */

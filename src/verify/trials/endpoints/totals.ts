@@ -15,7 +15,7 @@ import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { beginList } from '../../make/own-list.ts';
-import { hasNextPage, nextPage, paginationOf, tellsNextPage, totalOf, walkingPages, widest } from '../../make/pages.ts';
+import { hasNextPage, mayGoOn, nextPage, paginationOf, tellsNextPage, totalOf, walkingPages, widest } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, itemsOf } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
@@ -107,10 +107,14 @@ export function judgeLast({ model }: Session, pages: readonly TrialExchange[]): 
   const before = pages[empty - 1];
   const counts = pages.map((one) => itemsOf(model, one)?.length ?? 0);
   // Of a page with room left everybody sees that it is the last.
+  if (!before && mayGoOn(pages)) return moot('not all pages were gone through');
   if (!before && (counts.length < 2 || (counts.at(-1) ?? 0) < (counts[0] ?? 0))) return moot('its last page is not full');
+  const last = pages.at(-1);
+  const promised = `page ${before ? empty : pages.length} says that it is the last`;
+  if (!before && last && tellsNextPage(model, last) === true) return { promised, seen: 'it says that there is another' };
   if (!before) return pages.every((one) => tellsNextPage(model, one) !== undefined) ? undefined : moot('no page says it');
   return tellsNextPage(model, before) === true
-    ? { promised: `page ${empty} says that it is the last`, seen: 'it says that there is another, on which there is nothing' }
+    ? { promised, seen: 'it says that there is another, on which there is nothing' }
     : moot('no page says it');
 }
 

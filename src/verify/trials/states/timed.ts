@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
-import { followedOf } from '../../../parts/followed.ts';
+import { followsOthers } from '../../../parts/followed.ts';
 import { allMachines, type Machine, statesNamed, type Transition } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
@@ -256,7 +256,8 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
     judge(creation: TrialExchange, was: TrialExchange, _waited: null, seen: TrialExchange) {
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
       const now = stateIn(creation, seen);
-      if (now !== state && isDoneByOthers(model, machine, transition)) return moot('something else may have led to it');
+      if (now !== state && followsOthers(model.spec, machine.resource, transition.name))
+        return moot('something else may have led to it');
       // How long it took to get there is not known to the second.
       if (!(seen.toMs < dueFor(creation, was, isSince ? sinceMs(creation) : was.fromMs))) return moot('it took too long');
       return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: asText(now) };
@@ -276,11 +277,4 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
     },
   });
   claimSetByClock(session, machine, transition, { made, before, early, late, after });
-}
-
-/** Whether a transition follows what is done to other rows too: a window that shuts lapses what was asked for in it. */
-function isDoneByOthers({ spec }: Model, { resource }: Machine, { name }: Transition): boolean {
-  return followedOf(spec).some(({ acts }) =>
-    acts.some(({ does }) => does?.verb === 'transition' && does.resource === resource && does.transition === name),
-  );
 }
