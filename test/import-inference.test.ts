@@ -493,6 +493,15 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { [endpoint('GET /pets', 'parameters/name/filters')]: 'none', [endpoint('GET /pets', 'parameters/id/op')]: 'in' },
     leaves: [endpoint('GET /pets/named', 'parameters/name/filters')],
   },
+  'newest-first': {
+    source: service({
+      ...one,
+      '/pets': { get: { summary: 'Pets, the most recent first', ...answers(list(ref('Pet'))) } },
+      '/pets/named': { get: { summary: 'Pets by their first name', ...answers(list(ref('Pet'))) } },
+    }),
+    infers: { [endpoint('GET /pets', 'ties')]: 'newest' },
+    leaves: [endpoint('GET /pets/named', 'ties')],
+  },
   'examples-of-things': {
     source: service({
       '/orgs': { post: shownAs({ id: 'o1', name: 'Old' }) },

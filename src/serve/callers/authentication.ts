@@ -163,9 +163,11 @@ function withSchemes(engine: AuthenticationSetting): Identify {
 }
 
 /** A set that holds a scheme without means for it here, or without a place for its credential, is one that nobody can show. */
-function compileDoor(sets: readonly SchemeSet[], engine: Means): Door {
+function compileDoor(stated: readonly SchemeSet[], engine: Means): Door {
   const { compilation, relaxesAuth } = engine;
-  const names = new Set(sets.flat());
+  const names = new Set(stated.flat());
+  // Where any credential is taken, one of several that are asked for together is enough.
+  const sets = relaxesAuth ? [...stated, ...[...names].map((name) => [name])] : stated;
   const accepted = acceptedSchemes(compilation.spec).filter(({ scheme }) => names.has(scheme.name));
   const supported = accepted.filter((one) => relaxesAuth || unsupportedBy(one, engine) === undefined);
   const isSupported = (name: string) => supported.some(({ scheme }) => scheme.name === name);

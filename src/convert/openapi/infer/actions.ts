@@ -10,6 +10,7 @@ import { actSegments, formsOf, opposite, participles, plainOf, wordShownAfter } 
 import { collectionAt, endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { makesOne } from './creations.ts';
 import { infer } from './effects.ts';
+import { tellsOperation } from './envelopes.ts';
 import { isInCapitals } from './error-components.ts';
 import { isAlike } from './memberships.ts';
 import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
@@ -20,7 +21,7 @@ import { wordsOf } from './shapes.ts';
 /** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
 export const actionChangesRow: InferenceRule = {
   name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource, or writes the thing out alike, changes the thing, or makes another where it is called a copy; so does an act that takes and answers nothing, where a flag or a word of a status is called like it. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource, or writes the thing out alike, changes the thing, or makes another where it is called a copy; so does an act that takes nothing of the thing and answers nothing of it (or a few members, or an operation that takes long), where a flag or a word of a status is called like it. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
   infer(context) {
     for (const operation of context.operations) {
       const about = acting.has(operation.method) ? actedOn(context, operation) : undefined;
@@ -44,15 +45,36 @@ function actedOn(context: InferenceContext, operation: SourceOperation): string 
   return collection && answersWith(context, operation, collection.resource) ? collection.resource : undefined;
 }
 
-/** `POST /todos/{todo}/completion` sets `completed`, and DELETE there clears it; `POST /users/{id}/suspend` where a user may be `SUSPENDED`: nothing is sent, and nothing answered. */
+/** `POST /todos/{todo}/completion` sets `completed`, and DELETE there clears it; `POST /users/{id}/suspend` where a user may be `SUSPENDED`: nothing of the thing is sent, and nothing of it answered. */
 function silentlyActedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
   const isTakenBack = operation.method === 'DELETE';
-  if (operation.body !== undefined || !(acting.has(operation.method) || isTakenBack)) return undefined;
+  if (!acting.has(operation.method) && !isTakenBack) return undefined;
   const segments = actSegments(operation.path);
   const verb = segments.at(-1) ?? '';
-  if (wholeParameter(segments.at(-2)) === undefined || !saysNothing(context, operation)) return undefined;
+  if (wholeParameter(segments.at(-2)) === undefined) return undefined;
   const resource = collectionAt(context, `/${segments.slice(0, -2).join('/')}`)?.resource;
-  return resource !== undefined && isCalledLike(context, resource, verb, !isTakenBack) ? resource : undefined;
+  if (resource === undefined || !isCalledLike(context, resource, verb, !isTakenBack)) return undefined;
+  if (operation.body === undefined && saysNothing(context, operation)) return resource;
+  return asksNothing(context, operation, resource) && tellsHowItWent(context, operation) ? resource : undefined;
+}
+
+/** Whether what is sent need have no member, and has none of the thing but what tells which it is. */
+function asksNothing(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
+  if (operation.body === undefined) return true;
+  const { request } = endpointOf(context, operation);
+  const sent = context.written.propertiesOf(request);
+  if (sent === undefined) return request === undefined || isAnyMap(context.written, request);
+  const fields = documentFields(context.resources, resource);
+  const own = new Set(['id', 'name', ...pathParts(operation.path).parameters]);
+  return sent.required.length === 0 && Object.keys(sent.all).every((name) => own.has(name) || fields[name] === undefined);
+}
+
+/** Whether an answer has nothing in it, a few members that say how an act went, or those of an operation that takes long. */
+function tellsHowItWent(context: InferenceContext, operation: SourceOperation): boolean {
+  if (saysNothing(context, operation)) return true;
+  const endpoint = endpointOf(context, operation);
+  const shown = context.written.propertiesOf(shapeOfAnswer(endpoint, successOf(endpoint)))?.all;
+  return shown !== undefined && (Object.keys(shown).length <= shownMost || tellsOperation(context, shown));
 }
 
 /** Whether a flag of a thing, or a word of its state, is called like an act. */

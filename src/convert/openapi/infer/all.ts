@@ -14,6 +14,7 @@ import { generatedIdentifier, identifier, namedConflicts, valueWithoutIdentifier
 import { nestedCollection } from './memberships.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { namesInPlace } from './names-in-place.ts';
+import { newestFirst } from './newest-first.ts';
 import { pageParameters } from './page-parameters.ts';
 import { renamedMembers, statusStates } from './renamed-members.ts';
 import { requestEnvelope } from './request-envelope.ts';
@@ -62,6 +63,7 @@ export const otherRules: readonly InferenceRule[] = [
   toldHeaders,
   extensionExamples,
   filtersByField,
+  newestFirst,
   rowEnvelope,
   unsaidAnswer,
   examplesOfThings,

@@ -78,9 +78,20 @@ export function isCalledUpsert({ map, id }: SourceOperation): boolean {
 
 const upserting = /\bupsert|\b(?:creates?|adds?) or (?:updates?|replaces?|overwrites?)\b|(?:create|add)Or(?:Update|Replace)/i;
 
-/** Whether a body is about one thing of a resource: one that is a list, or holds a list of such things as its answer does, is about many at once, which is another effect. */
+/**
+ * Whether a POST is called after reading, as what reads many by a list of their identifiers is: of 103 operations at the paths of collections in descriptions
+ * that have such a name, 13 begin so, and none of them makes anything.
+ */
+function isCalledReading({ id }: SourceOperation): boolean {
+  return reading.has(wordsOfName(id ?? '')[0] ?? '');
+}
+
+const reading: ReadonlySet<string> = new Set(['get', 'fetch', 'search', 'find', 'query', 'retrieve', 'read', 'lookup']);
+
+/** Whether a body is about one thing of a resource that it makes or changes: one that is a list, or holds a list of such things as its answer does, is about many at once, which is another effect. */
 export function makesOne(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
   const endpoint = endpointOf(context, operation);
+  if (isCalledReading(operation)) return false;
   return context.written.itemsOf(endpoint.request) === undefined && !listsBoth(context, endpoint, resource);
 }
 

@@ -105,7 +105,7 @@ function isWord(context: InferenceContext, shape: Parameters<InferenceContext['w
 
 export const postCreates: InferenceRule = {
   name: 'post-creates',
-  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy. A POST on one thing that is called its creation, beside what reads it and what changes or deletes it, makes it under that name where nothing else makes such things; PUT on the path of a collection makes one where it is called a creation and nothing is sent there by POST.',
+  says: 'POST on the path of a collection makes one of its things, unless it is called a reading (`getToysInBatch`); so does one elsewhere that answers 201 with a known resource, and a PUT there that need not say which one where nothing else makes them; and a POST on one thing that is called a copy. A POST on one thing that is called its creation, beside what reads it and what changes or deletes it, makes it under that name where nothing else makes such things; PUT on the path of a collection makes one where it is called a creation and nothing is sent there by POST.',
   infer(context) {
     for (const operation of context.operations) {
       if (operation.method !== 'POST') continue;

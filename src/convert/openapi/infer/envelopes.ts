@@ -169,7 +169,7 @@ function rowDataOf(context: InferenceContext, shape: Json, resource: string, isG
 }
 
 /** Whether these are the members of an operation that may take long: what it is called, whether it is done, and what came of it, or went wrong. */
-function tellsOperation({ written }: InferenceContext, all: Readonly<Record<string, Json>>): boolean {
+export function tellsOperation({ written }: InferenceContext, all: Readonly<Record<string, Json>>): boolean {
   const { name, done, error, response } = all;
   const isFlagged = written.typeOf(name) === 'string' && written.typeOf(done) === 'boolean' && error !== undefined;
   return isFlagged && response !== undefined && isAnyMap(written, response);

@@ -57,7 +57,7 @@ export class Written {
     const expanded = this.expand(shape);
     const { properties, required } = expanded;
     // Of alternatives that are only one, that one is meant.
-    const [only, ...more] = unionOf(expanded)?.branches.filter((one) => one !== 'null') ?? [];
+    const [only, ...more] = this.#formsOf(expanded) ?? [];
     const joined = only !== undefined && more.length === 0 ? [...conjunctionOf(expanded), only] : conjunctionOf(expanded);
     const parts = joined.flatMap((part) => this.propertiesOf(part, seen) ?? []);
     if (!isMap(properties) && parts.length === 0) return undefined;
@@ -69,9 +69,15 @@ export class Written {
     };
   }
 
-  /** The alternatives of a union, null left out; nothing where it is none. */
+  /** The alternatives of a union, null left out, and those that are deprecated where others are not; nothing where it is none. */
   alternativesOf(shape: Json | undefined): readonly Json[] | undefined {
-    return unionOf(this.expand(shape))?.branches.filter((one) => one !== 'null');
+    return this.#formsOf(this.expand(shape));
+  }
+
+  #formsOf(expanded: JsonMap): readonly Json[] | undefined {
+    const forms = unionOf(expanded)?.branches.filter((one) => one !== 'null');
+    const current = forms?.filter((one) => this.expand(one).deprecated !== true);
+    return current === undefined || current.length === 0 ? forms : current;
   }
 
   /** The shape of the items of a list; of several parts of a conjunction the one whose items are a resource, as a page of anything is narrowed to one. */

@@ -3,8 +3,9 @@ import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { isJson } from '../../../kinds/http-token.ts';
 import type { Trail } from './evidence.ts';
+import { exampleOf, examplesOf, showingExamples } from './examples.ts';
 import { type Content, isStream, mainContent, type Response, type SourceOperation, type SourceParameter } from './operation.ts';
-import { type At, type MapAt, madeOrNew, refOf, type SourceReader } from './reader.ts';
+import { type At, type MapAt, madeOrNew, type SourceReader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 
 /** Writes what the source states of one operation as an endpoint; what it does is for the rules to infer. */
@@ -183,58 +184,6 @@ function streamOf({ content }: Response, at: Pointer, shapes: Shapes, trail: Tra
   if (shape === undefined || shape === false) return undefined;
   trail.from(below(at, 'stream'), own.at);
   return shape;
-}
-
-/** The schema may stand under any type or one name of JSON, and the examples under another: then these are of that schema. */
-function showingExamples(main: Content, content: readonly Content[]): Content {
-  if (isShowing(main) || !(isJson(main.type) || main.type === '*/*')) return main;
-  return content.find((other) => isJson(other.type) && other.schema.value === undefined && isShowing(other)) ?? main;
-}
-
-function isShowing({ map, shown, type }: Content): boolean {
-  if (shown && Object.hasOwn(shown.value, type)) return true;
-  return map !== undefined && (Object.hasOwn(map.value, 'example') || Object.hasOwn(map.value, 'examples'));
-}
-
-/** Whole bodies that a media type has as its examples, by name; the only one without a name is `example`. */
-function examplesOf({ type, map, shown }: Content, at: Pointer, { reader }: Shapes, trail: Trail): OpenMap {
-  const examples: OpenMap = newMap();
-  const keep = (name: string, found: At) => {
-    const { value, at: origin } = exampleMeant(found, reader);
-    examples[name] = value ?? null;
-    trail.from(below(below(at, 'examples'), name), origin);
-  };
-  if (shown) keep('example', reader.get(shown, type));
-  if (!map) return examples;
-  for (const [name, one] of reader.maps(map, 'examples')) {
-    const key = valueKeys.find((word) => Object.hasOwn(one.value, word));
-    if (key === undefined) continue;
-    reader.mark(map.value, 'examples');
-    keep(name, reader.get(one, key));
-  }
-  if (Object.hasOwn(map.value, 'example') && examples.example === undefined) keep('example', reader.get(map, 'example'));
-  return examples;
-}
-
-/** What an example is that refers to one which stands elsewhere in the document: `{ $ref: '#/components/schemas/Toy/example' }`. */
-function exampleMeant(found: At, reader: SourceReader): At {
-  const ref = isMap(found.value) && Object.keys(found.value).length === 1 ? refOf(found.value) : undefined;
-  return (ref !== undefined && exampleAt.test(ref) ? reader.target(ref) : undefined) ?? found;
-}
-
-const exampleAt = /\/(?:example|value|dataValue)$|\/examples\/\d+$/;
-
-/** An example as it is written, and since 3.2 as data. */
-const valueKeys = ['value', 'dataValue'] as const;
-
-/** The first example of a media type that has no schema: all that is known of such an answer. */
-function exampleOf({ type, map, shown }: Content, reader: SourceReader): At | undefined {
-  if (shown) return reader.get(shown, type);
-  if (!map) return undefined;
-  if (Object.hasOwn(map.value, 'example')) return reader.get(map, 'example');
-  const [[, first] = []] = reader.maps(map, 'examples');
-  const key = first && valueKeys.find((word) => Object.hasOwn(first.value, word));
-  return first && key !== undefined ? reader.get(first, key) : undefined;
 }
 
 function withDescription(shape: Json, description: string | undefined): Json {

@@ -19,11 +19,9 @@ type MakeOpenAnswer = (sent: Fields, ground: Ground) => Value | typeof nothing;
 
 /** Compiles it. What was sent and has no place in the shape is not answered; what is only ever written neither. */
 export function compileOpenAnswer(shape: Shape, examples: Named<Json>, samples: Samples): MakeOpenAnswer {
-  const { type } = samples.whole(shape);
-  // One of another type altogether is no such answer.
-  const example = Object.values(examples).find((one) => typeof type !== 'string' || isOfType(one, type));
+  const example = Object.values(examples).find((one) => isOfAnswer(shape, one, samples));
   // Where no value is of exactly one of several forms, since they overlap, the first that can be made stands for them.
-  const forms = example === undefined ? formsOf(shape).slice(0, formsMost) : [shape];
+  const forms = example === undefined ? formsOf(shape, samples).slice(0, formsMost) : [shape];
   return (sent, ground) => {
     for (const form of forms) {
       const whole = openAnswer(form, example, sent, ground, samples);
@@ -33,10 +31,24 @@ export function compileOpenAnswer(shape: Shape, examples: Named<Json>, samples: 
   };
 }
 
-/** The forms of an answer, the whole first; null is none of them, which generators write of any: nobody asks to be told nothing. */
-function formsOf(shape: Shape): readonly Shape[] {
+/** Whether an example is one of this answer: of its type, with a member of it where any are said, and with lists where it has lists. */
+function isOfAnswer(shape: Shape, example: Json, samples: Samples): boolean {
+  const { type } = samples.whole(shape);
+  if (typeof type === 'string' && !isOfType(example, type)) return false;
+  const members = samples.membersOf(shape);
+  if (!isPlainMap(example) || Object.keys(members).length === 0 || Object.keys(example).length === 0) return true;
+  const shown = Object.entries(members).filter(([name]) => Object.hasOwn(example, name));
+  const isList = (member: Json) => samples.whole(shapeIn(member)).type === 'array';
+  return shown.length > 0 && shown.every(([name, member]) => !isList(member) || !isPlainMap(example[name]));
+}
+
+/**
+ * The forms of an answer, the whole first; null is none of them, which generators write of any: nobody asks to be told nothing.
+ * Nor is one that is deprecated, where others are not.
+ */
+function formsOf(shape: Shape, samples: Samples): readonly Shape[] {
   const forms = alternativesOf(shape);
-  const told = forms.filter(({ type }) => type !== 'null');
+  const told = forms.filter((form) => form.type !== 'null' && samples.whole(form).deprecated !== true);
   if (told.length > 0 && told.length < forms.length) return told;
   return [admitsNull(shape) ? withoutNull(shape) : shape, ...forms];
 }
