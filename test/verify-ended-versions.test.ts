@@ -75,6 +75,31 @@ test('a version past whose last day the clock was moved meanwhile is asked for a
   }
 });
 
+test('a version is served to its very end and not a day longer, where that is a moment', async () => {
+  for (const [served, found] of [
+    [cups.replace('sunset: 2097-06-01', 'sunset: 2097-06-02'), 'ended'],
+    [cups.replace('sunset: 2097-06-01', 'sunset: 2097-05-31'), 'served to its end'],
+  ] as const) {
+    // It tells of the end that is stated.
+    const spoil: StandOptions['spoil'] = ({ headers }) =>
+      headers.sunset === undefined ? {} : { headers: { ...headers, sunset: 'Sat, 01 Jun 2097 00:00:00 GMT' } };
+    const stand = await openStand(cups, { served, spoil });
+    try {
+      const { breaches, notes } = await stand.verify({ only: ['versioning/ended'] });
+      assert.deepEqual(
+        breaches.map(({ subject, reason, reproduced: { shown, runs } }) => [subject, reason, shown === runs]),
+        [['v1', found, true]],
+      );
+      assert.deepEqual(notes, []);
+    } finally {
+      await stand.close();
+    }
+  }
+  // A day that nobody tells as a moment ends elsewhere later, and another one ends sooner there.
+  const untold: StandOptions['spoil'] = ({ headers: { sunset: _sunset, ...headers } }) => ({ headers });
+  assert.deepEqual(await told({ served: cups.replace('sunset: 2097-06-01', 'sunset: 2097-06-02'), spoil: untold }), []);
+});
+
 test('a refusal for too many requests says nothing of the end of a version', async () => {
   // One request goes on at a time by then.
   let version: unknown;

@@ -250,6 +250,8 @@ export class Rounds {
     this.#spokenFor.heard(session.exchanges);
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
+    // The next one may take the clock past what shows it.
+    if (planned.trial.noise === 'last') await this.#prove();
     await removeSubscribers(made, () => this.bareSession(), session.run.owner);
     this.#shared.close(session.run.owner);
     await this.#room.ended(session.run.owner);
