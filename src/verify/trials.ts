@@ -75,6 +75,7 @@ import { statedRows, there } from './trials/resources/stated-rows.ts';
 import { notWritable, stored } from './trials/resources/stored.ts';
 import { unique } from './trials/resources/unique.ts';
 import { answeredCreations, initial } from './trials/states/answered.ts';
+import { choices } from './trials/states/choices.ts';
 import { transitionConditions } from './trials/states/conditions.ts';
 import { edges } from './trials/states/edges.ts';
 import { followedInTime } from './trials/states/followed-in-time.ts';
@@ -143,6 +144,7 @@ export const trials: readonly Trial[] = [
   edges,
   guards,
   sentEdges,
+  choices,
   following,
   sequences,
   called,

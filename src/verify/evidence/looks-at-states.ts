@@ -8,6 +8,7 @@ import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import { beginningLooks, choiceLooks } from '../trials/states/choices.ts';
 import { enteredLater, laterBy } from '../trials/states/entered-later.ts';
 import { followingInTime } from '../trials/states/followed-in-time.ts';
 import { guardLooks } from '../trials/states/guards.ts';
@@ -28,7 +29,9 @@ export function looksAtStates(model: Model, { subject }: LedgerFact): Obligation
     isMetBy: ({ exchanges }: HeldClaim) =>
       exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => row[machine?.field ?? ''] === state)),
   }));
-  return machine ? [...shown, ...looksAtElsewhere(model, machine)] : shown;
+  if (!machine) return shown;
+  const begun = beginningLooks(model, machine).map((reason) => looksFor(reason));
+  return [...shown, ...looksAtElsewhere(model, machine), ...begun];
 }
 
 /** What may be done in some states alone, refused in each of the others. */
@@ -51,7 +54,8 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
     const endpoint = model.endpointOfTransition(machine.resource, transition.name);
     if (endpoint) {
       const sent = comparedIn(model, machine, transition).map((one) => looksFor(sentAsThere(transition, one)));
-      const guarded = guardLooks(model, machine, transition).map((reason) => looksFor(reason));
+      const parts = [...guardLooks(model, machine, transition), ...choiceLooks(model, machine, transition)];
+      const guarded = parts.map((reason) => looksFor(reason));
       return [...looksAtFiring(model, machine, transition), ...sent, ...guarded, ...looksAtFollowing(transition, endpoint)];
     }
     const updates = model.updatesOf(machine.resource, transition);

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entryOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineAsked } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
@@ -22,26 +22,33 @@ export interface Imagined {
 
 const draws = 240;
 
-/** Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything: one for each of the states that they may be in. */
+/**
+ * Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything: one for each of the states that they may be in.
+ * `within` holds for all of them, for those too for which the condition does not hold.
+ */
 export function* imagine(
   session: Session,
   endpoint: Endpoint,
-  { rule }: { readonly rule: Pick<StatedRefusal['rule'], 'if'> },
+  { rule, within }: { readonly rule: Pick<StatedRefusal['rule'], 'if'>; readonly within?: Expression | undefined },
 ): Iterable<Imagined> {
   const { model } = session;
   const condition = rule.if;
   if (!condition) return;
-  const reads = model.expressions.readsOf(condition, endpoint.operation);
+  const all = within ? [condition, within] : [condition];
+  const reads = all.flatMap((one) => model.expressions.readsOf(one, endpoint.operation));
   const slots = conditionSubjectsOf(session, endpoint, reads);
   const callers = callersFor(session, endpoint);
   const asking = reads.some(({ root }) => root === 'caller') ? callers : [];
   const holds = (scene: Scene, some: readonly ConditionSubject[] = slots): boolean | undefined => {
     const context = { ...contextOf(session, endpoint, some, scene), ...callerContext(scene.caller ?? callers[0]) };
-    const evaluated = model.expressions.evaluate(condition, endpoint.operation, { context });
-    return typeof evaluated === 'object' && typeof evaluated.value === 'boolean' ? evaluated.value : undefined;
+    const evaluate = (one: Expression) => {
+      const evaluated = model.expressions.evaluate(one, endpoint.operation, { context });
+      return typeof evaluated === 'object' && typeof evaluated.value === 'boolean' ? evaluated.value : undefined;
+    };
+    return within && evaluate(within) !== true ? undefined : evaluate(condition);
   };
   const states = statesFor(session, endpoint);
-  const hints = hintsIn(condition.source);
+  const hints = all.flatMap((one) => hintsIn(one.source));
   const seen = new Set<string>();
   // What the body refers to anew is not what the row refers to.
   const stored = slots.filter(({ from }) => from?.key !== 'body');

@@ -141,7 +141,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'rows fit the shapes of their resource, wherever they are shown',
   }),
   ...rowsOf(
-    'states/shown states, states/initial, states/answered, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/sent edges, states/guards, states/timed guards, states/followed in time, states/following, states/races, states/timed, states/after time',
+    'states/shown states, states/initial, states/answered, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/sent edges, states/choices, states/guards, states/timed guards, states/followed in time, states/following, states/races, states/timed, states/after time',
     { readOff: 'convention', because: 'OpenAPI has no states: those that are known were inferred of an enum' },
   ),
   ...rowsOf('endpoints/bodies, endpoints/media, endpoints/parameters, endpoints/handled, endpoints/bodiless', {
