@@ -17,7 +17,8 @@ import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { freedLooks } from '../trials/errors/taken-again.ts';
-import { choosingEndpoints, leftNone } from '../trials/resources/field-rules.ts';
+import { choosingEndpoints, leftNone } from '../trials/resources/field-choices.ts';
+import { refusedThere } from '../trials/resources/field-rules.ts';
 import { closedPlaces, otherNotTaken, unstatedRefused } from '../trials/resources/fixed.ts';
 import { afterRefusal } from '../trials/resources/identifiers.ts';
 import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.ts';
@@ -154,13 +155,18 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
 /** Each rule that is told at the field was broken wherever rows are made and changed. */
 function ruleLooks(model: Model, resource: Resource, field: Field): Obligation[] {
   const told = Object.values(resource.rules).filter((rule) => fieldOfRule(resource, rule.field) === field.name);
-  return told.flatMap((rule) =>
-    ruledEndpoints(model, resource.name).map(({ key }) => ({
-      name: `${rule.name}, refused at ${key}`,
-      isMetBy: ({ claim, exchanges }) =>
-        claim.reason === `${rule.name}, refused` && exchanges.some(({ endpoint }) => endpoint?.key === key),
-    })),
-  );
+  const ruled = ruledEndpoints(model, resource.name);
+  const isPut = ruled.some(({ does }) => statedValue(does)?.verb === 'upsert');
+  return told.flatMap((rule) => [
+    ...ruled.map(
+      ({ key }): Obligation => ({
+        name: `${rule.name}, refused at ${key}`,
+        isMetBy: ({ claim, exchanges }) =>
+          claim.reason === `${rule.name}, refused` && exchanges.some(({ endpoint }) => endpoint?.key === key),
+      }),
+    ),
+    ...(isPut ? [looksFor(refusedThere(rule))] : []),
+  ]);
 }
 
 /** What is unique was sent twice, and is free again in each state in which it need not be unique. */

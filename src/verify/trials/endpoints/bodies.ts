@@ -14,6 +14,7 @@ import { claimRefused } from '../../make/claim-refused.ts';
 import { claimRow } from '../../make/claim-row.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
 import { lookAt } from '../../make/look.ts';
+import { putThere } from '../../make/put-there.ts';
 import { asksForNoKind } from '../../model/asked-kinds.ts';
 import { isSetToFit, pathFits, sentKeepsRules } from '../../model/field-rules.ts';
 import { isNeverNull } from '../../model/fields.ts';
@@ -38,6 +39,10 @@ export const bodies: Trial = {
       const facts = factsOf(model, endpoint);
       yield { name: `${endpoint.key}, edges`, facts, run: (session) => sendEdges(session, endpoint) };
       yield { name: `${endpoint.key}, breaks`, facts, run: (session) => sendBreaks(session, endpoint) };
+      if (statedValue(endpoint.does)?.verb === 'upsert') {
+        const name = `${endpoint.key}, breaks of what is there`;
+        yield { name, facts, run: (session) => sendBreaks(session, endpoint, true) };
+      }
       for (const beside of besidePath(model, endpoint)) {
         const name = `${endpoint.key}, another ${beside.field.name}`;
         yield { name, facts: [bodyFact(endpoint)], run: (session) => sendBesidePath(session, endpoint, beside) };
@@ -205,8 +210,13 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
   );
 }
 
-async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
-  for await (const { begun, member } of membersBegun(session, endpoint)) {
+/** `isOver` = in the place of a row that was made before, in which nothing that is set once is tried. */
+async function sendBreaks(session: Session, endpoint: Endpoint, isOver = false): Promise<void> {
+  const there = new Map<Begun, Begun>();
+  for await (const { begun: first, member } of membersBegun(session, endpoint)) {
+    if (isOver && member.isImmutable) continue;
+    const begun = isOver ? (there.get(first) ?? (await begunOver(session, first))) : first;
+    there.set(first, begun);
     if (member.isNeeded) await sendWithout(session, begun, member);
     if (isTakenAway(session.model, endpoint, member)) await sendNull(session, begun, member);
     const json = inBranch(session, begun.json, member);
@@ -221,6 +231,12 @@ async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
       );
     }
   }
+}
+
+/** The same where the row is there already. */
+async function begunOver(session: Session, begun: Begun): Promise<Begun> {
+  const { row, about } = await putThere(session, begun.valid);
+  return { ...begun, row, isNew: false, request: (json) => about(begun.request(json)), valid: about(begun.valid) };
 }
 
 /** Whether null can be sent for a member that has to stay: a form says it where an empty text takes a member away. */

@@ -4,12 +4,13 @@ import type { FieldRule, Resource } from '../../../parts/resources.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
-import type { Symbolic } from '../../exchange/symbol.ts';
-import { type Begun, beginBody } from '../../make/begin-body.ts';
+import { beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
+import { putThere } from '../../make/put-there.ts';
 import { stage } from '../../make/staged.ts';
+import { claimUnchanged } from '../../make/transitions.ts';
 import {
   changeKeepsRules,
   changesFixed,
@@ -23,10 +24,11 @@ import {
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
-import type { Case, Trial } from '../../session/trial.ts';
+import type { Trial } from '../../session/trial.ts';
 import { membersOf } from '../../values/at-path.ts';
 import { NoValue } from '../../values/scalars.ts';
 import { arbitraryValuesOf } from '../../values/values.ts';
+import { changedChoices } from './field-choices.ts';
 
 /** Rows whose fields break a rule together are not made; those just beside it are. */
 export const rulesOverFields: Trial = {
@@ -44,6 +46,12 @@ export const rulesOverFields: Trial = {
             name: `${rule.name} at ${endpoint.key}`,
             facts: [fact],
             run: (session) => breakRule(session, endpoint, { resource, rule, fact }),
+          };
+        for (const endpoint of model.endpointsThat('upsert', name).filter(({ request }) => !isStated(request)))
+          yield {
+            name: `${rule.name} at ${endpoint.key}, of what is there`,
+            facts: [fact],
+            run: (session) => breakThere(session, endpoint, { resource, rule, fact }),
           };
       }
       yield* changedChoices(model, resource);
@@ -66,11 +74,13 @@ function factOf(resource: Resource, field: string | undefined): FactName {
   return { kind: 'allowed values', subject: `${resource.name}.${fieldOfRule(resource, field)}` };
 }
 
-async function breakRule(
-  session: Session,
-  endpoint: Endpoint,
-  { resource, rule, fact }: { readonly resource: Resource; readonly rule: FieldRule; readonly fact: FactName },
-): Promise<void> {
+interface Breaking {
+  readonly resource: Resource;
+  readonly rule: FieldRule;
+  readonly fact: FactName;
+}
+
+async function breakRule(session: Session, endpoint: Endpoint, { resource, rule, fact }: Breaking): Promise<void> {
   const { model } = session;
   const [imagined] = imagine(session, endpoint, { rule });
   session.need(imagined !== undefined, `nothing was found for which ${rule.if.source} holds`);
@@ -93,6 +103,37 @@ async function breakRule(
   const spared = await stage(session, endpoint, slots, { scene: unmet, resource: resource.name });
   const before = spared.row ? spared.beside.slice(0, 1) : [];
   claimTaken(session, await session.send(spared.request), before, { rule, fact });
+}
+
+/** The reason of the claims that an upsert holds what is there to a rule too. */
+export const refusedThere = ({ name }: FieldRule): string => `${name}, refused of what is there`;
+
+/** A row that an upsert has made breaks a rule no more than a new one, when it is put again. */
+async function breakThere(session: Session, endpoint: Endpoint, { resource, rule, fact }: Breaking): Promise<void> {
+  const { model } = session;
+  const [imagined] = imagine(session, endpoint, { rule });
+  session.need(imagined?.unmet !== undefined, `nothing was found just beside which ${rule.if.source} holds`);
+  const { slots, met, unmet } = imagined;
+  const good = await stage(session, endpoint, slots, { scene: unmet, resource: resource.name });
+  const { row, about } = await putThere(session, good.request);
+  const { request } = await stage(session, endpoint, slots, { scene: met, resource: resource.name });
+  const before = (await lookAt(session, row)).done;
+  const done = await session.send(about(request));
+  claimRefused(session, done, {
+    by: { when: 'request.invalid' },
+    fact,
+    reason: refusedThere(rule),
+    at: rule.at,
+    beside: [before],
+    isSo: (exchange, was) =>
+      was !== undefined &&
+      isDone(was) &&
+      isWhole(model, exchange) &&
+      sentKeepsRules(model, endpoint, exchange.sent.json) === 'no',
+    what: rule.if.source,
+    control: about(good.request),
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
 }
 
 /** Whether what was sent keeps the rules: by itself, or put onto the row as it was shown before. */
@@ -182,115 +223,4 @@ function membersIn({ sent }: TrialExchange) {
     string,
     never
   >;
-}
-
-/** Of several fields of which a row has one, no change takes away the one that is there, and none gives another beside it. */
-function* changedChoices(model: Model, resource: Resource): Iterable<Case> {
-  for (const { fields, at } of resource.choices)
-    for (const endpoint of choosingEndpoints(model, resource.name, fields))
-      yield {
-        name: `one of ${fields.join(', ')} at ${endpoint.key}`,
-        facts: fields.map((field) => flagsOf(resource.name, field)),
-        run: (session) => changeChoice(session, endpoint, { resource, fields, at }),
-      };
-}
-
-interface Choosing {
-  readonly resource: Resource;
-  readonly fields: readonly string[];
-  readonly at: string;
-}
-
-/** The operations that change a row and take each of these fields. */
-export function choosingEndpoints(model: Model, resource: string, fields: readonly string[]): readonly Endpoint[] {
-  return ['update', 'replace']
-    .flatMap((verb) => model.endpointsThat(verb, resource))
-    .filter((endpoint) => {
-      const properties = statedValue(model.requestShape(endpoint))?.properties;
-      const taken = typeof properties === 'object' && properties !== null ? properties : {};
-      const isFree = (name: string) => entryOf(model.resource(resource)?.fields, name)?.immutable !== true;
-      return !isStated(endpoint.request) && fields.every((name) => Object.hasOwn(taken, name) && isFree(name));
-    });
-}
-
-/** The reason of a claim that the one of these fields that a row has is not taken away at an endpoint. */
-export const leftNone = (key: string): string => `none is left at ${key}, refused`;
-
-const flagsOf = (resource: string, field: string): FactName => ({ kind: 'required flags', subject: `${resource}.${field}` });
-
-/** For each of the fields: a row that has it, from which it is taken, and to which another is given. */
-async function changeChoice(session: Session, endpoint: Endpoint, choosing: Choosing): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'plain');
-  const { row } = begun;
-  session.need(row !== undefined, 'no row is changed');
-  const values = valuesOf(session, choosing);
-  const names = choosing.fields.filter((name) => isThere(values[name]));
-  const isPatch = statedValue(endpoint.does)?.verb === 'update';
-  const without = Object.fromEntries(
-    Object.entries(membersOf(begun.json)).filter(([name]) => !isPatch && !choosing.fields.includes(name)),
-  );
-  for (const name of names) {
-    // A patch takes the others away by null, a replacement by leaving them out.
-    const others = isPatch ? Object.fromEntries(choosing.fields.map((one) => [one, null])) : {};
-    const good = begun.request({ ...without, ...others, [name]: values[name] as Symbolic });
-    const headers = await session.preconditions(endpoint, row, begun.caller);
-    const given = await session.send({ ...good, headers: { ...good.headers, ...headers } });
-    const shown = (await lookAt(session, row, begun.caller)).done;
-    if (!isDone(given.value)) continue;
-    const other = names.find((one) => one !== name);
-    await refuse(session, begun, { choosing, shown, name, what: 'none of them', json: isPatch ? { [name]: null } : without });
-    if (other === undefined) continue;
-    const both = { [name]: values[name] as Symbolic, [other]: values[other] as Symbolic };
-    await refuse(session, begun, { choosing, shown, name: other, what: 'two of them', json: { ...without, ...both } });
-  }
-}
-
-async function refuse(
-  session: Session,
-  begun: Begun,
-  refusal: {
-    readonly choosing: Choosing;
-    /** The row as it is. */
-    readonly shown: Done<TrialExchange>;
-    readonly name: string;
-    readonly what: string;
-    readonly json: Readonly<Record<string, Symbolic>>;
-  },
-): Promise<void> {
-  const { model } = session;
-  const { choosing, shown, name, what, json } = refusal;
-  const { endpoint } = begun.valid;
-  session.need(endpoint !== undefined && begun.row !== undefined, 'no row is changed');
-  const plan = begun.request(json);
-  const headers = await session.preconditions(endpoint, begun.row, begun.caller);
-  const done = await session.send({ ...plan, headers: { ...plan.headers, ...headers } });
-  claimRefused(session, done, {
-    by: { when: 'request.invalid' },
-    fact: flagsOf(choosing.resource.name, name),
-    reason: what === 'none of them' ? leftNone(endpoint.key) : `two at ${endpoint.key}, refused`,
-    at: choosing.at,
-    what: `${what}: ${choosing.fields.join(', ')}`,
-    beside: [shown],
-    isSo: (exchange, was) => {
-      const row = was && rowWith(model, was, idIn(model, was));
-      return row !== undefined && changeKeepsRules(model, endpoint, row, exchange.sent.json) === 'no';
-    },
-    // What keeps the row as it is, in all but that.
-    control: async () => (await beginBody(session, endpoint, 'plain')).valid,
-  });
-}
-
-/** A value for each of the fields that has one. */
-function valuesOf({ model, chance }: Session, { resource, fields }: Choosing): Record<string, Symbolic> {
-  const out: Record<string, Symbolic> = {};
-  for (const name of fields) {
-    const shape = statedValue(entryOf(resource.fields, name)?.shape);
-    try {
-      // A reference is none of these values.
-      if (shape) out[name] = chance.value(arbitraryValuesOf(model.spec, shape, 'plain')) as Symbolic;
-    } catch (error) {
-      if (!(error instanceof NoValue)) throw error;
-    }
-  }
-  return out;
 }
