@@ -17,6 +17,7 @@ import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
 import { hasTies, ordered, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
+import { foundAsItWas, membersOfFound } from '../trials/resources/found-otherwise.ts';
 import { looksAtBounds, looksAtWhole } from './looks-at-changes.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
@@ -130,7 +131,7 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
     ? [
         ...done,
         ...looksAtFields(model, endpoint),
-        ...looksAtFound(endpoint),
+        ...looksAtFound(model, endpoint),
         ...(endpoint.select ? [looksAtClaim('fields that were chosen', (reason) => reason === chosenShown)] : []),
         ...looksAtLocation(model, endpoint),
         ...looksAtTag(model, endpoint),
@@ -173,8 +174,13 @@ function resourceReads(model: Model, { does }: Endpoint): readonly Endpoint[] {
 }
 
 /** A creation that finds has found something. */
-function looksAtFound({ exists }: Endpoint): Obligation[] {
-  return exists ? [{ name: 'a row that is there, found', isMetBy: ({ claim }) => claim.reason === 'found' }] : [];
+function looksAtFound(model: Model, endpoint: Endpoint): Obligation[] {
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  if (!endpoint.exists) return [];
+  const found: Obligation = { name: 'a row that is there, found', isMetBy: ({ claim }) => claim.reason === 'found' };
+  const rules = resource?.unique ?? [];
+  const isMore = resource && rules.some(({ fields }) => membersOfFound(model, endpoint, resource, fields).length > 0);
+  return isMore ? [found, looksFor(foundAsItWas)] : [found];
 }
 
 /** A strong tag is another one once its row has changed, in whatever way it does, and once what is derived of other rows has. */

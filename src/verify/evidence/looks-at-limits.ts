@@ -8,6 +8,7 @@ import { broughtInBy, isBroughtIn } from '../trials/limits/brought-in.ts';
 import { statedPaginationOf } from '../trials/limits/pages.ts';
 import { whatIsLeft } from '../trials/limits/rate-told.ts';
 import { leavingLooks } from '../trials/limits/rows-left.ts';
+import { stayingLooks } from '../trials/limits/rows-staying.ts';
 import { inChunks } from '../trials/limits/sizes.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -68,7 +69,8 @@ export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligati
 export function looksAtQuotas(model: Model, { subject }: LedgerFact): Obligation[] {
   if (subject !== 'service') {
     const rules = (statedValue(model.spec.limits.rows) ?? []).filter(({ of }) => subject === `rows of ${of}`);
-    const left = rules.flatMap((rule) => leavingLooks(model, rule)).map((name) => looksFor(name));
+    const moved = rules.flatMap((rule) => [...leavingLooks(model, rule), ...stayingLooks(model, rule)]);
+    const left = moved.map((name) => looksFor(name));
     const changed = rules.some((rule) => isBroughtIn(model, rule)) ? [looksFor('one too many by a change', broughtInBy)] : [];
     return [looksFor('several at once', 'kept, raced'), looksFor('one too many', 'kept'), ...left, ...changed];
   }

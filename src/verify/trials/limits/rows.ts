@@ -15,6 +15,7 @@ import type { Case, Trial } from '../../session/trial.ts';
 import { claimBroughtIn } from './brought-in.ts';
 import { creating, entryTo, type FullHouse, type RowPlans, rowAsked, rowLimitFact, rowPlans, type WayIn } from './row-plans.ts';
 import { claimLeft, leavingMost, leavings } from './rows-left.ts';
+import { awaitRoom, claimStaying, stayingMost, stayings } from './rows-staying.ts';
 
 /** As many rows as are allowed can be made, however many are made at once, and no more; one that goes makes room for one. */
 export const rowLimits: Trial = {
@@ -61,8 +62,8 @@ function caseOf(model: Model, rule: RowLimit, { endpoint, transition }: WayIn): 
       const { plan, isFresh } = await rowPlans(session, rule, endpoint, caller, transition !== undefined);
       // Which of several at once are made is another matter each time: those that are to leave are made before.
       const alone: Done<TrialExchange>[] = [];
-      for (const _ of leavings(model, rule).slice(0, Math.min(leavingMost, rule.limit - 1)))
-        alone.push(await session.send(await plan()));
+      await awaitRoom(session, rule);
+      for (let count = aloneMost(model, rule); count > 0; count--) alone.push(await session.send(await plan()));
       const made = [...alone, ...(await raced(session, plan, rule.limit + rivals))];
       session.claim({
         fact,
@@ -99,6 +100,12 @@ function caseOf(model: Model, rule: RowLimit, { endpoint, transition }: WayIn): 
   };
 }
 
+/** How many are made one by one: those that leave, and those that come to another state that counts. */
+function aloneMost(model: Model, rule: RowLimit): number {
+  const left = Math.min(leavingMost, leavings(model, rule).length);
+  return Math.min(rule.limit - 1, left + Math.min(stayingMost, stayings(model, rule).length));
+}
+
 /** So many are asked for at once, all of which count together. */
 async function raced(session: Session, plan: RowPlans['plan'], count: number): Promise<Done<TrialExchange>[]> {
   return session.together(await Promise.all(Array.from({ length: count }, plan)));
@@ -133,9 +140,11 @@ async function claimRoom(
   alone: readonly Done<TrialExchange>[],
   full: Done<TrialExchange>,
 ): Promise<void> {
+  const left = Math.min(leavingMost, leavings(session.model, house.rule).length);
+  await claimStaying(session, house, alone.slice(left), full);
   await claimBroughtIn(session, house, full);
   await claimFreed(session, house, made.slice(alone.length), full);
-  await claimLeft(session, house, alone, full);
+  await claimLeft(session, house, alone.slice(0, left), full);
 }
 
 /** One that is removed makes room for one, however many are asked for at once. */

@@ -21,6 +21,7 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { bareMap } from '../../values/at-path.ts';
 import { isValid } from '../endpoints/bodies.ts';
+import { findOtherwise } from './found-otherwise.ts';
 
 /** No two rows share what is unique; texts that ignore case are one in other letters. */
 export const unique: Trial = {
@@ -57,7 +58,8 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
   const { model } = session;
   const { name } = resource;
   const { body, parents } = await freshValues(session, resource, rule.fields);
-  const { made } = await session.make(name, { body, parents });
+  const row = await session.make(name, { body, parents });
+  const { made } = row;
   session.need(made !== undefined && made.value.endpoint !== undefined, `rows of ${name} are given, not made`);
   const { endpoint, caller } = made.value;
   const isIdentifier = rule.fields[0] === model.identifierField(name);
@@ -66,11 +68,14 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
   const other: Readonly<Record<string, Symbolic>> =
     field === undefined || body[field] === undefined ? body : { ...body, [field]: inOtherCase(body[field]) };
   const parts = await session.parts(endpoint, { body: other, parents, caller });
-  const again = await session.send(
-    model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) }),
-  );
+  const plan = model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) });
+  const again = await session.send(plan);
   if (endpoint.exists) {
-    claimFound(session, { endpoint, resource, rule, at: isIdentifier ? resource.at : rule.at }, made, again);
+    const at = isIdentifier ? resource.at : rule.at;
+    claimFound(session, { endpoint, resource, rule, at }, made, again);
+    const isSecondOf = (before: TrialExchange, exchange: TrialExchange) =>
+      isDone(before) && isMaking(before) && isValid(model, exchange) && isSecond(model, resource, rule, { before, exchange });
+    await findOtherwise(session, row, { endpoint, resource, by: rule.fields, at, plan, isSecond: isSecondOf });
     return;
   }
   claimRefused(session, again, {
