@@ -2,6 +2,7 @@ import type { Json } from '../document/document.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../parts/operations.ts';
 import { fieldCountedApart } from '../parts/row-limits.ts';
+import type { Spec } from '../parts/spec.ts';
 import { cleanUp } from './clean-up.ts';
 import { Spent } from './exchange/budget.ts';
 import type { TrialCaller } from './exchange/callers.ts';
@@ -15,6 +16,7 @@ import { isOfMaker, makerMember } from './make/of-maker.ts';
 import { walkTo } from './make/walk.ts';
 import type { Model } from './model/model.ts';
 import type { Session } from './session/session.ts';
+import { roomOf } from './values/fresh.ts';
 import { NoValue } from './values/scalars.ts';
 
 /** So much of what there may be is left to cases that are over, before theirs make room; nothing of what is little. */
@@ -31,7 +33,7 @@ interface Bound {
   readonly refused: 'limit.quota' | 'resource.exists';
 }
 
-/** The stated limits of rows; and that there is one row alone of whoever makes it, where rows are unique by nothing but that. */
+/** The stated limits of rows; that there is one row alone of whoever makes it, where rows are unique by nothing but that; and what few values tell apart. */
 function boundsOf({ spec }: Model): readonly Bound[] {
   const limited = (statedValue(spec.limits.rows) ?? []).map((limit): Bound => {
     const stated = entryOf(spec.resources.all, limit.of);
@@ -51,7 +53,26 @@ function boundsOf({ spec }: Model): readonly Bound[] {
         }),
       ),
   );
-  return [...limited, ...single];
+  return [...limited, ...single, ...fewOf(spec)];
+}
+
+/** Of more combinations than these there are enough for all cases. */
+const fewMost = 2_000;
+
+/** What is unique by few values, such as a row of eight and a place of forty: there are no more rows than these can tell apart. */
+function fewOf({ resources }: Spec): readonly Bound[] {
+  return entriesOf(resources.all).flatMap(([of, { fields, unique }]) =>
+    unique.flatMap((one): Bound[] => {
+      const limit = one.fields.reduce((product, name) => {
+        const field = entryOf(fields, name);
+        const room = field && field.ref === undefined && !field.readOnly ? roomOf(statedValue(field.shape) ?? {}) : undefined;
+        return product * (room ?? Number.POSITIVE_INFINITY);
+      }, 1);
+      return limit > fewMost
+        ? []
+        : [{ of, fields: [], ...(one.while && { while: one.while }), limit, refused: 'resource.exists' }];
+    }),
+  );
 }
 
 /** Rows of which there may be only so many: those of cases that are over make room for the others'. */

@@ -45,7 +45,10 @@ export function withoutNulls<T>(spec: Spec, endpoint: Endpoint, body: Readonly<R
   return Object.fromEntries(taken);
 }
 
-/** The fields that no two rows may share a value of, one of each combination and no reference where there is another; a client's identifier among them. */
+/** Of fewer values than these another one is soon drawn twice: more of a combination is new then. */
+const roomLeast = 1_000;
+
+/** The fields that no two rows may share a value of, as many of each combination as it takes and no reference where there is another; a client's identifier among them. */
 export function uniqueFields(spec: Spec, resource: string): string[] {
   const stated = entryOf(spec.resources.all, resource);
   if (!stated) return [];
@@ -56,10 +59,16 @@ export function uniqueFields(spec: Spec, resource: string): string[] {
       const field = entryOf(stated.fields, name);
       return field !== undefined && field.ref === undefined && !field.readOnly;
     });
-    const rooms = free.map((name) => roomOf(statedValue(entryOf(stated.fields, name)?.shape) ?? {}));
-    // Of several the first that has most values.
-    const roomiest = free[rooms.indexOf(Math.max(...rooms))];
-    return roomiest === undefined ? [] : [roomiest];
+    const rooms = free.map((name) => ({ name, room: roomOf(statedValue(entryOf(stated.fields, name)?.shape) ?? {}) }));
+    // Of several the first that has most values, and others where these are few.
+    const found: string[] = [];
+    let room = 1;
+    for (const one of rooms.sort((left, right) => (left.room === right.room ? 0 : right.room - left.room))) {
+      if (room >= roomLeast) break;
+      found.push(one.name);
+      room *= one.room;
+    }
+    return found;
   });
   return [...new Set([...own, ...combined])];
 }

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { Json } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
+import { textsOf } from '../../parts/patterns/count.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -70,6 +71,7 @@ export function roomOf(shape: Shape): number {
   if (shape.const !== undefined) return 1;
   if (Array.isArray(shape.enum)) return shape.enum.length;
   if (shape.type === 'boolean') return 2;
+  if (typeof shape.pattern === 'string') return textsOf(shape.pattern);
   if (shape.type !== 'integer') return Number.POSITIVE_INFINITY;
   const { min, max, step } = boundsOf(shape, 'integer');
   return (max - min) / step + 1;
