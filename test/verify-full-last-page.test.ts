@@ -31,22 +31,41 @@ limits: { rate: none, quota: none }
 versioning: { versions: none }
 `;
 
-async function told(options: StandOptions = {}): Promise<readonly string[]> {
-  const stand = await openStand(document, options);
+const trials = ['endpoints/pages', 'endpoints/shared pages'];
+
+async function told(options: StandOptions = {}, stated = document, only = trials): Promise<readonly string[]> {
+  const stand = await openStand(stated, options);
   try {
-    const { breaches } = await stand.verify({ only: ['endpoints/pages', 'endpoints/shared pages'] });
+    const { breaches } = await stand.verify({ only });
     return [...new Set(breaches.map(({ reason }) => reason))];
   } finally {
     await stand.close();
   }
 }
 
+/** What says of a full page that there are more. */
+const spoil: StandOptions['spoil'] = ({ target, text }) => {
+  const take = Number(/take=(\d+)/.exec(target)?.[1] ?? 10);
+  const body = target.startsWith('/sorts?') && text.startsWith('{"sorts"') ? JSON.parse(text) : undefined;
+  return body?.sorts.length === take ? { text: JSON.stringify({ ...body, more: true }) } : {};
+};
+
+test('a list of a number of rows that no page divides is looked at by what a filter leaves of it', async () => {
+  const stated = Array.from({ length: 52 }, (_, at) => {
+    const kind = at < 40 ? 'pear' : 'apple';
+    return `{ id: a0b1c2d3-0000-4000-8000-0000000000${10 + at}, name: old ${at}, kind: ${kind} }`;
+  });
+  const full = document
+    .replace('name: { type: string, maxLength: 20 }', 'name: { type: string, maxLength: 20 }, kind: { enum: [pear, apple] }')
+    .replace('    required: [id, name]', `    required: [id, name]\n    rows: [${stated.join(', ')}]`)
+    .replace('does: list sort, ', 'does: list sort, parameters: { kind: { in: query } }, ')
+    .replace('max: 50', 'max: 12');
+  const only = ['endpoints/shared pages'];
+  assert.deepEqual(await told({}, full, only), []);
+  assert.deepEqual(await told({ spoil }, full, only), ['last page']);
+});
+
 test('a last page that is full and says that there are more is told', async () => {
   assert.deepEqual(await told(), []);
-  const spoil: StandOptions['spoil'] = ({ target, text }) => {
-    const take = Number(/take=(\d+)/.exec(target)?.[1] ?? 10);
-    const body = target.startsWith('/sorts?') && text.startsWith('{"sorts"') ? JSON.parse(text) : undefined;
-    return body?.sorts.length === take ? { text: JSON.stringify({ ...body, more: true }) } : {};
-  };
   assert.deepEqual(await told({ spoil }), ['last page']);
 });

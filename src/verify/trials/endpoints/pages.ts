@@ -7,22 +7,20 @@ import { directorOf } from '../../../parts/parameters.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
-import { ifTestable, Untestable } from '../../exchange/untestable.ts';
+import { Untestable } from '../../exchange/untestable.ts';
 import { beginList, canBeOwn, type OwnList } from '../../make/own-list.ts';
-import { mayGoOn, paginationOf, walkingPages } from '../../make/pages.ts';
+import { paginationOf, walkingPages } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
-import { itemsOf } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
+import { goThroughEvenly, lastPage, rowsMost } from './full-pages.ts';
 import { pagesOf, sortWords } from './order.ts';
 import { judgeLast, judgeLinks, judgeOnce, judgeSelf, judgeShown, judgeSize, judgeTotal, totalCases } from './totals.ts';
 
 /** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */
 const rowCount = 6;
-/** So many rows are made where no smaller page can be asked for. */
-const rowsMost = 20;
 
 /** The pages of a list show every row once, also while rows are added where the style allows that to be seen. */
 export const completePages: Trial = {
@@ -91,38 +89,6 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
   session.claim({ fact, reason: 'total', of, judge: (seen: readonly TrialExchange[]) => judgeTotal(session, seen) });
   session.claim({ fact, reason: 'size', of, judge: (seen: readonly TrialExchange[]) => judgeSize(session, seen) });
   session.claim({ fact, reason: 'its own path', of, judge: (seen: readonly TrialExchange[]) => judgeSelf(session, seen) });
-}
-
-/** The reason of a claim that the last page says that it is, where it is full. */
-const lastPage = 'last page';
-
-/** So many pages are gone through for a last one that is full. */
-const evenPagesMost = 24;
-
-/** The same list in pages of which the last is full whatever others have made: of a size by which its rows can be divided. */
-async function goThroughEvenly(
-  session: Session,
-  endpoint: Endpoint,
-  list: OwnList,
-  walk: Done<readonly TrialExchange[]>,
-): Promise<void> {
-  const { model } = session;
-  const { size, max = rowsMost } = paginationOf(model, endpoint) ?? {};
-  const shown = walk.value.reduce((count, page) => count + (itemsOf(model, page)?.length ?? 0), 0);
-  if (size === undefined || mayGoOn(walk.value)) return;
-  const more =
-    evenSize(shown, max) === undefined ? await ifTestable(session.make(list.resource, list.wanted(list.rows.length))) : undefined;
-  const even = evenSize(more ? shown + 1 : shown, max);
-  if (even === undefined) return;
-  const again = await session.do(walkingPages(model, list.plan({ [size]: even }), undefined, evenPagesMost + 1));
-  const judge = (seen: readonly TrialExchange[]) => judgeLast(session, seen);
-  session.claim({ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: lastPage, of: [again] as const, judge });
-}
-
-/** A size of pages of which so many rows fill each; nothing where there is none. */
-function evenSize(rows: number, max: number): number | undefined {
-  const sizes = Array.from({ length: Math.min(max, rows) }, (_, at) => at + 1);
-  return sizes.find((one) => rows % one === 0 && rows / one >= 2 && rows / one <= evenPagesMost);
 }
 
 /** Pages between which a row is added, before those that were shown where the list has an order in which that can be. */

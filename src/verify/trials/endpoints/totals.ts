@@ -108,7 +108,7 @@ export function judgeLast({ model }: Session, pages: readonly TrialExchange[]): 
   const counts = pages.map((one) => itemsOf(model, one)?.length ?? 0);
   // Of a page with room left everybody sees that it is the last.
   if (!before && mayGoOn(pages)) return moot('not all pages were gone through');
-  if (!before && (counts.length < 2 || (counts.at(-1) ?? 0) < (counts[0] ?? 0))) return moot('its last page is not full');
+  if (!before && !isLastFull(model, pages, counts)) return moot('its last page is not full');
   const last = pages.at(-1);
   const promised = `page ${before ? empty : pages.length} says that it is the last`;
   if (!before && last && tellsNextPage(model, last) === true) return { promised, seen: 'it says that there is another' };
@@ -116,6 +116,14 @@ export function judgeLast({ model }: Session, pages: readonly TrialExchange[]): 
   return tellsNextPage(model, before) === true
     ? { promised, seen: 'it says that there is another, on which there is nothing' }
     : moot('no page says it');
+}
+
+/** Whether the last of several pages has as many rows as the first, and a page alone as many as were asked for. */
+function isLastFull(model: Model, [first]: readonly TrialExchange[], counts: readonly number[]): boolean {
+  const [most = 0, ...others] = counts;
+  const size = first?.endpoint && paginationOf(model, first.endpoint)?.size;
+  const asked = others.length > 0 || size === undefined ? most : Number(first?.sent.query[size] ?? Number.NaN);
+  return (counts.at(-1) ?? 0) >= asked && (others.length > 0 || asked > 0);
 }
 
 /** A link to the next page leads to one of the same list: it has the filters and the order that were asked for. */

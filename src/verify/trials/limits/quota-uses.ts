@@ -8,10 +8,14 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { capturesIn, freshIn } from '../../exchange/symbol.ts';
+import { ifTestable } from '../../exchange/untestable.ts';
+import { imagine } from '../../make/imagined.ts';
 import { rowFrom } from '../../make/made.ts';
 import { movedOn } from '../../make/moved-on.ts';
 import { type Readied, ready } from '../../make/readied.ts';
+import { stage } from '../../make/staged.ts';
 import type { Model } from '../../model/model.ts';
+import { ownRulesAt } from '../../model/own-condition.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 
@@ -75,13 +79,35 @@ function alike(model: Model, plan: RequestPlan, { body }: RequestPlan): RequestP
   return isPlain && !isOnce && plan.body ? { ...plan, body } : plan;
 }
 
-/** Uses whose bodies are none: what is refused uses nothing up. */
+/** Uses whose bodies are none, and such as errors of the service's own refuse: what is refused uses nothing up. */
 async function refusedBetween(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
   const sent: Done<TrialExchange>[] = [];
   for (const value of [[], {}]) {
     const { body, ...plan } = await useOf(session, using);
     if (!body || !('value' in body)) break;
     sent.push(await session.send({ ...plan, body: { ...body, value } }));
+  }
+  return [...sent, ...(await refusedByOwn(session, using))];
+}
+
+/** So many errors of the service's own are tried, each of which may be looked for in another place. */
+const ownMost = 4;
+
+async function refusedByOwn(
+  session: Session,
+  { operation: { endpoint, resource = '' }, caller, crowded }: Using,
+): Promise<Done<TrialExchange>[]> {
+  const sent: Done<TrialExchange>[] = [];
+  // What is let through all the same would have to make room.
+  if (!endpoint || crowded.length > 0) return sent;
+  for (const { rule } of ownRulesAt(session.model, endpoint).slice(0, ownMost)) {
+    const staged = await ifTestable(
+      (async () => {
+        const [imagined] = imagine(session, endpoint, { rule });
+        return imagined && stage(session, endpoint, imagined.slots, { scene: { ...imagined.met, caller }, resource });
+      })(),
+    );
+    if (staged) sent.push(await session.send(staged.request));
   }
   return sent;
 }
