@@ -154,3 +154,32 @@ test('a POST that is called after reading makes nothing', async () => {
     assert.equal((await ask('GET', '/toys/a')).json.id, 'a');
   });
 });
+
+test('what tells a thing apart beside its identifier is another for each, like the example, and finds it', async () => {
+  const shown = { ...string, example: '9c9de5e8-0a1e-484a-b099-e80766180a6d' };
+  const toy = object(
+    {
+      id: { type: 'integer', readOnly: true },
+      uuid: { ...shown, format: 'uuid', pattern: '^[\\da-f-]{36}$', readOnly: true },
+      partGuid: { ...shown, readOnly: true },
+      code: string,
+    },
+    ['id'],
+  );
+  const paths = {
+    '/toys': { post: { ...sends(ref('Toy')), ...answers(ref('Toy'), {}, '201') } },
+    '/toys/{toyId}': { ...within('toyId'), get: answers(ref('Toy')) },
+  };
+  await standIn(paths, { Toy: toy }, async (ask) => {
+    const { json: one } = await ask('POST', '/toys', { code: 'ball' });
+    const { json: two } = await ask('POST', '/toys', { code: 'top' });
+    for (const name of ['uuid', 'partGuid']) {
+      assert.match(one[name], /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
+      assert.notEqual(one[name], two[name]);
+      assert.notEqual(one[name], shown.example);
+    }
+    assert.deepEqual((await ask('GET', `/toys/${two.uuid}`)).json, two);
+    assert.deepEqual((await ask('GET', '/toys/top')).json, two);
+    assert.equal((await ask('GET', `/toys/${shown.example}`)).status, 404);
+  });
+});

@@ -23,6 +23,8 @@ export class Samples {
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
   readonly #budget = new StepBudget(stepsMost);
 
+  readonly #telling = new WeakMap<object, MakeIdentifier>();
+
   constructor(spec: Spec, manner: Manner = { size: 'ordinary' }) {
     this.#spec = spec;
     this.#manner = manner;
@@ -77,6 +79,19 @@ export class Samples {
       }
       return undefined;
     };
+  }
+
+  /** Another text than the one that is shown, and like it, where by it one thing is told from all others: a `uuid` beside its identifier. */
+  telling(stated: Shape, name: string, shown: Json | undefined, chance: Chance): string | undefined {
+    let make = this.#telling.get(stated);
+    if (make === undefined) {
+      const shape = withoutNull(this.#whole.of(stated));
+      const examples = [...examplesIn(shape), shown].filter((one) => typeof one === 'string');
+      make = examples.length === 0 ? () => undefined : compileIdentifiers(name, shape, examples, this.fitting.of(shape));
+      this.#telling.set(stated, make);
+    }
+    const made = make(chance, 1);
+    return typeof made === 'string' ? made : undefined;
   }
 
   /** The branches of a union, each written out; a shape that is none is its own only one. */

@@ -4,7 +4,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { describedWords } from '../../../parts/samples/described-words.ts';
-import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
+import { chanceOf, type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import { admitsNull, withoutNull } from '../../../parts/samples/whole-shape.ts';
 import type { Shape } from '../../../parts/shape.ts';
@@ -159,13 +159,16 @@ export class Likeness {
     const isKnown = isOwnMark(name) || isStateName(name);
     const shape = isKnown && admitsNull(given) ? withoutNull(given) : given;
     const sampler = this.#samples.of(shape, name);
+    const own = tellsApart(name) ? this.#samples.telling(shape, name, shown, chanceOf(`${ground.seed}\n${name}`)) : undefined;
+    if (own !== undefined) return own;
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
     // What was just made tells of no error, and nothing is bound to it yet.
     if (isCountName(name) && sampler.fits(0)) return 0;
     if (isErrorName(name) || isOfItsEnd(name) || /(?:_|[a-z])ids$/i.test(name)) return emptyOf(shape, name, this.#samples);
-    // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
-    const { pattern, enum: listed } = this.#samples.whole(shape);
-    if ((pattern !== undefined && listed === undefined) || !Number.isFinite(sampler.cost)) return undefined;
+    // A pattern is the least that is asked of a text: what only that is known of, and no format, is left out where it may be.
+    const { pattern, enum: listed, format } = this.#samples.whole(shape);
+    if ((pattern !== undefined && listed === undefined && format === undefined) || !Number.isFinite(sampler.cost))
+      return undefined;
     // A new thing stands where the list of its states begins.
     const first = stateOfNew(listed ?? wordsBesideNull(given, this.#samples), name);
     if (first !== undefined && sampler.fits(first)) return first;
@@ -262,3 +265,8 @@ const stateNames: ReadonlySet<string> = new Set(['status', 'state']);
 
 /** How deep rows are looked for in an example. */
 const depthMost = 4;
+
+/** Names of what no two things have in common, beside their identifier. */
+function tellsApart(name: string): boolean {
+  return /(?:^|_)(?:uuid|guid)$|[a-z](?:Uuid|UUID|Guid|GUID)$/.test(name);
+}

@@ -1,3 +1,4 @@
+import { plainName } from '../../../document/nearest.ts';
 import type { Reader, Row } from '../../../store/store.ts';
 import type { Value } from '../../exchange/exchange.ts';
 import type { RowModel } from '../model.ts';
@@ -12,7 +13,7 @@ export function rowCalled(
   name: string,
   beside: Readonly<Record<string, string>> = {},
 ): Row | undefined {
-  const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(one.toLowerCase()));
+  const fields = [...model.fields.keys()].filter((one) => one !== model.identifier.field && callNames.has(plainName(one)));
   if (fields.length === 0) return undefined;
   const isCalled = (value: Value) => typeof value !== 'object' && isSameName(String(value ?? ''), name);
   const isHidden = (field: string) => model.fields.get(field)?.visible?.length === 0;
@@ -30,7 +31,27 @@ function isSameName(own: string, name: string): boolean {
   return one === other && /^(?:[\w-]+\.){2,}$/.test(one);
 }
 
-/** The fields by which people call what has another identifier. */
-const callNames: ReadonlySet<string> = new Set(['id', 'slug', 'login', 'username', 'handle', 'key', 'alias', 'name', 'number']);
+/** The fields by which people call what has another identifier, in small letters and without what joins their words. */
+const callNames: ReadonlySet<string> = new Set([
+  'id',
+  'uid',
+  'gid',
+  'uuid',
+  'guid',
+  'shortuuid',
+  'slug',
+  'login',
+  'username',
+  'userprincipalname',
+  'screenname',
+  'email',
+  'handle',
+  'key',
+  'code',
+  'sku',
+  'alias',
+  'name',
+  'number',
+]);
 
 const lookedAtMost = 1000;
