@@ -91,3 +91,33 @@ test('a condition of which a part is enough is found', async () => {
   const { broken: onWeight } = await told('states/guards', document.replace(' && resource.salted', ''));
   assert.deepEqual(onWeight, ['loaf.stage, bake blocked by resource.salted alone']);
 });
+
+test('what an update that sends a state asks of another machine is looked at too', async () => {
+  const shelved = document
+    .replace('stage: { type: string, readOnly: true }', 'stage: string')
+    .replace('states: [raw, baked, sold]', 'states: [raw, baked, sold, shelved]')
+    .replace(
+      '      sell: {',
+      `      shelve: { from: baked, to: shelved, on: update loaf, if: "resource.purse == 'empty'" }\n      sell: {`,
+    );
+  const ask = async (served: string) => {
+    const stand = await openStand(shelved, { served });
+    try {
+      const { breaches, facts } = await stand.verify({ only: ['states/guards'] });
+      const fact = facts.find(({ kind, subject }) => kind === 'transitions' && subject === 'loaf.stage');
+      const looks = (fact?.evidence?.looks ?? []).filter(({ name, isMet }) => isMet && name.startsWith('shelve blocked'));
+      return { broken: breaches.map(({ reason }) => reason), looks: looks.map(({ name }) => name) };
+    } finally {
+      await stand.close();
+    }
+  };
+  assert.deepEqual(await ask(shelved), {
+    broken: [],
+    looks: ['shelve blocked where purse is part', 'shelve blocked where purse is settled'],
+  });
+  const lax = shelved.replace(
+    'on: update loaf, if: "resource.purse == \'empty\'"',
+    'on: update loaf, if: "resource.purse != \'part\'"',
+  );
+  assert.deepEqual((await ask(lax)).broken, ['shelve blocked where purse is settled']);
+});

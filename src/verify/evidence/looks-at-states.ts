@@ -11,7 +11,7 @@ import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { beginningLooks, choiceLooks } from '../trials/states/choices.ts';
 import { enteredLater, laterBy } from '../trials/states/entered-later.ts';
 import { followingInTime } from '../trials/states/followed-in-time.ts';
-import { guardLooks } from '../trials/states/guards.ts';
+import { excludedLooks, guardLooks } from '../trials/states/guards.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
 import { putOffBy, waysToPutOff } from '../trials/states/put-off.ts';
@@ -59,7 +59,11 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
       return [...looksAtFiring(model, machine, transition), ...sent, ...guarded, ...looksAtFollowing(transition, endpoint)];
     }
     const updates = model.updatesOf(machine.resource, transition);
-    if (updates.length > 0) return updates.flatMap((update) => looksAtMoving(model, machine, transition, update));
+    if (updates.length > 0) {
+      const excluded = transition.to.length === 1 ? excludedLooks(model, machine, transition) : [];
+      const moved = updates.flatMap((update) => looksAtMoving(model, machine, transition, update));
+      return [...moved, ...excluded.map((reason) => looksFor(reason))];
+    }
     // What nobody fires, and follows from changes alone, is seen with them.
     const isFollowing = followedOf(model.spec).some(({ acts }) =>
       acts.some(({ does }) => isFiredBy(does, machine.resource, transition)),

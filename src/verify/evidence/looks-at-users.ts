@@ -14,18 +14,22 @@ import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
 import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
 import { looksAtDoors } from '../trials/authentication/schemes-at-doors.ts';
 import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
+import { otherSchemes, userBy } from '../trials/purpose/purpose.ts';
 import { shownByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
-import type { Obligation } from './obligation.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
 
-/** Each user, in something that was done for one of them. */
-export function looksAtUsers({ spec, callers }: Model): Obligation[] {
-  return entriesOf(spec.purpose.users).map(([user]) => ({
-    name: `a ${user}`,
-    ...(callers.some((caller) => caller.user === user) ? {} : { why: `no credential of a ${user} was given` }),
-    isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.user === user),
-  }));
+/** Each user, in something that was done for one of them, by each scheme of which there are credentials. */
+export function looksAtUsers(model: Model): Obligation[] {
+  return entriesOf(model.spec.purpose.users).flatMap(([user]) => [
+    {
+      name: `a ${user}`,
+      ...(model.callers.some((caller) => caller.user === user) ? {} : { why: `no credential of a ${user} was given` }),
+      isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isDone(one) && one.caller?.user === user),
+    },
+    ...otherSchemes(model, user).map((scheme) => looksFor(`a ${userBy(user, scheme)}`, userBy(user, scheme))),
+  ]);
 }
 
 /** A good credential of each scheme. */

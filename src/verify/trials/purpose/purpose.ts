@@ -27,25 +27,42 @@ const triesMost = 6;
 export const purposeUsers: Trial = {
   name: 'purpose/users',
   part: 'purpose',
-  about: 'Each stated user is known and can call at least one operation.',
+  about: 'Each stated user is known and can call at least one operation, by each scheme of which a credential was given.',
   noise: 'quiet',
   isReading: true,
   *cases(model) {
-    for (const [user] of entriesOf(model.spec.purpose.users)) yield caseOf(model, user);
+    for (const [user] of entriesOf(model.spec.purpose.users)) {
+      yield caseOf(model, user);
+      for (const scheme of otherSchemes(model, user)) yield caseOf(model, user, scheme);
+    }
   },
 };
 
-function caseOf(model: Model, user: string): Case {
+/** The schemes of which a user was given credentials, beside that of the first. */
+export function otherSchemes(model: Model, user: string): readonly string[] {
+  const given = model.callers.flatMap((one) => (one.user === user && one.credential ? [one.credential.scheme.name] : []));
+  return [...new Set(given)].slice(1);
+}
+
+/** What a user by a scheme is called. */
+export function userBy(user: string, scheme: string | undefined): string {
+  return scheme === undefined ? user : `${user} by ${scheme}`;
+}
+
+function caseOf(model: Model, user: string, scheme?: string): Case {
   return {
-    name: user,
+    name: userBy(user, scheme),
     facts: [fact],
     async run(session: Session) {
-      const caller = model.callers.find((one) => one.user === user);
+      const callers = model.callers.filter(
+        (one) => one.user === user && (scheme === undefined || one.credential?.scheme.name === scheme),
+      );
+      const doorsOf = (one: TrialCaller) =>
+        guardedDoors(model).filter((door) => isOpenTo(session, door, one) && (scheme === undefined || isTaken(door, one)));
+      const caller = callers.find((one) => doorsOf(one).length > 0) ?? callers[0];
       session.need(caller !== undefined, `no credential of a ${user} was given`);
-      const doors = guardedDoors(model)
-        .filter(({ operation, endpoint }) => isOpenTo(session, { operation, endpoint }, caller))
-        .sort((one, other) => effortOf(model, one, caller) - effortOf(model, other, caller));
-      session.need(doors.length > 0, `no operation is allowed to a ${user}`);
+      const doors = doorsOf(caller).sort((one, other) => effortOf(model, one, caller) - effortOf(model, other, caller));
+      session.need(doors.length > 0, `no operation is allowed to a ${userBy(user, scheme)}`);
       const tried: Done<TrialExchange>[] = [];
       const asked: Door[] = doors.slice(0, triesMost);
       for (const door of asked) {
@@ -57,7 +74,7 @@ function caseOf(model: Model, user: string): Case {
       }
       session.claim({
         fact,
-        reason: user,
+        reason: userBy(user, scheme),
         of: tried.filter(({ value }) => isDone(value) || !tried.some((one) => isDone(one.value))),
         judge: (...all: readonly TrialExchange[]): Judgement => {
           if (all.some(isDone)) return undefined;
@@ -65,7 +82,7 @@ function caseOf(model: Model, user: string): Case {
           if (!outcomes.has('left out') || outcomes.has('something else'))
             return moot('what it asked for was refused for something else');
           return {
-            promised: `a ${user} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
+            promised: `a ${userBy(user, scheme)} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
             seen: 'it is not known at any of them',
           };
         },
@@ -83,6 +100,11 @@ function effortOf(model: Model, { operation, endpoint }: Door, caller: TrialCall
 /** Whether a caller may be let in, and is asked for no more than may be sent. */
 function isOpenTo({ model, run }: Session, { operation, endpoint }: Door, caller: TrialCaller): boolean {
   return model.access.allows(operation, caller) !== 'no' && (endpoint.method === 'GET' || !run.isReadOnly);
+}
+
+/** Whether a door looks at the scheme of somebody's own credential. */
+function isTaken({ endpoint }: Door, { credential, accepts = [] }: TrialCaller): boolean {
+  return (endpoint.accept ?? accepts).some((set) => set.includes(credential?.scheme.name ?? ''));
 }
 
 /** What an answer says of who asked: not known, or known and not let in; or something about what was asked. */

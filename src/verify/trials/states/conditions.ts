@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
+import { statedValue } from '../../../parts/fact.ts';
 import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Control } from '../../exchange/claim.ts';
@@ -15,7 +16,7 @@ import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { shutByOthers } from '../../make/shut.ts';
 import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
-import { fireOnRow, openToFire, statesOf, walkTo } from '../../make/walk.ts';
+import { fireOnRow, openToFire, stateOfAim, stateSent, statesOf, walkTo } from '../../make/walk.ts';
 import { outcomeOf } from '../../model/access.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
@@ -108,7 +109,9 @@ export async function openRequest(
   await openToFire(session, row, transition);
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
-  return requestAbout(session, row, endpoint, { caller, headers, transition });
+  const isUpdate = statedValue(endpoint.does)?.verb === 'update';
+  const sent = isUpdate ? { json: stateSent(endpoint, machine, stateOfAim(undefined, transition)) } : { transition };
+  return requestAbout(session, row, endpoint, { caller, headers, ...sent });
 }
 
 /** The states of other machines of the row that a transition's conditions read. */

@@ -1,5 +1,6 @@
-import type { Expression } from '../../../parts/fact.ts';
-import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { type Expression, entriesOf } from '../../../parts/fact.ts';
+import { allMachines, type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
@@ -8,7 +9,7 @@ import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { stage } from '../../make/staged.ts';
 import { factsOfMachine, fireable } from '../../make/transitions.ts';
-import { openToFire, stateOf, walkTo } from '../../make/walk.ts';
+import { openToFire, stateOf, stateOfAim, stateSent, walkTo } from '../../make/walk.ts';
 import { isOfRow, type PartAlone, partsAlone, type StateExcluded, statesExcluded } from '../../model/guards.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
@@ -23,11 +24,11 @@ export const guards: Trial = {
     'A transition is refused in each state of another machine that its condition excludes, and where one part of it alone fails.',
   noise: 'quiet',
   *cases(model) {
-    for (const { machine, transition } of fireable(model)) {
+    for (const { machine, transition, update } of guarded(model)) {
       const facts = factsOfMachine(machine);
       for (const excluded of statesExcluded(model, machine, transition, true))
-        yield caseWhere(machine, transition, excluded, false);
-      for (const alone of partsBeside(model, machine, transition)) {
+        yield caseWhere({ machine, transition, update }, excluded, false);
+      for (const alone of update ? [] : partsBeside(model, machine, transition)) {
         const name = `${machine.resource}, ${failsAlone(transition, alone)}`;
         yield { name, facts, run: (session) => partFails(session, machine, transition, alone) };
       }
@@ -44,10 +45,26 @@ export const timedGuards: Trial = {
     'A transition is refused in each state of another machine that its condition excludes, and to which the clock alone leads.',
   noise: 'loud',
   *cases(model) {
-    for (const { machine, transition } of fireable(model))
-      for (const excluded of excludedByClock(model, machine, transition)) yield caseWhere(machine, transition, excluded, true);
+    for (const one of guarded(model))
+      for (const excluded of excludedByClock(model, one.machine, one.transition)) yield caseWhere(one, excluded, true);
   },
 };
+
+/** A transition that callers fire, by an endpoint of its own or by an update that sends its state. */
+interface Guarded {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  readonly update: Endpoint | undefined;
+}
+
+function* guarded(model: Model): Iterable<Guarded> {
+  for (const one of fireable(model)) yield { ...one, update: undefined };
+  for (const machine of allMachines(model.spec.states))
+    for (const [name, transition] of entriesOf(machine.transitions)) {
+      const [update] = model.endpointOfTransition(machine.resource, name) ? [] : model.updatesOf(machine.resource, transition);
+      if (update && transition.to.length === 1) yield { machine, transition, update };
+    }
+}
 
 function excludedByClock(model: Model, machine: Machine, transition: Transition): readonly StateExcluded[] {
   const isSame = (one: StateExcluded) => (other: StateExcluded) => one.other === other.other && one.state === other.state;
@@ -55,11 +72,12 @@ function excludedByClock(model: Model, machine: Machine, transition: Transition)
   return statesExcluded(model, machine, transition, false).filter((one) => !soon.some(isSame(one)));
 }
 
-function caseWhere(machine: Machine, transition: Transition, excluded: StateExcluded, byClock: boolean): Case {
+function caseWhere(one: Guarded, excluded: StateExcluded, byClock: boolean): Case {
+  const { machine, transition } = one;
   return {
     name: `${machine.resource}, ${blockedWhere(transition, excluded)}`,
     facts: factsOfMachine(machine),
-    run: (session) => blockWhere(session, machine, transition, { ...excluded, byClock }),
+    run: (session) => blockWhere(session, one, { ...excluded, byClock }),
   };
 }
 
@@ -73,10 +91,17 @@ function failsAlone({ name }: Transition, { part }: Pick<PartAlone, 'part'>): st
   return `${name} blocked by ${part.source.trim()} alone`;
 }
 
+/** The states of other machines that a transition's condition excludes, each looked at. */
+export function excludedLooks(model: Model, machine: Machine, transition: Transition): readonly string[] {
+  return statesExcluded(model, machine, transition, false).map((one) => blockedWhere(transition, one));
+}
+
 /** All that has to be looked at of a transition's condition, part by part. */
 export function guardLooks(model: Model, machine: Machine, transition: Transition): readonly string[] {
-  const excluded = statesExcluded(model, machine, transition, false).map((one) => blockedWhere(transition, one));
-  return [...excluded, ...partsBeside(model, machine, transition).map((one) => failsAlone(transition, one))];
+  return [
+    ...excludedLooks(model, machine, transition),
+    ...partsBeside(model, machine, transition).map((one) => failsAlone(transition, one)),
+  ];
 }
 
 /** The parts of a condition but those about the states of other machines. */
@@ -96,8 +121,8 @@ interface Where extends StateExcluded {
   readonly byClock: boolean;
 }
 
-async function blockWhere(session: Session, machine: Machine, transition: Transition, where: Where): Promise<void> {
-  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+async function blockWhere(session: Session, { machine, transition, update }: Guarded, where: Where): Promise<void> {
+  const endpoint = update ?? session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   for (const from of where.from) {
     const row = await inBoth(session, machine, transition, { ...where, from: [from] });
@@ -105,7 +130,12 @@ async function blockWhere(session: Session, machine: Machine, transition: Transi
     const before = (await lookAt(session, row)).done;
     const [caller] = callersFor(session, endpoint, row);
     const headers = await session.preconditions(endpoint, row, caller);
-    const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, transition }));
+    const firing = {
+      caller,
+      headers,
+      ...(update ? { json: stateSent(update, machine, stateOfAim(undefined, transition)) } : { transition }),
+    };
+    const done = await session.send(await requestAbout(session, row, endpoint, firing));
     const control = () => openRequest(session, machine, transition, endpoint);
     const reason = blockedWhere(transition, where);
     const part = partsAlone(session.model, transition).find((one) => isAbout(session.model, one.part, where.other.field));
