@@ -116,6 +116,9 @@ function looksAtResources(model: Model): Obligation[] {
   }));
 }
 
+/** What is seen so long after a day shows whether it ended with that day: later on, one that ended too late is gone too. */
+const soonMs = 27 * 3_600_000;
+
 /** That it is told while it is served, and that a version is served until its last day and refused from then on. */
 function looksAtDeprecation(model: Model, { subject }: LedgerFact): Obligation[] {
   const { spec } = model;
@@ -136,9 +139,10 @@ function looksAtDeprecation(model: Model, { subject }: LedgerFact): Obligation[]
   };
   const refused: Obligation = {
     name: `refused after ${stated.sunset}`,
-    why: 'that is still to come',
+    why: 'that is still to come, or long over by the time that it could be asked',
     isMetBy: ({ claim, exchanges }) =>
-      (claim.reason === 'sunset' || claim.reason === 'ended') && exchanges.some(({ toMs }) => toMs > overMs),
+      (claim.reason === 'sunset' || claim.reason === 'ended') &&
+      exchanges.some(({ toMs }) => toMs > overMs && toMs < overMs + soonMs),
   };
   // Of a version that is over, nothing is left that could tell of its end but the refusal.
   return isOver ? [served] : [...told, served, refused];
