@@ -493,6 +493,16 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { [endpoint('GET /pets', 'parameters/name/filters')]: 'none', [endpoint('GET /pets', 'parameters/id/op')]: 'in' },
     leaves: [endpoint('GET /pets/named', 'parameters/name/filters')],
   },
+  'called-reading': {
+    source: service({
+      '/pets': {
+        post: { operationId: 'searchPets', ...answers(list(ref('Pet'))) },
+        put: { operationId: 'createPet', summary: 'Create a pet', ...sends(ref('Pet')), ...answers(ref('Pet')) },
+      },
+      '/pets/{petId}': { ...one['/pets/{petId}'], get: undefined, post: { operationId: 'readPet', ...answers(ref('Pet')) } },
+    }),
+    infers: { [endpoint('POST /pets/{petId}', 'does')]: 'read Pet', [endpoint('POST /pets', 'does')]: 'list Pet' },
+  },
   'newest-first': {
     source: service({
       ...one,

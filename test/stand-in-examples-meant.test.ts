@@ -86,6 +86,10 @@ test('an act that is sent nothing of the thing, and answers with a little or an 
     ...at('resume', object({}), object({ token: string })),
     // A label is of the job: what this does with it nobody says.
     ...at('done', object({ label: string }), object({ token: string })),
+    '/jobs/{id}/relabel': {
+      ...within('id'),
+      post: { requestBody: json(object({ label: string })), responses: { 202: { description: 'ok' } } },
+    },
   };
   await standIn(paths, { Job: job, Operation: operation }, async (ask) => {
     const { json: made } = await ask('POST', '/jobs', { label: 'a' });
@@ -96,6 +100,8 @@ test('an act that is sent nothing of the thing, and answers with a little or an 
     assert.equal(await stateAfter('pause'), 'PAUSED');
     assert.equal(await stateAfter('resume'), 'RUNNING');
     assert.equal(await stateAfter('done'), 'RUNNING');
+    assert.equal((await ask('POST', `/jobs/${made.id}/relabel`, { label: 'b' })).status, 202);
+    assert.equal((await ask('GET', `/jobs/${made.id}`)).json.label, 'b');
   });
 });
 

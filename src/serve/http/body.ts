@@ -29,6 +29,8 @@ export interface BodyOptions extends PartLimits {
   readonly resolve?: Resolve;
   /** Where a body is read as the first accepted type whatever it says that it is, or where it says nothing. */
   readonly typeIgnored?: 'any' | 'absent' | 'none';
+  /** Whether a body that is read as it is may be called otherwise than it is stated, as an image that is sent where bytes are. */
+  readonly takesOtherTypes?: boolean;
   /** What an empty text of a form is; a value unless said. */
   readonly empty?: EmptyText;
   /** Whether XML is read by the shape; bytes unless said. */
@@ -54,10 +56,12 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
   const ignored = options.typeIgnored ?? 'none';
   // A range names no type; what can be told of it is JSON.
   const assumed = accepted.find((range) => !range.includes('*')) ?? 'application/json';
-  const plainJson = accepted.some((range) => matchesRange('application/json', range));
-
-  const takesText = options.takesTextAsJson === true && plainJson && !accepted.some((range) => matchesRange('text/plain', range));
-
+  const isPlainText = shape.type === 'string' && shape.format === undefined;
+  const isAccepted = (essence: string) => accepted.some((range) => matchesRange(essence, range));
+  // Members that are sent where bytes are stated are another body.
+  const mayBeCalled = (essence: string) => options.takesOtherTypes && (isPlainText || !/json|form/.test(essence));
+  const plainJson = isAccepted('application/json');
+  const takesText = options.takesTextAsJson === true && plainJson && !isAccepted('text/plain');
   return (bytes, stated, contentEncoding) => {
     const contentType = stated === '' ? undefined : stated;
     if (contentEncoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
@@ -67,11 +71,12 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     if (bytes.length === 0 && contentType === undefined) return noBody();
     const typeText = ignored === 'any' || (ignored === 'absent' && contentType === undefined) ? assumed : contentType;
     if (typeText === undefined) return refuse('untyped', 'no Content-Type', expectedTypes(accepted));
-    const type = parseMediaType(typeText);
+    const named = parseMediaType(typeText);
+    // What is no media type at all (`false`) says as little as none.
+    const isOther = named ? !isAccepted(named.essence) && mayBeCalled(named.essence) : ignored === 'absent';
+    const type = isOther ? parseMediaType(assumed) : named;
     if (takesText && type && isUtf8Charset(type) && isJsonUnsaid(type.essence)) return readJson(bytes, options);
-    if (type === undefined || !accepted.some((range) => matchesRange(type.essence, range))) {
-      return refuse('media', cut(typeText, 64), expectedTypes(accepted));
-    }
+    if (type === undefined || !isAccepted(type.essence)) return refuse('media', cut(typeText, 64), expectedTypes(accepted));
     const { essence } = type;
     if (essence === 'application/json' || essence.endsWith('+json')) {
       return isUtf8Charset(type) ? readJson(bytes, options) : refuse('media', `the charset ${charsetOf(type)}`, 'JSON in UTF-8');
@@ -81,7 +86,7 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     }
     if (essence === 'multipart/form-data') return readMultipart(bytes, type, readForm, options);
     if (readXml && isXml(essence)) return readMarkup(bytes, type, readXml);
-    if (essence.startsWith('text/')) return readText(bytes, type, coerce);
+    if (essence.startsWith('text/') || (isPlainText && isXml(essence))) return readText(bytes, type, coerce);
     return { kind: 'value', value: new WireFile(undefined, typeText, bytes) };
   };
 }
@@ -195,10 +200,7 @@ interface MultipartPart {
 }
 
 type MultipartParts = { readonly parts: readonly MultipartPart[] } | PartProblem;
-interface PartProblem {
-  readonly kind: 'malformed' | 'size';
-  readonly problem: Violation;
-}
+type PartProblem = { readonly kind: 'malformed' | 'size'; readonly problem: Violation };
 
 /**
  * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 section 5.1.1), in one pass over its bytes. Preamble and
@@ -290,9 +292,7 @@ function readDisposition(text: string): Map<string, string> | undefined {
 
 const dispositionParameter = new RegExp(`;[ \\t]*([\\w*-]+)=(?:"(${quotedText})"|([^\\s;"]+))`, 'g');
 
-function malformed(found: string, expected: string): PartProblem {
-  return problem('malformed', found, expected);
-}
+const malformed = (found: string, expected: string): PartProblem => problem('malformed', found, expected);
 
 function problem(kind: 'malformed' | 'size', found: string, expected: string, path = ''): PartProblem {
   return { kind, problem: { in: 'body', path, found, expected } };

@@ -33,7 +33,8 @@ export function decoderOf(endpoint: Endpoint, shape: Shape, compilation: ViewCom
       typeIgnored: isNever(spec, 'request.media') ? 'any' : isLenient || isNever(spec, 'request.untyped') ? 'absent' : 'none',
       takesRepeated: isLenient,
       takesTextAsJson: isLenient,
-      readsXml: isLenient && accepted.includes(anyXml[0] ?? ''),
+      takesOtherTypes: isLenient && accepted === stated,
+      readsXml: isLenient && shape.type !== 'string' && accepted.includes(anyXml[0] ?? ''),
       empty: endpoint.emptySent === undefined ? 'value' : isUpdate ? 'null' : 'not sent',
       ...(files !== undefined && { fileBytes: files }),
     });

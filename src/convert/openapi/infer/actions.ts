@@ -7,13 +7,21 @@ import { describedWords } from '../../../parts/samples/described-words.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { actSegments, formsOf, opposite, participles, plainOf, wordShownAfter } from './act-words.ts';
-import { collectionAt, endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
+import {
+  collectionAt,
+  endpointOf,
+  hasSibling,
+  type InferenceContext,
+  type InferenceRule,
+  shapeOfAnswer,
+  successOf,
+} from './context.ts';
 import { makesOne } from './creations.ts';
 import { infer } from './effects.ts';
 import { tellsOperation } from './envelopes.ts';
 import { isInCapitals } from './error-components.ts';
 import { isAlike } from './memberships.ts';
-import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
+import { isCopying, pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
 import { stateField } from './renamed-members.ts';
 import { documentFields, isAnyMap, shownRowOf } from './rows.ts';
 import { wordsOf } from './shapes.ts';
@@ -21,7 +29,7 @@ import { wordsOf } from './shapes.ts';
 /** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
 export const actionChangesRow: InferenceRule = {
   name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource, or writes the thing out alike, changes the thing, or makes another where it is called a copy; so does an act that takes nothing of the thing and answers nothing of it (or a few members, or an operation that takes long), where a flag or a word of a status is called like it. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource, or writes the thing out alike, changes the thing, or makes another where it is called a copy; so does an act that takes nothing of the thing and answers nothing of it (or a few members, or an operation that takes long), where a flag or a word of a status is called like it; and one to which mostly fields of the thing are sent, and which answers nothing, sets these. A word that gathers acts (`/lifecycle/`, `/actions/`) is passed over. What it sets off, nothing says.',
   infer(context) {
     for (const operation of context.operations) {
       const about = acting.has(operation.method) ? actedOn(context, operation) : undefined;
@@ -53,8 +61,9 @@ function silentlyActedOn(context: InferenceContext, operation: SourceOperation):
   const verb = segments.at(-1) ?? '';
   if (wholeParameter(segments.at(-2)) === undefined) return undefined;
   const resource = collectionAt(context, `/${segments.slice(0, -2).join('/')}`)?.resource;
-  if (resource === undefined || !isCalledLike(context, resource, verb, !isTakenBack)) return undefined;
-  if (operation.body === undefined && saysNothing(context, operation)) return resource;
+  if (resource === undefined) return undefined;
+  if (operation.body !== undefined && sendsFields(context, operation, resource)) return resource;
+  if (!isCalledLike(context, resource, verb, !isTakenBack)) return undefined;
   return asksNothing(context, operation, resource) && tellsHowItWent(context, operation) ? resource : undefined;
 }
 
@@ -67,6 +76,18 @@ function asksNothing(context: InferenceContext, operation: SourceOperation, reso
   const fields = documentFields(context.resources, resource);
   const own = new Set(['id', 'name', ...pathParts(operation.path).parameters]);
   return sent.required.length === 0 && Object.keys(sent.all).every((name) => own.has(name) || fields[name] === undefined);
+}
+
+/** `POST /pools/{id}/resize` with `{ target_nodes }`, which a pool has: whether mostly fields of a thing are sent to an act on it, and nothing is answered. */
+function sendsFields(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
+  const endpoint = endpointOf(context, operation);
+  const sent = context.written.propertiesOf(endpoint.request);
+  const names = Object.keys(sent?.all ?? {});
+  const fields = documentFields(context.resources, resource);
+  const own = names.filter((name) => fields[name] !== undefined);
+  const isAct = operation.method !== 'DELETE' && !hasSibling(context, operation, 'GET') && successOf(endpoint) !== '201';
+  const leadsOn = [...context.byPath.keys()].some((path) => path.startsWith(`${shapeOfPath(operation.path)}/`));
+  return isAct && !leadsOn && saysNothing(context, operation) && 2 * own.length > names.length;
 }
 
 /** Whether an answer has nothing in it, a few members that say how an act went, or those of an operation that takes long. */

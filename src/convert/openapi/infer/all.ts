@@ -1,5 +1,6 @@
 import { actionChangesRow, actionMovesState, deletionKeepsRow } from './actions.ts';
 import { addressOfThing } from './addresses.ts';
+import { calledReading } from './called-readings.ts';
 import type { InferenceContext, InferenceRule } from './context.ts';
 import { madeAndListed } from './creations.ts';
 import { deleteDeletes } from './deletions.ts';
@@ -40,6 +41,7 @@ export const effectInferences: readonly InferenceRule[] = [
   getManyLists,
   searchLists,
   postCreates,
+  calledReading,
   patchUpdates,
   putReplaces,
   deletionKeepsRow,

@@ -82,7 +82,7 @@ const upserting = /\bupsert|\b(?:creates?|adds?) or (?:updates?|replaces?|overwr
  * Whether a POST is called after reading, as what reads many by a list of their identifiers is: of 103 operations at the paths of collections in descriptions
  * that have such a name, 13 begin so, and none of them makes anything.
  */
-function isCalledReading({ id }: SourceOperation): boolean {
+export function isCalledReading({ id }: SourceOperation): boolean {
   return reading.has(wordsOfName(id ?? '')[0] ?? '');
 }
 

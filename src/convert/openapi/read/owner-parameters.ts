@@ -30,13 +30,20 @@ function renamedIn(path: string): { readonly from: string; readonly to: string }
   return path.includes(`{${to}}`) ? undefined : { from: (segments[at] ?? '').slice(1, -1), to };
 }
 
-/** Whether a path is that of things which are made there and told below it, or that of one of them. */
+/**
+ * Whether a path is that of things which are made there and told below it, or that of one of them; or one where things are made that have a path of their own
+ * elsewhere: `/users/{id}/toys` beside `/toys/{id}`.
+ */
 export function madeBelow(paths: readonly (readonly [string, MapAt])[]): (path: string) => boolean {
   const shape = (path: string) => path.replaceAll(/\{[^{}]*\}/g, '{}').replace(/\/$/, '');
   const all = new Set(paths.map(([path]) => shape(path)));
   const making = new Set(paths.flatMap(([path, { value }]) => (Object.hasOwn(value, 'post') ? [shape(path)] : [])));
+  const read = paths.flatMap(([path, { value }]) => (Object.hasOwn(value, 'get') ? [shape(path)] : []));
+  const elsewhere = new Set(read.flatMap((path) => /^(?:\/[^/{}]+)*\/([^/{}]+)\/\{\}$/.exec(path)?.[1] ?? []));
   return (path) => {
-    const list = shape(path).replace(/\/\{\}$/, '');
-    return making.has(list) && all.has(`${list}/{}`) && !list.endsWith('}');
+    const own = shape(path);
+    const list = own.replace(/\/\{\}$/, '');
+    if (list.endsWith('}') || !making.has(list)) return false;
+    return all.has(`${list}/{}`) || (list === own && elsewhere.has(list.slice(list.lastIndexOf('/') + 1)));
   };
 }
