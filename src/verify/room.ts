@@ -113,13 +113,9 @@ export class Room {
         return member === 'id' ? caller?.id : caller?.attributes?.[member ?? ''];
       });
       if (!fields || own.length === 0 || own.includes(undefined)) return true;
-      const counted = this.#made.left.filter(
-        (row) =>
-          row.resource === resource &&
-          limit.fields.every((name, at) => row.fields?.[name] === own[at]) &&
-          this.#counts(limit, row.fields),
-      );
-      return counted.length < limit.limit;
+      const isCounted = (row: MadeRow) =>
+        limit.fields.every((name, at) => row.fields?.[name] === own[at]) && this.#counts(limit, row.fields);
+      return this.#made.of(resource).filter(isCounted).take(limit.limit).toArray().length < limit.limit;
     });
   }
 
@@ -163,7 +159,7 @@ export class Room {
 
   /** The rows of cases that are over, where there are so many that count together. */
   #crowded(limit: Bound): readonly MadeRow[] {
-    const counted = this.#made.left.filter((row) => row.resource === limit.of && this.#counts(limit, row.fields));
+    const counted = this.#made.of(limit.of).filter((row) => this.#counts(limit, row.fields));
     const apart = Map.groupBy(counted, (row) => JSON.stringify(limit.fields.map((name) => row.fields?.[name] ?? null)));
     return [...apart.values()]
       .filter(({ length }) => limit.limit <= littleMost || length >= limit.limit * shareMost)

@@ -154,6 +154,11 @@ export class Made {
     this.#rows.delete(key);
   }
 
+  /** What is left of a resource, the oldest first. */
+  of(resource: string): IteratorObject<MadeRow, undefined> {
+    return this.#rows.values().filter((row) => row.resource === resource);
+  }
+
   /** What is left, the youngest first: it may refer to what is older. */
   get left(): readonly MadeRow[] {
     return [...this.#rows.values()].reverse();

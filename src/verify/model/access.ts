@@ -18,7 +18,7 @@ export class ExpectedAccess {
   readonly #spec: Spec;
   readonly #expressions: Expressions;
   /** The rules that stand for each caller, by operation: they are asked for with every request. */
-  readonly #rules = new WeakMap<object, Map<string, readonly Permission[]>>();
+  readonly #rules = new WeakMap<object, WeakMap<Operation, readonly Permission[]>>();
 
   constructor(spec: Spec, expressions: Expressions) {
     this.#spec = spec;
@@ -35,11 +35,9 @@ export class ExpectedAccess {
   rules(operation: Operation, caller: TrialCaller | undefined): readonly Permission[] | undefined {
     const { permissions, schemes } = this.#spec.authentication;
     if (!isStated(permissions) || !isStated(schemes)) return undefined;
-    const known = this.#rules.get(caller ?? nobody) ?? new Map<string, readonly Permission[]>();
-    this.#rules.set(caller ?? nobody, known);
-    const key = `${operation.name}\n${operation.endpoint?.key}`;
-    const rules = known.get(key) ?? this.#rulesOf(permissions.value, operation, caller);
-    known.set(key, rules);
+    const known = this.#rules.get(caller ?? nobody) ?? new WeakMap<Operation, readonly Permission[]>();
+    const rules = known.get(operation) ?? this.#rulesOf(permissions.value, operation, caller);
+    this.#rules.set(caller ?? nobody, known.set(operation, rules));
     return rules;
   }
 

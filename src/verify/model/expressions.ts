@@ -29,6 +29,8 @@ export class Expressions {
   readonly #spec: Spec;
   #uses: Map<string, ExpressionUse> | undefined;
   readonly #compiled = new Map<string, CompiledExpression | undefined>();
+  /** The same, by what the document has of each: expressions are asked for with every request. */
+  readonly #known = new WeakMap<Expression, Map<string | undefined, CompiledExpression | undefined>>();
   /** Those that are made of pieces of what the document states. */
   readonly #composed = new WeakSet<Expression>();
 
@@ -73,6 +75,14 @@ export class Expressions {
   }
 
   #compile(expression: Expression, operation: string | undefined): CompiledExpression | undefined {
+    const known = this.#known.get(expression) ?? new Map<string | undefined, CompiledExpression | undefined>();
+    if (known.has(operation)) return known.get(operation);
+    const compiled = this.#compileOnce(expression, operation);
+    this.#known.set(expression, known.set(operation, compiled));
+    return compiled;
+  }
+
+  #compileOnce(expression: Expression, operation: string | undefined): CompiledExpression | undefined {
     const own = this.#composed.has(expression) ? expression.source : undefined;
     const key = `${expression.at}\n${operation ?? ''}\n${own ?? ''}`;
     if (this.#compiled.has(key)) return this.#compiled.get(key);
