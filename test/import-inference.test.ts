@@ -495,9 +495,9 @@ const trials: Readonly<Record<string, Trial>> = {
   },
   'called-reading': {
     source: service({
+      '/litters': { post: { ...sends(ref('Pet')), ...answers(ref('Pet'), '201') } },
       '/pets': {
         post: { operationId: 'searchPets', ...answers(list(ref('Pet'))) },
-        put: { operationId: 'createPet', summary: 'Create a pet', ...sends(ref('Pet')), ...answers(ref('Pet')) },
       },
       '/pets/{petId}': { ...one['/pets/{petId}'], get: undefined, post: { operationId: 'readPet', ...answers(ref('Pet')) } },
     }),

@@ -89,3 +89,15 @@ export function compileTargets(spec: Spec): (call: Pick<Call, 'path' | 'query'>)
     return `${path}?${names.size === 0 ? query : query.split('&').map(shown).join('&')}`;
   };
 }
+
+/** The schemes that some operation accepts by themselves; looked for once. */
+export function schemesAlone(spec: Spec): ReadonlySet<string> {
+  const known = alone.get(spec);
+  if (known) return known;
+  const sets = entriesOf(spec.endpoints.all).flatMap(([, endpoint]) => acceptedSets(spec.authentication, endpoint));
+  const names = new Set(sets.flatMap(([name, ...more]) => (name !== undefined && more.length === 0 ? [name] : [])));
+  alone.set(spec, names);
+  return names;
+}
+
+const alone = new WeakMap<Spec, ReadonlySet<string>>();

@@ -8,7 +8,7 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller, Refusal } from '../exchange/exchange.ts';
 import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
-import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
+import { type Accepted, acceptedSchemes, schemesAlone, unsupportedBy } from './accepted-schemes.ts';
 import { compileComplete, madeUpAttributes, usersOf, withAttributes } from './callers.ts';
 import { compileForeign, isLedHere, isOnLoopback, isWrite } from './origin.ts';
 import {
@@ -166,8 +166,9 @@ function withSchemes(engine: AuthenticationSetting): Identify {
 function compileDoor(stated: readonly SchemeSet[], engine: Means): Door {
   const { compilation, relaxesAuth } = engine;
   const names = new Set(stated.flat());
-  // Where any credential is taken, one of several that are asked for together is enough.
-  const sets = relaxesAuth ? [...stated, ...[...names].map((name) => [name])] : stated;
+  // Where any credential is taken, one of several that are asked for together is enough, if it is so elsewhere.
+  const alone = relaxesAuth && engine.takesCompanions ? schemesAlone(compilation.spec) : new Set<string>();
+  const sets = [...stated, ...[...names].filter((name) => alone.has(name)).map((name) => [name])];
   const accepted = acceptedSchemes(compilation.spec).filter(({ scheme }) => names.has(scheme.name));
   const supported = accepted.filter((one) => relaxesAuth || unsupportedBy(one, engine) === undefined);
   const isSupported = (name: string) => supported.some(({ scheme }) => scheme.name === name);

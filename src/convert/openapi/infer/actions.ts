@@ -85,7 +85,10 @@ function sendsFields(context: InferenceContext, operation: SourceOperation, reso
   const names = Object.keys(sent?.all ?? {});
   const fields = documentFields(context.resources, resource);
   const own = names.filter((name) => fields[name] !== undefined);
-  const isAct = operation.method !== 'DELETE' && !hasSibling(context, operation, 'GET') && successOf(endpoint) !== '201';
+  // What is called like a member is that member.
+  const isMember = fields[actSegments(operation.path).at(-1) ?? ''] !== undefined;
+  const isAct =
+    !isMember && operation.method !== 'DELETE' && !hasSibling(context, operation, 'GET') && successOf(endpoint) !== '201';
   const leadsOn = [...context.byPath.keys()].some((path) => path.startsWith(`${shapeOfPath(operation.path)}/`));
   return isAct && !leadsOn && saysNothing(context, operation) && 2 * own.length > names.length;
 }

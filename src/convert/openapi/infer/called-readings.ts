@@ -1,13 +1,15 @@
+import { isMap } from '../../../document/values.ts';
 import {
   collectionAt,
   collectionOfItem,
   endpointOf,
   hasSibling,
+  type InferenceContext,
   type InferenceRule,
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { isCalledReading, isMadeElsewhere } from './creations.ts';
+import { isCalledReading } from './creations.ts';
 import { infer } from './effects.ts';
 import { isAlike } from './memberships.ts';
 import { pathParts } from './paths.ts';
@@ -29,8 +31,15 @@ export const calledReading: InferenceRule = {
         infer(context, operation, 'read', one.resource, calledReading.name, 0.7);
       const many = collectionAt(context, operation.path);
       const list = many && listIn(context.written, shape, pathParts(operation.path).segments.at(-1));
-      if (many && list && isAlike(context, list.items, many.resource) && isMadeElsewhere(context, many))
+      if (many && list && isAlike(context, list.items, many.resource) && isMade(context, many.resource))
         infer(context, operation, 'list', many.resource, calledReading.name, 0.7);
     }
   },
 };
+
+/** Whether an operation is known to make things of a resource. */
+function isMade({ endpoints }: InferenceContext, resource: string): boolean {
+  return Object.values(endpoints).some(
+    (one) => isMap(one) && (one.does === `create ${resource}` || one.does === `upsert ${resource}`),
+  );
+}
