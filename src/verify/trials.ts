@@ -55,6 +55,7 @@ import { sizes } from './trials/limits/sizes.ts';
 import { times } from './trials/limits/times.ts';
 import { uncountedAnswers } from './trials/limits/uncounted.ts';
 import { baseAddress, functions, purposeUsers } from './trials/purpose/purpose.ts';
+import { toldAddresses } from './trials/purpose/told-addresses.ts';
 import { changed, changedLater } from './trials/resources/changed.ts';
 import { childrenInParents } from './trials/resources/children.ts';
 import { childrenInChanges } from './trials/resources/children-changed.ts';
@@ -173,6 +174,7 @@ export const trials: readonly Trial[] = [
   bodiless,
   oddValues,
   baseAddress,
+  toldAddresses,
   purposeUsers,
   functions,
   who,

@@ -105,6 +105,7 @@ function* alteredAnswers(exchange: TrialExchange, refusals: Altering['refusals']
 function* alteredOtherwise(exchange: TrialExchange): Iterable<TrialExchange> {
   const { body, headers } = exchange;
   yield { ...exchange, headers: { ...headers, 'content-type': 'text/x-altered' } };
+  yield* ledElsewhere(exchange);
   yield { ...exchange, body: undefined, text: '' };
   if (body === undefined) yield { ...exchange, text: `${exchange.text}altered` };
   else yield* alteredBodies(exchange, body);
@@ -137,6 +138,16 @@ function* alteredBodies(exchange: TrialExchange, body: Json): Iterable<TrialExch
 /** The answer of another request instead. */
 export function answeredAs(exchange: TrialExchange, { status, headers, body, text }: Answered): TrialExchange {
   return { ...exchange, status, headers, body, text };
+}
+
+/** The addresses that an answer tells lead elsewhere. */
+function* ledElsewhere(exchange: TrialExchange): Iterable<TrialExchange> {
+  for (const name of ['location', 'link']) {
+    const { [name]: told } = exchange.headers;
+    if (told === undefined) continue;
+    const elsewhere = told.replaceAll(/(^|<)(https?:\/\/[^/>]+)?\//g, '$1$2/altered/');
+    yield { ...exchange, headers: { ...exchange.headers, [name]: elsewhere } };
+  }
 }
 
 function* alteredHeaders(exchange: TrialExchange): Iterable<TrialExchange> {

@@ -6,6 +6,7 @@ import { missingIn } from '../make/refused-in-version.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { hasWord, wordInAnyCase, wordRule } from '../trials/authentication/carriers.ts';
+import { addressLooks } from '../trials/purpose/told-addresses.ts';
 import { movedTold } from '../trials/resources/moved-rows.ts';
 import { fromTheStart } from '../trials/resources/stated-rows.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
@@ -100,10 +101,10 @@ function looksAtFunctions(model: Model): Obligation[] {
     }));
 }
 
-function looksAtBaseAddress({ basePath }: Model): Obligation[] {
-  const below: Obligation = { name: 'an answer below it', isMetBy: ({ exchanges }) => exchanges.length === 1 };
-  const beside: Obligation = { name: 'none without it', isMetBy: ({ exchanges }) => exchanges.length > 1 };
-  return basePath === '' ? [below] : [below, beside];
+function looksAtBaseAddress(model: Model): Obligation[] {
+  const below: Obligation = { name: 'an answer below it', isMetBy: ({ claim }) => claim.reason === 'below it' };
+  const beside: Obligation = { name: 'none without it', isMetBy: ({ claim }) => claim.reason === 'nowhere else' };
+  return model.basePath === '' ? [below] : [below, beside, ...addressLooks(model).map((told) => looksFor(told))];
 }
 
 /** Each resource whose rows somebody can be shown. */

@@ -167,7 +167,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'fields that are chosen, and references that are asked for, are words of the language',
   }),
   ...rowsOf('endpoints/computed', { readOff: 'nothing', because: 'what stated expressions come to; OpenAPI has none' }),
-  ...rowsOf('purpose/base address, purpose/functions, purpose/users', {
+  ...rowsOf('purpose/base address, purpose/told addresses, purpose/functions, purpose/users', {
     readOff: 'convention',
     because: 'functions and users have no place in OpenAPI',
   }),

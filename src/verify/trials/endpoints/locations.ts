@@ -9,7 +9,7 @@ import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done, Step } from '../../exchange/step.ts';
 import { type Captured, resolve } from '../../exchange/symbol.ts';
-import { callersFor } from '../../make/callers-for.ts';
+import { callersFor, contextOfRow } from '../../make/callers-for.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import type { Model } from '../../model/model.ts';
 import { isByRule } from '../../model/promises.ts';
@@ -50,7 +50,7 @@ async function follow(session: Session, key: string, resource: string): Promise<
   const row = await session.make(resource);
   const { made } = row;
   session.need(made?.value.endpoint?.key === key, `no ${resource} was made by ${key}`);
-  const known = { context: { resource: row.fields ?? {} }, unseen: { resource: model.unseenBy(resource, row.caller) } };
+  const known = contextOfRow(session, row) ?? { context: {}, unseen: {} };
   const reads = model.endpointsThat('read', resource).filter(({ identity }) => !identity);
   const mayRead = (one: TrialCaller | undefined) =>
     reads.some((read) => model.access.allows(model.operationOf(read), one, known) === 'yes');
