@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { challengeWords } from '../src/verify/trials/authentication/challenges.ts';
 import { openStand, type Passing } from './verify/stand.ts';
 
 const jars = (scheme: string) => `
@@ -49,4 +50,30 @@ for (const scheme of [own, '{ type: api_key, header: Authorization, prefix: Jar,
 
 test('it is a convention there, held where that is asked for', async () => {
   assert.deepEqual(await told(own, true), ['challenge']);
+});
+
+test('each scheme that has a standard challenge is among those of a 401', async () => {
+  const schemes = '{ type: api_key, header: Authorization, prefix: Jar, generate: "jar_{random:20}" }, word: { type: basic }';
+  const ask = async (spoil?: (passing: Passing) => Partial<Passing>) => {
+    const stand = await openStand(jars(schemes), spoil ? { spoil } : {});
+    try {
+      const { breaches } = await stand.verify({ only: ['authentication/who is calling'] });
+      return breaches.map(({ reason, promised }) => `${reason}: ${promised}`);
+    } finally {
+      await stand.close();
+    }
+  };
+  assert.deepEqual(await ask(), []);
+  const keyAlone = ({ headers }: Passing) => ({
+    headers: headers['www-authenticate'] === undefined ? headers : { ...headers, 'www-authenticate': 'Jar realm="Jars, Basic"' },
+  });
+  const [first, ...others] = await ask(keyAlone);
+  assert.equal(first, 'challenge: a challenge of each scheme that may be shown, basic among them');
+  assert.ok(others.every((one) => one === first));
+});
+
+test('the schemes of challenges are told from their parameters', () => {
+  const field = 'Jar realm="a, Basic b", error="none \\" c", Basic realm="x", charset="UTF-8", Negotiate, Digest a = "x", b = c';
+  assert.deepEqual(challengeWords(field), ['jar', 'basic', 'negotiate', 'digest']);
+  assert.deepEqual(challengeWords(''), []);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deprecationFlaw, linksIn, saysDeprecated } from '../src/verify/make/versions.ts';
-import { challengeFlaw } from '../src/verify/trials/authentication/who.ts';
+import { challengeFlaw } from '../src/verify/trials/authentication/challenges.ts';
 
 const stated = { at: '', deprecated: '2026-06-01', sunset: '2027-06-01', link: 'https://a.example/b', alternative: '2' };
 const good = {

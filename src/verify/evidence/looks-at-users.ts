@@ -12,6 +12,7 @@ import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
 import { belowOthers, parentsHidden } from '../trials/authentication/below.ts';
 import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from '../trials/authentication/carriers.ts';
+import { challenged, hasChallenges } from '../trials/authentication/challenges.ts';
 import { looksAtDoors } from '../trials/authentication/schemes-at-doors.ts';
 import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
 import { otherSchemes, userBy } from '../trials/purpose/purpose.ts';
@@ -48,7 +49,15 @@ export function looksAtSchemes(model: Model): Obligation[] {
   const open = doorsForAnyone(model).some(({ endpoint }) => isByRule(endpoint)) ? [looksFor(badWhereAnyone)] : [];
   // What nobody gave out, and is nearly what somebody has, is no credential.
   const atDoors = looksAtDoors(model).map((reason) => looksFor(reason));
-  return [...good, ...beside, ...open, ...atDoors, ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes'))];
+  const challenges = hasChallenges(model) ? [looksFor('the challenges of a 401', challenged)] : [];
+  return [
+    ...good,
+    ...beside,
+    ...open,
+    ...challenges,
+    ...atDoors,
+    ...accepted.flatMap(([name]) => looksNear(model, name, 'schemes')),
+  ];
 }
 
 /** Each user who may, one who may not, a row that a rule is not about, and nobody. */

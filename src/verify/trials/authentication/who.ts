@@ -1,7 +1,5 @@
-import { isToken } from '../../../kinds/http-token.ts';
 import type { NearMiss } from '../../../kinds/schemes/kind.ts';
 import { beginsAfter, endedBy, readToken, tokenMisfit } from '../../../kinds/schemes/token.ts';
-import { kindOfScheme, schemePrefix } from '../../../parts/authentication.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
@@ -24,12 +22,13 @@ import {
   showing,
 } from '../../make/knocking.ts';
 import type { Model } from '../../model/model.ts';
-import { type HeldRule, isByRule } from '../../model/promises.ts';
+import { isByRule } from '../../model/promises.ts';
 import { mayBeRefusedBefore, refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import { elsewhere, inAnotherCase, isTokenScheme, isUnknown, isUnknownCaller, tamperedWith, unknownFlaw } from './carriers.ts';
+import { challenged, challengeJudge } from './challenges.ts';
 import { openAt, publicAt, schemesFact } from './unneeded.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
@@ -71,13 +70,13 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
       const judgeKnock = (seen: TrialExchange) =>
         (mayBeRefusedBefore(model, 'caller', seen) ? unlessUnknown(model, operation, seen) : undefined) ?? judge(seen);
       const knock = knocking(model, endpoint, undefined);
+      const judgeChallenge = challengeJudge(model, endpoint);
       for (const plan of [knock, ...(control ? [asNobody(control)] : [])]) {
         const done = await session.send(plan);
         session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge: plan === knock ? judgeKnock : judge });
         if (plan !== knock)
           claimRefusedAs(session, done, { by: { when: 'caller.unknown.missing' }, what: 'a request of nobody', control });
-        if (model.isHeld(challengeRule(model), endpoint))
-          session.claim({ fact: schemesFact, reason: 'challenge', of: [done], control, judge: challengeJudgement });
+        if (judgeChallenge) session.claim({ fact: schemesFact, reason: challenged, of: [done], control, judge: judgeChallenge });
       }
       for (const scheme of knockableSchemes(model)) {
         const invented = inventedFor(scheme);
@@ -134,25 +133,6 @@ function nobodyListens(model: Model, operation: Operation): Case {
       await session.do(ear.hearing([], { isEnough: () => true, ms: 0, quietMs: 0 }));
     },
   };
-}
-
-/** Which rule a challenge is held by: a scheme's own standard, where one that is accepted has one and stands where HTTP has it. */
-function challengeRule(model: Model): HeldRule {
-  const isStandard = knockableSchemes(model).some((scheme) => {
-    const kind = kindOfScheme(scheme);
-    const isAuthorization = scheme.in === 'header' && statedValue(scheme.carrier)?.toLowerCase() === 'authorization';
-    return kind?.hasStandardChallenge && isAuthorization && schemePrefix(scheme)?.toLowerCase() === kind.prefix?.toLowerCase();
-  });
-  return isStandard ? 'a challenge with 401' : 'a challenge with 401 for a credential of its own';
-}
-
-/** A 401 says by what scheme one has to show who one is (RFC 9110 section 15.5.2). */
-function challengeJudgement(seen: TrialExchange): Judgement {
-  if (seen.status !== 401) return moot('it is no 401');
-  const flaw = challengeFlaw(seen.headers['www-authenticate']);
-  return flaw === undefined
-    ? undefined
-    : { promised: 'a 401 has a challenge in WWW-Authenticate (RFC 9110 section 15.5.2)', seen: flaw };
 }
 
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
@@ -251,11 +231,4 @@ function breaksFormat(good: TrialCaller | undefined): boolean {
     credential !== undefined &&
     tamperedWith(credential.scheme, credentialParts(credential).text).some(({ breaks }) => breaks === 'token formats')
   );
-}
-
-/** What is wrong with the challenges of a 401 (RFC 9110 section 11.6.1): there has to be one, by a scheme's name. */
-export function challengeFlaw(field: string | undefined): string | undefined {
-  if (field === undefined || field.trim() === '') return 'there is no WWW-Authenticate';
-  const [first = ''] = field.trim().split(/\s+/);
-  return isToken(first) ? undefined : `WWW-Authenticate is ${field}, which begins with no scheme`;
 }
