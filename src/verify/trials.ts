@@ -60,6 +60,7 @@ import { changed, changedLater } from './trials/resources/changed.ts';
 import { childrenInParents } from './trials/resources/children.ts';
 import { childrenInChanges } from './trials/resources/children-changed.ts';
 import { derived } from './trials/resources/derived.ts';
+import { derivedEdges } from './trials/resources/derived-edges.ts';
 import { rulesOverFields } from './trials/resources/field-rules.ts';
 import { fixedFields } from './trials/resources/fixed.ts';
 import { foundByKey } from './trials/resources/found-by-key.ts';
@@ -125,6 +126,7 @@ export const trials: readonly Trial[] = [
   notWritable,
   references,
   derived,
+  derivedEdges,
   childrenInParents,
   childrenInChanges,
   keptDeleted,

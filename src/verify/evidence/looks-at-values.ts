@@ -17,6 +17,7 @@ import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { freedLooks } from '../trials/errors/taken-again.ts';
+import { derivedEdgeLooks } from '../trials/resources/derived-edges.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/field-choices.ts';
 import { refusedThere } from '../trials/resources/field-rules.ts';
 import { closedPlaces, otherNotTaken, unstatedRefused } from '../trials/resources/fixed.ts';
@@ -134,7 +135,7 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
     .of(name)
     .find((one) => one.field.name === field.name);
   const froms = new Set(derivation?.aggregates.map(({ from }) => from));
-  if (froms.size === 0) return [];
+  if (froms.size === 0) return derivedEdgeLooks(model, name, field.name).map((reason) => looksFor(reason));
   const looks = ['of none', 'made'];
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
   // Which rows count may depend on their state: each that the expression speaks of, and each that callers bring one to, is looked at.
