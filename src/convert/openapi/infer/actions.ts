@@ -89,8 +89,9 @@ function sendsFields(context: InferenceContext, operation: SourceOperation, reso
   const isMember = fields[actSegments(operation.path).at(-1) ?? ''] !== undefined;
   const isAct =
     !isMember && operation.method !== 'DELETE' && !hasSibling(context, operation, 'GET') && successOf(endpoint) !== '201';
-  const leadsOn = [...context.byPath.keys()].some((path) => path.startsWith(`${shapeOfPath(operation.path)}/`));
-  return isAct && !leadsOn && saysNothing(context, operation) && 2 * own.length > names.length;
+  if (!isAct || 2 * own.length <= names.length || !saysNothing(context, operation)) return false;
+  const within = `${shapeOfPath(operation.path)}/`;
+  return !context.byPath.keys().some((path) => path.startsWith(within));
 }
 
 /** Whether an answer has nothing in it, a few members that say how an act went, or those of an operation that takes long. */

@@ -79,8 +79,8 @@ export function isCalledUpsert({ map, id }: SourceOperation): boolean {
 const upserting = /\bupsert|\b(?:creates?|adds?) or (?:updates?|replaces?|overwrites?)\b|(?:create|add)Or(?:Update|Replace)/i;
 
 /**
- * Whether a POST is called after reading, as what reads many by a list of their identifiers is: of 103 operations at the paths of collections in descriptions
- * that have such a name, 13 begin so, and none of them makes anything.
+ * Whether a POST is called after reading, as one is that reads many by a list of their identifiers: in descriptions that have such a name, 13 of 103 POSTs at the
+ * paths of collections begin so, and none of these makes anything.
  */
 export function isCalledReading({ id }: SourceOperation): boolean {
   return reading.has(wordsOfName(id ?? '')[0] ?? '');
