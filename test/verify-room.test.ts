@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import { callersOf } from '../src/verify/exchange/callers.ts';
 import { Made } from '../src/verify/make/made.ts';
+import { newcomerOf } from '../src/verify/make/newcomers.ts';
+import { HeldPlaces, rowBounds } from '../src/verify/make/places.ts';
 import { Model } from '../src/verify/model/model.ts';
-import { Room } from '../src/verify/room.ts';
 import { answered } from './verify/recorded.ts';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { openStand } from './verify/stand.ts';
@@ -135,8 +136,13 @@ test('whether there may be another row of a caller is told by what was made, and
   );
   const model = new Model(spec, callers, '');
   const made = new Made();
-  const room = new Room(model, made, () => assert.fail('nothing is sent'));
-  const has = () => callers.map((caller) => room.hasRoom('box', caller));
+  const places = new HeldPlaces(model, made, rowBounds(model));
+  const has = () =>
+    callers.map((caller) => {
+      const place = places.hold(places.countedIn([newcomerOf(model, 'box', caller)]));
+      place?.();
+      return place !== undefined;
+    });
   const make = (id: string, owner: string, status: string) =>
     made.note(answered(model, 'POST /boxes', { status: 201, body: { id, owner, status } }), model, {});
   for (const at of [1, 2, 3]) make(`box_${at}`, 'ada', 'open');
@@ -144,6 +150,6 @@ test('whether there may be another row of a caller is told by what was made, and
   assert.deepEqual(has(), [true, true]);
   make('box_5', 'ada', 'open');
   assert.deepEqual(has(), [false, true]);
-  assert.ok(room.hasRoom('part', callers[0]));
-  assert.ok(room.hasRoom('box', undefined));
+  assert.ok(places.hold(places.countedIn([newcomerOf(model, 'part', callers[0])])));
+  assert.ok(places.hold(places.countedIn([newcomerOf(model, 'box', undefined)])));
 });

@@ -67,6 +67,14 @@ function isAbout({ trial, testCase }: PlannedCase, word: string): boolean {
   return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
 }
 
+/** The cases by how they go on beside others; what has the clock moved goes beside others where it cannot be moved. */
+export function queuesOf(planned: readonly PlannedCase[], hasClock: boolean): Record<Trial['noise'], PlannedCase[]> {
+  const noiseOf = ({ noise, movesClock }: Trial) => (movesClock && !hasClock ? 'quiet' : noise);
+  const of = (noise: Trial['noise']) => planned.filter(({ trial }) => noiseOf(trial) === noise);
+  // What floods leaves less for those after it, and the clock never goes back: such cases keep the order that they have.
+  return { quiet: inOrderOfWorth(of('quiet')), alone: inOrderOfWorth(of('alone')), loud: of('loud'), last: of('last') };
+}
+
 /**
  * Cases in the order of their worth, so that a run that ends early has looked at as much as it could: first what shows something that
  * nothing before it shows, the most first; then one case for each fact of each trial, then a second one for each, and so on. Parts take turns.

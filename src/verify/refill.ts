@@ -11,11 +11,16 @@ export class Refill {
   readonly #clock: ServiceClock;
   readonly #mayWait: (ms: number) => boolean;
   readonly #tide: Tide;
+  readonly #onWaiting: () => void;
   #underWay = 0;
+  /** Those who wait for what is due. */
+  #held = 0;
   #idle: (() => void) | undefined;
   #refilling: Promise<void> | undefined;
 
-  constructor(client: Client, clock: ServiceClock, mayWait: (ms: number) => boolean) {
+  /** `onWaiting` is told whenever somebody begins to wait here. */
+  constructor(client: Client, clock: ServiceClock, mayWait: (ms: number) => boolean, onWaiting: () => void = () => {}) {
+    this.#onWaiting = onWaiting;
     this.#client = client;
     this.#clock = clock;
     this.#mayWait = mayWait;
@@ -30,7 +35,13 @@ export class Refill {
   goneBy(ms: number, leftMs: number): Promise<void> {
     const gone = this.#tide.wait(ms, leftMs);
     if (this.#tide.isAll) this.#idle?.();
+    this.#onWaiting();
     return gone;
+  }
+
+  /** How many cases wait for time to go by, which it does once nothing else is under way. */
+  get waiting(): number {
+    return this.#tide.waiting + this.#held;
   }
 
   /** Whether something was refused until a time that is further off than anybody waits for in a request, and that can be come to. */
@@ -43,7 +54,10 @@ export class Refill {
   async around<T>(run: () => Promise<T>, pausing: Pausing = (wait) => wait, outlasts = false): Promise<T> {
     while (this.#refilling || this.isDue) {
       this.#refilling ??= this.#refill();
+      this.#held += 1;
+      this.#onWaiting();
       await pausing(this.#refilling);
+      this.#held -= 1;
     }
     if (outlasts) return run();
     this.#underWay += 1;

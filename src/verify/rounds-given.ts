@@ -4,12 +4,17 @@ import type { ServiceClock } from './exchange/clock.ts';
 import type { RowMaker } from './exchange/row.ts';
 import type { ScriptRun } from './exchange/step.ts';
 import { Untestable } from './exchange/untestable.ts';
+import type { GivenKept } from './given.ts';
+import type { SharedRows } from './make/lent-rows.ts';
 import type { Made } from './make/made.ts';
 import { forgetOwnRows } from './make/own-rows.ts';
 import type { Model } from './model/model.ts';
 import type { VerifyOptions } from './options.ts';
+import type { Refill } from './refill.ts';
+import type { Room } from './room.ts';
 import type { Observer } from './session/observer.ts';
 import type { Ledgering, Session, Suspicion } from './session/session.ts';
+import { isBeside, type Trial } from './session/trial.ts';
 import type { Skips } from './skips.ts';
 import type { Tally } from './tally.ts';
 
@@ -67,4 +72,27 @@ export function serviceBegunAnew(client: Client, restart: () => Promise<void>): 
     forgetOwnRows(client);
   };
   return () => client.within(begin(), 'again');
+}
+
+/** What those who carry out cases look after together. */
+interface LookedAfter {
+  readonly kept: GivenKept;
+  readonly room: Room;
+  readonly shared: SharedRows;
+  readonly refill: Refill;
+}
+
+/** A run for a case of a trial, or for none. Whether a quota is really used up is for the trials of limits to see. */
+export function runFor(
+  trial: Trial | undefined,
+  { quotasOf, ...run }: ScriptRun,
+  { kept, room, shared, refill }: LookedAfter,
+): ScriptRun {
+  const goneBy: ScriptRun['goneBy'] = (ms, { client, errand = 'trial' }) => refill.goneBy(ms, client.leftMs(errand));
+  // What measures time itself lets none go by for the rows that it makes.
+  const mayGoBy = trial !== undefined && (isBeside(trial) || trial.mayLetTimeGo) && run.clock.advance !== undefined;
+  const guard: ScriptRun['guard'] = (plan, sent, one) => kept.guard(plan, sent, one);
+  const wasFull: ScriptRun['wasFull'] = (exchanges) => room.wasFull(exchanges);
+  const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), wasFull };
+  return { ...run, guard, reserve: shared.reserve, ...(mayGoBy && { goneBy }), ...sparing };
 }

@@ -1,4 +1,4 @@
-import { inOrderOfWorth, type PlannedCase, planOf } from './asked.ts';
+import { type PlannedCase, planOf, queuesOf } from './asked.ts';
 import { cleanUp, removeSubscribers } from './clean-up.ts';
 import { cameToNothing, nothingSent, sendControls } from './evidence/control.ts';
 import { type Errand, Spent } from './exchange/budget.ts';
@@ -11,10 +11,10 @@ import { noteOwnRows } from './make/own-rows.ts';
 import { Refill, refillMsMax } from './refill.ts';
 import type { Leftover, VerifyReport } from './report.ts';
 import { Room } from './room.ts';
-import { type CameTo, type CarriedOut, gathering, type RoundsGiven, serviceBegunAnew } from './rounds-given.ts';
+import { type CameTo, type CarriedOut, gathering, type RoundsGiven, runFor, serviceBegunAnew } from './rounds-given.ts';
 import { type Ledgering, Session } from './session/session.ts';
 import { isBeside, type Trial } from './session/trial.ts';
-import { CaseCosts, CaseSlots, noises, phases, type Slot, shareLeast } from './slots.ts';
+import { CaseCosts, CaseSlots, phases, type Slot, shareLeast } from './slots.ts';
 import { SpokenFor } from './spoken-for.ts';
 import { Suspects } from './suspects.ts';
 import { Draws } from './values/fresh.ts';
@@ -52,13 +52,19 @@ export class Rounds {
   constructor(given: RoundsGiven) {
     this.#given = given;
     const { client, clock, model } = given;
-    this.#refill = new Refill(client, clock, (ms) => ms <= refillMsMax && staysWithin(model, this.bareSession(), ms + 60_000));
+    const mayWait = (ms: number) => ms <= refillMsMax && staysWithin(model, this.bareSession(), ms + 60_000);
+    this.#refill = new Refill(client, clock, mayWait, () => this.#room.places.look());
     this.#kept = new GivenKept(model, given.options.mayChange ?? [], () => this.bareSession());
     this.#costs = new CaseCosts(given.beside);
     this.#shared = new SharedRows(model);
     const bareSession = () => this.bareSession();
-    this.#room = new Room(model, given.made, bareSession, (row) => this.#shared.keeps(row));
-    const whyOf = (error: unknown, trial: string) => this.#whyOf(error, trial);
+    this.#room = new Room(
+      model,
+      given.made,
+      bareSession,
+      (row) => this.#shared.keeps(row),
+      () => this.#refill.waiting,
+    );
     this.#suspects = new Suspects({
       ...given,
       given: this.#kept,
@@ -66,13 +72,13 @@ export class Rounds {
       startRun: (trial) => this.#startRun(trial),
       around: (act, pausing) => this.#refill.around(act, pausing),
       bareSession,
-      whyOf,
+      whyOf: (error, trial) => this.#whyOf(error, trial),
     });
     given.budget.looksAgainAt(() => this.#suspects.unproved);
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {
-    const { client, clock, made, budget, skips } = this.#given;
+    const { client, clock, made, budget, skips, tally } = this.#given;
     this.#plan(trials);
     for (const [at, [noise, share]] of phases.entries()) {
       if (this.#queues[noise].length === 0) continue;
@@ -83,7 +89,10 @@ export class Rounds {
       const isLast = phases.slice(at + 1).every(([later]) => this.#queues[later].length === 0);
       await this.#phase(noise, isLast ? 1 : share);
     }
-    const left = this.#endWhatIsLeft();
+    // What was not carried out shows nothing.
+    const left = this.#left;
+    for (const { trial, testCase } of Object.values(this.#queues).flat())
+      tally.left(trial.name, testCase.facts, this.#stopped ?? 'it was not come to');
     await cleanUp(made, () => this.bareSession());
     await this.#prove();
     if (client.waitedMs > 1000 && clock.advance === undefined)
@@ -122,17 +131,9 @@ export class Rounds {
     return [...left, ...(await this.#kept.putBack())];
   }
 
-  /** Whether a quota is really used up is for the trials of limits to see. */
   #startRun(trial?: Trial): ScriptRun {
-    const { quotasOf, ...run } = this.#given.startRun();
-    const goneBy: ScriptRun['goneBy'] = (ms, { client, errand = 'trial' }) => this.#refill.goneBy(ms, client.leftMs(errand));
-    // What measures time itself lets none go by for the rows that it makes.
-    const mayGoBy = trial !== undefined && (isBeside(trial) || trial.mayLetTimeGo) && run.clock.advance !== undefined;
-    const guard: ScriptRun['guard'] = (plan, sent, one) => this.#kept.guard(plan, sent, one);
-    const hasRoom: ScriptRun['hasRoom'] = (...asked) => this.#room.hasRoom(...asked);
-    const wasFull: ScriptRun['wasFull'] = (exchanges) => this.#room.wasFull(exchanges);
-    const sparing = trial?.part !== 'limits' && { ...(quotasOf && { quotasOf }), hasRoom, wasFull };
-    return { ...run, guard, reserve: this.#shared.reserve, ...(mayGoBy && { goneBy }), ...sparing };
+    const [kept, room, shared] = [this.#kept, this.#room, this.#shared];
+    return runFor(trial, this.#given.startRun(), { kept, room, shared, refill: this.#refill });
   }
 
   #plan(trials: readonly Trial[]): void {
@@ -144,12 +145,7 @@ export class Rounds {
     });
     for (const { fact, why } of skips.facts) tally.doubted(fact, why);
     this.#of = planned.length;
-    const noiseOf = ({ noise, movesClock }: Trial): Noise => (movesClock && clock.advance === undefined ? 'quiet' : noise);
-    for (const noise of noises) {
-      const cases = planned.filter(({ trial }) => noiseOf(trial) === noise);
-      // What floods leaves less for those after it, and the clock never goes back: such cases keep the order that they have.
-      this.#queues[noise] = isBeside({ noise }) ? inOrderOfWorth(cases) : cases;
-    }
+    Object.assign(this.#queues, queuesOf(planned, clock.advance !== undefined));
   }
 
   async #phase(noise: Noise, share: number): Promise<void> {
@@ -189,6 +185,8 @@ export class Rounds {
     const before = this.#again.get(planned) ?? 0;
     const isLast = before >= againMost;
     const run = () => this.#carryOut(planned, isLast, slot);
+    // What is waited for by nobody gives nothing back either.
+    if (!planned.trial.outlastsTime) this.#room.places.begin();
     const done = await this.#refill.around(run, slot?.pausing, planned.trial.outlastsTime);
     await this.#end(planned, done);
     const { cameTo } = done;
@@ -220,7 +218,7 @@ export class Rounds {
     const course = tally.courseOf(trial.name, testCase.facts);
     const { ledgering, found } = gathering(course);
     let isHeldBack = false;
-    const session = this.#session(planned, ledgering, slot, () => (isHeldBack = true));
+    const session = this.#session(planned, ledgering, slot, { isLast, onHeldBack: () => (isHeldBack = true) });
     let cameTo: CameTo = 'its end';
     const wasHurried = () => this.#refill.isDue && (isHeldBack || session.exchanges.some((one) => model.refusals.isHurried(one)));
     if (isSharing) this.#shared.open(session.run.owner, this.#ownRows.get(trial) ?? new Set());
@@ -255,29 +253,31 @@ export class Rounds {
     await removeSubscribers(made, () => this.bareSession(), session.run.owner);
     this.#shared.close(session.run.owner);
     await this.#room.ended(session.run.owner);
+    if (!planned.trial.outlastsTime) this.#room.places.end();
     await this.#kept.putBack(session.run.owner);
     this.#stopped ??= client.troublesInARow >= troublesMax ? 'the service no longer answers' : budget.spent;
   }
 
-  #session(planned: PlannedCase, ledgering: Ledgering, slot: Slot | undefined, onHeldBack: () => void): Session {
+  #session(
+    planned: PlannedCase,
+    ledgering: Ledgering,
+    slot: Slot | undefined,
+    { isLast, onHeldBack }: { readonly isLast: boolean; readonly onHeldBack: () => void },
+  ): Session {
     const { model, seed, observers, rows } = this.#given;
-    const name = `${planned.trial.name}@${planned.testCase.name}`;
+    const { trial, testCase } = planned;
+    const name = `${trial.name}@${testCase.name}`;
+    // Who has waited in vain, or looks at limits, asks for what there may be no more of.
+    const places = isLast || trial.part === 'limits' ? undefined : this.#room.places;
     return new Session({
       model,
       observers,
       rows,
       name,
       ledgering,
-      run: { ...this.#startRun(planned.trial), onHeldBack, ...(slot && { pausing: slot.pausing }) },
+      run: { ...this.#startRun(trial), onHeldBack, ...(places && { places }), ...(slot && { pausing: slot.pausing }) },
       chance: new Draws(`${seed}\n${name}`),
     });
-  }
-
-  /** What was not carried out shows nothing. */
-  #endWhatIsLeft(): Readonly<Record<Noise, number>> {
-    const why = this.#stopped ?? 'it was not come to';
-    for (const { trial, testCase } of Object.values(this.#queues).flat()) this.#given.tally.left(trial.name, testCase.facts, why);
-    return this.#left;
   }
 
   get #left(): Readonly<Record<Noise, number>> {

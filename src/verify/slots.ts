@@ -175,7 +175,7 @@ export const phases: readonly (readonly [noise: Trial['noise'], share: number])[
 ];
 
 /** All noises, in the order in which they are come to first. */
-export const noises: readonly Trial['noise'][] = ['quiet', 'alone', 'loud', 'last'];
+const noises: readonly Trial['noise'][] = ['quiet', 'alone', 'loud', 'last'];
 
 /** How much of what trials have is for each phase at least. */
 export const shareLeast = 0.15;

@@ -32,6 +32,11 @@ export class Tide {
     this.#isHeld = isHeld;
   }
 
+  /** How many wait here. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Whether all that is under way waits here. */
   get isAll(): boolean {
     return this.#underWay() <= this.#waiting.size;

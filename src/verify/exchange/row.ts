@@ -73,6 +73,8 @@ export interface RowMaker {
   parts(endpoint: Endpoint, wanted: WantedRow): Promise<Parts>;
   /** The headers that an endpoint asks for before it changes a row. */
   preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>>;
+  /** Where a subscriber is told of what happens, and an address of ours; nothing where rows are no subscribers, or none may be told at ours. */
+  heardAt(resource: string): Promise<{ readonly field: string; readonly address: Symbolic } | undefined>;
   /** The steps that make the rows which stand for a caller itself. */
   ownRows(caller: TrialCaller): Promise<readonly Step<TrialExchange>[]>;
 }

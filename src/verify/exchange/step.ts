@@ -1,4 +1,4 @@
-import type { TrialCaller } from './callers.ts';
+import type { Json } from '../../document/document.ts';
 import type { Client, Sending } from './client.ts';
 import type { ServiceClock } from './clock.ts';
 import type { Sent, TrialExchange } from './exchange.ts';
@@ -41,6 +41,30 @@ export function carriedOut<T>(step: Step<T>, run: ScriptRun): Promise<T> {
   return step.isWait && run.pausing ? run.pausing(act) : act;
 }
 
+/** A row that is to come, or to be otherwise, as far as it is known beforehand. */
+export interface Newcomer {
+  readonly resource: string;
+  readonly fields: Readonly<Record<string, Json>>;
+  /** As it is now, where it is there. */
+  readonly was?: Readonly<Record<string, Json>> | undefined;
+}
+
+/** Gives back the place that a row was to have: once it is there, it counts itself. */
+export type HeldPlace = () => void;
+
+/** What rows are counted together as, and how many there may be of each. */
+export type CountedIn = ReadonlyMap<string, number>;
+
+/** Places for rows of which there may be only so many. */
+export interface RowPlaces {
+  /** What a row that is to come counts in, in each of its states. */
+  countedIn(newcomers: readonly Newcomer[]): CountedIn;
+  /** Holds a place; nothing where there is none now. */
+  hold(counted: CountedIn): HeldPlace | undefined;
+  /** Waits until others have given something back of what these count in; false where all others wait as well. */
+  more(wanted: readonly CountedIn[]): Promise<boolean>;
+}
+
 /** One execution of a script: its first, or a replay from a clean start. */
 export interface ScriptRun extends Values, Sending {
   readonly client: Client;
@@ -59,8 +83,8 @@ export interface ScriptRun extends Values, Sending {
   readonly refilledAtMs?: (exchange: TrialExchange) => number | undefined;
   /** The stated quotas that count a request: what is used up is not asked for; absent = it is asked for all the same. */
   readonly quotasOf?: (plan: RequestPlan) => readonly QuotaCount[];
-  /** Whether there may be another row of a resource that a caller makes, or has by a transition; absent = it is asked for all the same. */
-  readonly hasRoom?: (resource: string, caller: TrialCaller | undefined, transition?: string) => boolean;
+  /** The places for rows of which there may be only so many; absent = they are asked for all the same. */
+  readonly places?: RowPlaces;
   /** Whether something was refused since others have all the rows that there may be. */
   readonly wasFull?: (exchanges: readonly TrialExchange[]) => boolean;
   /** What a refusal says to be used up, and until when by the service's clock. */

@@ -32,6 +32,8 @@ export interface Drafting extends WantedRow {
   readonly path?: Readonly<Record<string, Symbolic>>;
   /** Makes a row of a resource; gives its identifier. */
   readonly make: (resource: string, style: SampleStyle) => Promise<Symbolic>;
+  /** Where the row is told of what happens, and an address of ours. */
+  readonly heard?: { readonly field: string; readonly address: Symbolic };
 }
 
 /** So often a body is drawn that the service's own rules would refuse. */
@@ -59,6 +61,8 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';
     return draw === most - 1 ? 'plain' : style;
   };
+  const heard = drafting.changes && (await session.heardAt(ruled?.name ?? ''));
+  const asked = heard ? { ...drafting, heard } : drafting;
   for (const referred of styles) {
     const made = new RowsReferred((resource) => drafting.make(resource, referred));
     let draft: Draft = null;
@@ -66,7 +70,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
       // Where times are gone through, what stands beside them is seldom what is in the way.
       if (!timely?.hasTimes || draw % timesOfOne === 0 || draw >= most - 2)
         draft = drawn(session, endpoint, shape.value, styleOf(draw));
-      const timed = timely ? { ...drafting, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : drafting;
+      const timed = timely ? { ...asked, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : asked;
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
       const sent = resolve(last, session.run);
       const row = drafting.changes?.fields;
@@ -144,7 +148,7 @@ function withWanted(
   session: Session,
   endpoint: Endpoint,
   draft: DraftMap,
-  { bound, body, parents, changes, caller, named, for: asking = caller }: Drafting,
+  { bound, body, parents, changes, caller, named, heard, for: asking = caller }: Drafting,
 ): DraftMap {
   const { model } = session;
   const effect = statedValue(endpoint.does);
@@ -171,6 +175,7 @@ function withWanted(
     // What a row is called stays as it is.
     delete out[model.identifierField(name)];
   }
+  if (heard && out[heard.field] !== undefined) out[heard.field] = heard.address;
   if (effect?.verb === 'transition') withUnique(session, endpoint, effect, out);
   if (changes) keepImmutable(session, name, changes, out);
   Object.assign(out, namingIn(session, endpoint, out, { named, asking }));

@@ -37,6 +37,8 @@ export interface MadeRow {
 /** Everything that was made at the service and is still there, as far as its answers tell. */
 export class Made {
   readonly #rows = new Map<string, MadeRow>();
+  readonly #byResource = new Map<string, Set<MadeRow>>();
+  readonly #watching: ((row: MadeRow, isThere: boolean) => void)[] = [];
   /** How many rows of each resource were removed. */
   readonly #removed = new Map<string, number>();
   readonly #refused = new Map<MadeRow, { readonly why: string; readonly holders: readonly string[]; readonly removed: number }>();
@@ -74,9 +76,7 @@ export class Made {
   #removeByKey(resource: string, keys: Readonly<Record<string, Json>>): void {
     const named = Object.entries(keys);
     if (named.length === 0) return;
-    const row = this.#rows
-      .values()
-      .find((one) => one.resource === resource && named.every(([key, value]) => one.path[key] === value));
+    const row = this.of(resource).find((one) => named.every(([key, value]) => one.path[key] === value));
     if (row) this.#remove(madeKey(row));
   }
 
@@ -84,7 +84,18 @@ export class Made {
   #see(exchange: TrialExchange, resource: string, last: string | undefined): void {
     const row = last === undefined ? undefined : this.#rows.get(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
     const fields = row && rowIn(exchange);
-    if (row && fields) row.fields = { ...row.fields, ...fields };
+    if (row && fields) this.see(row, fields);
+  }
+
+  /** Notes what was seen of a row. */
+  see(row: MadeRow, fields: Readonly<Record<string, Json>>): void {
+    row.fields = { ...row.fields, ...fields };
+    if (this.has(row)) for (const told of this.#watching) told(row, true);
+  }
+
+  /** Tells of every row that comes, is seen otherwise, or goes. */
+  watch(told: (row: MadeRow, isThere: boolean) => void): void {
+    this.#watching.push(told);
   }
 
   /** How many requests it takes at least to remove what can be removed. */
@@ -100,7 +111,7 @@ export class Made {
 
   /** Whether a run has made a row of a resource that can be removed and is still there. */
   hasOf(resource: string, owner: unknown): boolean {
-    return this.#rows.values().some((row) => row.owner === owner && row.resource === resource && row.isRemovable);
+    return this.of(resource).some((row) => row.owner === owner && row.isRemovable);
   }
 
   forget(row: MadeRow): void {
@@ -142,7 +153,10 @@ export class Made {
     const key = madeKey(row);
     this.#remove(key);
     this.#rows.set(key, row);
+    const alike = this.#byResource.get(row.resource) ?? new Set();
+    this.#byResource.set(row.resource, alike.add(row));
     if (row.isRemovable) this.#owed += 1;
+    for (const told of this.#watching) told(row, true);
   }
 
   #remove(key: string): void {
@@ -152,11 +166,13 @@ export class Made {
     this.#removed.set(row.resource, (this.#removed.get(row.resource) ?? 0) + 1);
     this.#refused.delete(row);
     this.#rows.delete(key);
+    this.#byResource.get(row.resource)?.delete(row);
+    for (const told of this.#watching) told(row, false);
   }
 
   /** What is left of a resource, the oldest first. */
   of(resource: string): IteratorObject<MadeRow, undefined> {
-    return this.#rows.values().filter((row) => row.resource === resource);
+    return (this.#byResource.get(resource) ?? new Set<MadeRow>()).values();
   }
 
   /** What is left, the youngest first: it may refer to what is older. */

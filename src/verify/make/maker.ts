@@ -4,13 +4,12 @@ import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
-import { along, withPlaced } from '../../parts/reach.ts';
-import { type Machine, machineIn, stateOfDeleted } from '../../parts/states.ts';
+import { machineIn, stateOfDeleted } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, SampleStyle, TrialRow, WantedRow } from '../exchange/row.ts';
-import type { Step } from '../exchange/step.ts';
+import type { HeldPlace, Step } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
@@ -21,18 +20,21 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
 import { unlessFruitless } from './fruitless.ts';
-import { leadsTo, wayFor } from './legs.ts';
-import { ownTries, sharedOr } from './lent-rows.ts';
+import { heardAt, heardElsewhere, heardHere, isSubscriber, type NewAddress } from './heard-here.ts';
+import { leadsTo } from './legs.ts';
+import { type OwnTries, ownTries, sharedOr } from './lent-rows.ts';
 import { preconditions } from './look.ts';
 import { provideLookedUp } from './looked-up.ts';
 import { rowMade } from './made.ts';
 import { madeAlong } from './made-along.ts';
+import { newcomersFor } from './newcomers.ts';
+import { isOfValues } from './of-values.ts';
 import { ownRowSteps } from './own-rows.ts';
 import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { referredFor, tiedThrough } from './referred.ts';
-import { remove, walkTo, withRoomFor } from './walk.ts';
-import { needsTag, seenFirst, waysToCreate, withRoom } from './ways.ts';
+import { remove, walkTo } from './walk.ts';
+import { giveBack, needsTag, placeFor, seenFirst, type Way, waysToCreate, withQuota } from './ways.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
@@ -40,11 +42,11 @@ const styles = [undefined, 'full', 'full', 'plain'] as const;
 /** The same for a row that is to be in a state. */
 const statedStyles = [undefined, 'full', 'full', 'full'] as const;
 
+/** So many ways are tried to make one row. */
+const waysMost = 4;
+
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;
-
-/** Gives an address that takes whatever is sent to it. */
-type NewAddress = (session: Session) => Promise<Symbolic>;
 
 /** Makes rows through the service's own operations: what a row refers to first, then the row, then the transitions to its state. */
 export class Maker implements RowMaker {
@@ -68,7 +70,6 @@ export class Maker implements RowMaker {
     const { state, byClock, machine, named } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);
-    this.#needRoom(resource, state, machine);
     // The conditions of transitions may want a row to be otherwise, or what it refers to: other draws may meet them, and rows of its own.
     let why: unknown;
     const sharing = ownTries(this.#session, `${resource} ${state}`);
@@ -76,30 +77,23 @@ export class Maker implements RowMaker {
       const styles: (SampleStyle | undefined)[] = wanted.style === undefined ? [...statedStyles] : [wanted.style];
       // What is added while they are gone through is gone through as well: what is only referred to may be otherwise than it was wanted.
       for (const [at, style] of styles.entries()) {
-        const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
+        const held: HeldPlace[] = [];
+        const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth, held);
         try {
-          await walkTo(this.#session, row, state, { byClock, machine, named });
+          await walkTo(this.#session, row, state, { byClock, machine, named, held });
           return row;
         } catch (error) {
           if (!(error instanceof Untestable) || error instanceof NoRoom) throw error;
           why ??= error;
           if (sharing.refused() && at === styles.length - 1) styles.push(depth > 0 ? 'full' : style);
+        } finally {
+          giveBack(held);
         }
       }
     } finally {
       sharing.end();
     }
     throw why;
-  }
-
-  /** Nothing is made for a state in which nobody may have another row now. @throws {NoRoom} */
-  #needRoom(resource: string, state: string, stated: Machine | undefined): void {
-    const session = this.#session;
-    const machine = stated ?? machineIn(session.model.spec.states, resource, state);
-    const [initial, ...others] = machine?.initial ?? [];
-    if (!session.run.hasRoom || !machine || !initial || others.length > 0) return;
-    for (const { endpoint, transition } of wayFor(session, machine, initial.state, state, { tried: new Set(), byClock: false }))
-      if (endpoint) withRoomFor(session, resource, transition, callersFor(session, endpoint));
   }
 
   #stateOfDeleted(name: string): string | undefined {
@@ -122,7 +116,7 @@ export class Maker implements RowMaker {
     if (needsTag(endpoint) && !given.changes) throw new Untestable(`${endpoint.key} asks for the tag of what is there`);
     // Whoever is going to ask makes what is asked about: another's it need not be shown.
     const asking = given.caller ?? given.for ?? callersFor(this.#session, endpoint)[0];
-    const asked = await this.#heardHere(endpoint, { ...given, ...(asking && { for: asking }) });
+    const asked = await heardHere(this.#session, endpoint, { ...given, ...(asking && { for: asking }) }, this.#address);
     const make = (target: string, more: WantedRow) => this.make(target, more, depth + 1);
     const referred = await referredFor(this.#session, endpoint, asked, make);
     const parents = await keyedParents(this.#session.model, endpoint, referred, (target, tied) =>
@@ -165,44 +159,80 @@ export class Maker implements RowMaker {
     return ownRowSteps(this.#session, caller, (resource, wanted) => this.creation(resource, wanted));
   }
 
-  async #create(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
-    const { model } = this.#session;
-    const given = model.seeds.isNeeded(resource) ? model.seeds.take(resource, wanted) : undefined;
+  /** Makes a row; the place that is held for it in the state that is wanted is added to those that are given. */
+  async #create(resource: string, wanted: WantedRow, depth: number, held: HeldPlace[] = []): Promise<TrialRow> {
+    const session = this.#session;
+    const { seeds } = session.model;
+    const given = seeds.isNeeded(resource) ? seeds.take(resource, wanted) : undefined;
     if (given) return given;
-    const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
-    const all = own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller);
-    const able = allowedBeside(this.#session, resource, all, wanted.parents);
-    const ways = seenFirst(this.#session, resource, withRoom(this.#session, resource, able), wanted.named ?? wanted.for);
+    const own = wanted.for && !wanted.caller ? waysToCreate(session, resource, wanted.for) : [];
+    const all = own.length > 0 ? own : waysToCreate(session, resource, wanted.caller);
+    const able = allowedBeside(session, resource, all, wanted.parents);
+    const ways = seenFirst(session, resource, withQuota(session, resource, able), wanted.named ?? wanted.for);
     if (ways.length === 0) {
-      const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1, true));
+      const along = await madeAlong(session, resource, wanted, (other, more) => this.make(other, more, depth + 1, true));
       return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
     }
     let refused = '';
-    // The service's own rules may refuse what is valid: other draws may pass them.
-    const tries = ways.slice(0, 4).flatMap((way) => styles.map((style, at) => ({ ...way, style: style ?? wanted.style, at })));
-    const isPlain = (wanted.style ?? 'plain') === 'plain' && !this.#isSubscriber(resource);
-    const hopeless = new Set<string>();
-    const sharing = ownTries(this.#session, resource);
+    const newcomers = ({ caller }: Way) => newcomersFor(session.model, resource, caller, wanted);
+    const sharing = ownTries(session, resource);
     try {
-      for (const { endpoint, caller, style, at } of tries) {
-        const isLast = at === styles.length - 1;
-        // What is refused for anything that other values do not change may be taken with little, and else never.
-        if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
-        // A service may refuse to send anything to this machine.
-        const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
-        const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
-        const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
-        const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
-        const done = await this.#session.send(request);
-        if (isDone(done.value)) return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
-        sharing.refused();
-        if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
-        refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
+      for (let untried = [...ways], count = 0; count < waysMost && untried.length > 0; count++) {
+        // Who was refused for something else waits for nobody.
+        const has = await placeFor(session, untried, newcomers, { mayWait: refused === '' });
+        const way = session.run.places ? has?.one : untried[0];
+        if (!way) break;
+        untried = untried.filter((one) => one !== way);
+        const made = await this.#createBy(way, resource, wanted, { depth, sharing }).catch((error: unknown) => {
+          has?.place();
+          throw error;
+        });
+        if (typeof made !== 'string') {
+          if (has) held.push(has.place);
+          if (wanted.state === undefined) giveBack(held);
+          return made;
+        }
+        has?.place();
+        refused ||= made;
       }
     } finally {
       sharing.end();
     }
     return this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
+  }
+
+  /** Makes a row in one way; says how it was refused where it was. The service's own rules may refuse what is valid: other draws may pass them. */
+  async #createBy(
+    { endpoint, caller }: Way,
+    resource: string,
+    wanted: WantedRow,
+    { depth, sharing }: { readonly depth: number; readonly sharing: OwnTries },
+  ): Promise<TrialRow | string> {
+    const { model } = this.#session;
+    const isPlain = (wanted.style ?? 'plain') === 'plain' && !isSubscriber(model, resource);
+    let refused = '';
+    let [isHopeless, isFull] = [false, false];
+    for (const [at, stated] of styles.entries()) {
+      const style = stated ?? wanted.style;
+      const isLast = at === styles.length - 1;
+      // What is refused for anything that other values do not change may be taken with little, and else never.
+      if (isFull || (isHopeless && (!isLast || isPlain))) continue;
+      // A service may refuse to send anything to this machine.
+      const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
+      const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
+      const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
+      const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
+      const done = await this.#session.send(request);
+      if (isDone(done.value)) {
+        if (refused !== '' && isLast) heardElsewhere(this.#session, resource);
+        return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
+      }
+      sharing.refused();
+      isFull ||= model.refusals.isHurried(done.value) || this.#session.run.wasFull?.([done.value]) === true;
+      isHopeless ||= !isOfValues(model, endpoint, done.value);
+      refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
+    }
+    return refused;
   }
 
   /** A body with which the row begins where it is wanted, or on the way there, where several states are begun in. */
@@ -233,35 +263,8 @@ export class Maker implements RowMaker {
     }
   }
 
-  /** Whether a refusal is by a rule of the service's own, or since another row has these values, and not for anything that all services refuse. */
-  #isOfValues(endpoint: Endpoint, exchange: TrialExchange): boolean {
-    const { refusals } = this.#session.model;
-    const code = refusals.codeIn(exchange);
-    const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
-    const { when, if: condition } = stated?.rule ?? {};
-    if (when === undefined) return false;
-    if (when.standing !== 'open') return (statedValue(when) ?? []).includes('resource.exists');
-    if (!condition) return true;
-    // What stands in the path is there already, whatever is sent.
-    const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
-    const reads = this.#session.model.expressions.readsOf(condition, endpoint.operation);
-    return !reads.every(({ root, path: [name = ''] }) => root === 'caller' || (root === 'next' && bound.has(name)));
-  }
-
-  /** A subscriber that is told at an address of ours: elsewhere nobody is, and every event would be tried again and again. */
-  async #heardHere(endpoint: Endpoint, wanted: WantedRow): Promise<WantedRow> {
-    const { url } = statedValue(this.#session.model.spec.events.delivery)?.push?.subscribers ?? {};
-    const effect = statedValue(endpoint.does);
-    const isNew = (effect?.verb === 'create' || effect?.verb === 'upsert') && this.#isSubscriber(effect.resource);
-    if (!isNew || url === undefined || !this.#address || wanted.isElsewhere) return wanted;
-    return {
-      ...wanted,
-      body: withPlaced({ ...wanted.body }, url, along(wanted.body, url) ?? (await this.#address(this.#session))),
-    };
-  }
-
-  #isSubscriber(resource: string): boolean {
-    return statedValue(this.#session.model.spec.events.delivery)?.push?.subscribers?.resource === resource;
+  heardAt(resource: string): ReturnType<RowMaker['heardAt']> {
+    return heardAt(this.#session, resource, this.#address);
   }
 
   /** The identifier that a caller chooses: the body's, where that has one. */

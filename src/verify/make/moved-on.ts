@@ -1,27 +1,14 @@
 import type { Json } from '../../document/document.ts';
-import { type Expression, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { type Machine, machinesOf } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { ifTestable } from '../exchange/untestable.ts';
-import type { Model } from '../model/model.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { wayFor } from './legs.ts';
+import { counts, type RowsThatCount } from './places.ts';
 import { remove, walkTo } from './walk.ts';
-
-/** Which rows count in a limit. */
-export interface RowsThatCount {
-  readonly of: string;
-  readonly while?: Expression;
-}
-
-/** Whether a row of these fields counts, unless it is known not to. */
-export function counts({ expressions }: Model, { while: condition }: RowsThatCount, fields: ShownFields | undefined): boolean {
-  if (!condition || !fields) return true;
-  const told = expressions.evaluate(condition, undefined, { context: { next: fields } });
-  return typeof told === 'string' || told.value !== false;
-}
 
 /** The states of each machine in which a row counts no more, those first to which it is the fewest steps. */
 export function* statesLeft(

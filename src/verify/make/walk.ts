@@ -7,7 +7,7 @@ import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
-import type { Done } from '../exchange/step.ts';
+import type { Done, HeldPlace } from '../exchange/step.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { ifTestable, NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Aim } from '../model/access.ts';
@@ -20,8 +20,10 @@ import { callersFor } from './callers-for.ts';
 import { staysWithin } from './ends.ts';
 import { leadsTo, legKey, wayFor } from './legs.ts';
 import { lookAt } from './look.ts';
+import { changedRow, firedRow } from './newcomers.ts';
 import { leadsFrom, openTo, readOf } from './opened.ts';
 import { requestAbout } from './request-about.ts';
+import { giveBack, placeFor } from './ways.ts';
 
 const attemptsMax = 4;
 
@@ -30,6 +32,8 @@ interface Walk {
   readonly byClock?: boolean | undefined;
   readonly machine?: Machine | undefined;
   readonly named?: TrialCaller | undefined;
+  /** The places that are held for the row. */
+  readonly held?: HeldPlace[];
 }
 
 /** Fires transitions until a row is in a state, by the shortest way that the machine allows, and lets time go by for those of the clock where it may. @throws {Untestable} */
@@ -37,13 +41,13 @@ export async function walkTo(
   session: Session,
   row: TrialRow,
   state: string,
-  { byClock = false, machine: wanted, named }: Walk = {},
+  { byClock = false, machine: wanted, named, held = [] }: Walk = {},
 ): Promise<void> {
   const machine = wanted ?? machineIn(session.model.spec.states, row.resource, state);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
   const isOver = beginWalk(session, row, machine);
   try {
-    await walkOn(session, row, machine, { state, byClock, named });
+    await walkOn(session, row, machine, { state, byClock, named, held });
   } finally {
     isOver();
   }
@@ -69,11 +73,21 @@ async function walkOn(
   session: Session,
   row: TrialRow,
   machine: Machine,
-  { state, byClock, named }: Pick<Walk, 'named'> & { readonly state: string; readonly byClock: boolean },
+  {
+    state,
+    byClock,
+    named,
+    held,
+  }: Pick<Walk, 'named'> & { readonly state: string; readonly byClock: boolean; readonly held: HeldPlace[] },
 ): Promise<void> {
   const tried = new Set<string>();
   for (let steps = 0; steps < 12; steps++) {
     const now = stateOf(row, machine);
+    giveBack(held);
+    // What the row is to be in the end stays free for it on the way there.
+    const { places } = session.run;
+    const place = row.fields && places?.hold(places.countedIn([changedRow(row, { [machine.field]: state })]));
+    if (place) held.push(place);
     if (now === undefined) throw new Untestable(`the state of a ${row.resource} is not shown`);
     if (now === state) return;
     const [next] = wayFor(session, machine, now, state, { tried, byClock });
@@ -84,7 +98,7 @@ async function walkOn(
       if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
       continue;
     }
-    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to, { named });
+    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to, { named, held });
     if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
     if (!isDone(done.value) && tried.size > attemptsMax) {
       throw new Untestable(
@@ -109,6 +123,13 @@ export function stateOf(row: TrialRow, machine: Machine): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Who fires a transition, to whom it gives the row, and the places that are held for the row until then. */
+interface Firing {
+  readonly caller?: TrialCaller | undefined;
+  readonly named?: TrialCaller | undefined;
+  readonly held?: HeldPlace[];
+}
+
 /** Fires one transition on a row, as somebody who may, once what it asks of the row is so; the row is as the answer shows it. */
 export async function fireOnRow(
   session: Session,
@@ -116,43 +137,43 @@ export async function fireOnRow(
   endpoint: Endpoint,
   transition: Transition,
   target?: Aim,
-  { caller, named }: { readonly caller?: TrialCaller | undefined; readonly named?: TrialCaller | undefined } = {},
+  { caller, named, held = [] }: Firing = {},
 ): Promise<Done<TrialExchange>> {
   await openToFire(session, row, transition, target);
-  const [allowed] = caller ? [caller] : withRoomFor(session, row.resource, transition, callersFor(session, endpoint, row));
-  const headers = await session.preconditions(endpoint, row, allowed);
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
-  const isUpdate = statedValue(endpoint.does)?.verb === 'update';
-  const request = await requestAbout(session, row, endpoint, {
-    headers,
-    caller: allowed,
-    named,
-    ...(isUpdate && machine
-      ? { json: stateSent(endpoint, machine, stateOfAim(target, transition)) }
-      : { transition, ...(target !== undefined && { target }) }),
+  const able = caller ? [caller] : callersFor(session, endpoint, row);
+  const then = { name: transition.name, state: stateOfAim(target, transition), machine };
+  giveBack(held);
+  const newcomers = (one: TrialCaller) => (row.fields ? [firedRow(session.model, row, then, one)] : []);
+  const has = await placeFor(session, able, newcomers, { mayWait: true }).catch((error: unknown) => {
+    // Who is to do it tries it all the same.
+    if (!caller || !(error instanceof NoRoom)) throw error;
+    return undefined;
   });
-  const done = await session.send(request);
-  // What is answered with an error may be kept nevertheless.
-  if (!isDone(done.value) && transition.to.some(({ answer }) => answer !== undefined)) await lookAt(session, row);
-  const fields = rowIn(done.value);
-  if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
-    row.fields = fields;
-    row.shown = done;
+  const allowed = has?.one ?? able[0];
+  try {
+    const headers = await session.preconditions(endpoint, row, allowed);
+    const isUpdate = statedValue(endpoint.does)?.verb === 'update';
+    const request = await requestAbout(session, row, endpoint, {
+      headers,
+      caller: allowed,
+      named,
+      ...(isUpdate && machine
+        ? { json: stateSent(endpoint, machine, then.state) }
+        : { transition, ...(target !== undefined && { target }) }),
+    });
+    const done = await session.send(request);
+    // What is answered with an error may be kept nevertheless.
+    if (!isDone(done.value) && transition.to.some(({ answer }) => answer !== undefined)) await lookAt(session, row);
+    const fields = rowIn(done.value);
+    if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
+      row.fields = fields;
+      row.shown = done;
+    }
+    return done;
+  } finally {
+    has?.place();
   }
-  return done;
-}
-
-/** Those who may have another row by a transition. @throws {NoRoom} where it is for nobody now: what it is fired on would be made for nothing */
-export function withRoomFor(
-  { run }: Session,
-  resource: string,
-  { name }: Transition,
-  callers: readonly TrialCaller[],
-): readonly TrialCaller[] {
-  const roomy = callers.filter((one) => run.hasRoom?.(resource, one, name) !== false);
-  if (roomy.length === 0 && callers.length > 0)
-    throw new NoRoom(`there are as many ${resource} rows as there may be for whoever may ${name} one`);
-  return roomy;
 }
 
 /** The state that a transition is to lead to. */

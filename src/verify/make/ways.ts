@@ -3,27 +3,28 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import { Untestable } from '../exchange/untestable.ts';
-import { callerContext } from '../model/access.ts';
+import type { HeldPlace, Newcomer } from '../exchange/step.ts';
+import { NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
+import { toldOfMaker } from './newcomers.ts';
 
 /** Whether only what is there can be put, since its tag has to be sent. */
 export function needsTag(endpoint: Endpoint): boolean {
   return statedValue(endpoint.does)?.verb === 'upsert' && endpoint.ifMatch === 'required';
 }
 
-interface Way {
+export interface Way {
   readonly endpoint: Endpoint;
   readonly caller: TrialCaller | undefined;
 }
 
 /**
- * Those for whom no quota is used up, and of whom there may be another row, where there are any. A way below a row of the same resource has no more room than that row.
+ * Those for whom no quota is used up, where there are any. A way below a row of the same resource has no more room than that row.
  * @throws {Untestable} where all is used up until a time that is going to be come to: what a row needs would be made for nothing.
  */
-export function withRoom<T extends Way>({ model, run }: Session, resource: string, ways: readonly T[]): readonly T[] {
+export function withQuota<T extends Way>({ model, run }: Session, resource: string, ways: readonly T[]): readonly T[] {
   const nowMs = run.clock.toService(Date.now());
   const direct = ways.filter(({ endpoint }) =>
     pathParameters(endpoint.path).every((name) => model.parentOf(endpoint, name) !== resource),
@@ -34,9 +35,42 @@ export function withRoom<T extends Way>({ model, run }: Session, resource: strin
   });
   if (open.length === 0 && ways.length > 0 && run.client.owedMs !== undefined && run.clock.advance !== undefined)
     throw new Untestable(`no quota is left for a ${resource}`);
-  // Of whom there may be no more rows makes them for nothing.
-  const roomy = open.filter(({ caller }) => run.hasRoom?.(resource, caller) !== false);
-  return roomy.length > 0 ? roomy : open.length > 0 ? open : ways;
+  return open.length > 0 ? open : ways;
+}
+
+/** A place for a row, and for whom it is held. */
+interface Held<T> {
+  readonly one: T;
+  readonly place: HeldPlace;
+}
+
+/**
+ * Holds a place for a row for the first of those who may have one; waits for the rows of others where nobody may now, and may wait.
+ * Nothing where nobody says how many rows there may be, or nobody has one who may not wait.
+ * @throws {NoRoom} where all others wait as well: what the row needs would be made for nothing.
+ */
+export async function placeFor<T>(
+  { run: { places, pausing = (wait) => wait } }: Session,
+  whose: readonly T[],
+  newcomers: (one: T) => readonly Newcomer[],
+  { mayWait }: { readonly mayWait: boolean },
+): Promise<Held<T> | undefined> {
+  if (!places || whose.length === 0) return undefined;
+  const counted = whose.map((one) => places.countedIn(newcomers(one)));
+  for (;;) {
+    for (const [at, one] of whose.entries()) {
+      const place = places.hold(counted[at] ?? new Map());
+      if (place) return { one, place };
+    }
+    if (!mayWait) return undefined;
+    if (!(await pausing(places.more(counted))))
+      throw new NoRoom('there are as many such rows as there may be for whoever may have one');
+  }
+}
+
+/** Gives places back. */
+export function giveBack(held: HeldPlace[]): void {
+  for (const place of held.splice(0)) place();
 }
 
 /** The ways by whose row somebody else may see it first, as far as what a row has of its maker tells: gardens are let by the warden of one's own district. */
@@ -52,15 +86,12 @@ export function seenFirst<T extends Way>(
   return [...ways].sort((one, other) => unseen(one) - unseen(other));
 }
 
-/** What a row has of whoever made it, as far as that is told. */
+/** What is known of a row that somebody makes. */
 function knownOf(model: Model, resource: string, maker: TrialCaller): Known {
-  const fields = entriesOf(model.resource(resource)?.fields);
-  const told = fields.flatMap(([name, { set }]) => {
-    const value = set.create && model.expressions.evaluate(set.create, `create ${resource}`, { context: callerContext(maker) });
-    return typeof value === 'object' ? [[name, value.value] as const] : [];
-  });
-  const known = Object.fromEntries(told);
-  const unseen = new Set(fields.flatMap(([name]) => (Object.hasOwn(known, name) ? [] : [name])));
+  const known = toldOfMaker(model, resource, maker);
+  const unseen = new Set(
+    entriesOf(model.resource(resource)?.fields).flatMap(([name]) => (Object.hasOwn(known, name) ? [] : [name])),
+  );
   return { context: { resource: known }, unseen: { resource: unseen } };
 }
 

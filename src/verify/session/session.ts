@@ -188,6 +188,11 @@ export class Session {
     return this.#rows.parts(endpoint, wanted);
   }
 
+  /** Where a subscriber is told of what happens, and an address of ours, for what is drawn: elsewhere nobody takes it. */
+  heardAt(resource: string): ReturnType<RowMaker['heardAt']> {
+    return this.#rows.heardAt(resource);
+  }
+
   /** The headers that an endpoint asks for before it changes a row, such as `If-Match`. @throws {Untestable} */
   preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>> {
     return this.#rows.preconditions(endpoint, row, caller);

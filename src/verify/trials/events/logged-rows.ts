@@ -1,5 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
 import { type EventLog, loggedOf } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
@@ -7,7 +8,8 @@ import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
-import { mayGoOn } from '../../make/pages.ts';
+import type { TrialRow } from '../../exchange/row.ts';
+import { mayGoOn, walkingPages, widest } from '../../make/pages.ts';
 import type { Allowed } from '../../model/access.ts';
 import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
@@ -19,6 +21,27 @@ import { emittedFor, knownOf, type ObservedChange } from './expected.ts';
 /** The field of the log that holds something of an event as it is. */
 export function loggedField({ set }: EventLog, source: string): string | undefined {
   return Object.entries(set).find(([, expression]) => expression.source.trim() === source)?.[0];
+}
+
+/** Of a log that begins with what came last so many pages are read. */
+const newestPages = 4;
+
+/** Reads the log: what there is of one row, where the list can be narrowed to that, and of what came last only the first pages. */
+export function readingLog(
+  model: Model,
+  log: EventLog,
+  list: Endpoint,
+  reader: TrialCaller | undefined,
+  row?: TrialRow,
+): ReturnType<typeof walkingPages> {
+  const field = loggedField(log, 'event.row');
+  const [narrowing] = entriesOf(list.parameters).flatMap(([name, { in: place, filters = name, op = '=' }]) =>
+    place === 'query' && op === '=' && field !== undefined && filters === field ? [name] : [],
+  );
+  const query = { ...widest(model, list), ...(row && narrowing !== undefined && { [narrowing]: row.id }) };
+  const [first] = list.order;
+  const isNewestFirst = first?.descending === true && first.field === loggedField(log, 'event.at');
+  return walkingPages(model, model.request(list, { query, caller: reader }), undefined, isNewestFirst ? newestPages : undefined);
 }
 
 /** The rows of some pages, each once. */

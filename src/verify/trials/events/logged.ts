@@ -15,7 +15,6 @@ import { callersFor } from '../../make/callers-for.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
 import { creationsOf } from '../../make/made.ts';
-import { walkingPages, widest } from '../../make/pages.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
 import { rowIn, type ShownFields } from '../../model/row-shown.ts';
@@ -24,7 +23,7 @@ import type { Case, Trial } from '../../session/trial.ts';
 import { oneLine } from '../../values/difference.ts';
 import { changeIn, emittedFor, kindsOn } from './expected.ts';
 import { kindsAbout } from './heard.ts';
-import { freshRows, loggedCount, loggedField, loggedFlaw, loggedKind, loggedPayload } from './logged-rows.ts';
+import { freshRows, loggedCount, loggedField, loggedFlaw, loggedKind, loggedPayload, readingLog } from './logged-rows.ts';
 import { sureKind } from './pair.ts';
 import { changing, deliveryFact, kindsFact } from './reached.ts';
 
@@ -59,7 +58,7 @@ function caseOf(model: Model, log: EventLog, list: Endpoint, operation: Operatio
         loggedField(log, 'event.kind') !== undefined || kinds.length === 1,
         'the log does not say of which kind an event is',
       );
-      const seen = await carriedOut(session, list, operation);
+      const seen = await carriedOut(session, log, list, operation);
       for (const read of seen.reads) for (const kind of kinds) claimRows(session, log, operation, kind, { ...seen, ...read });
       for (const read of seen.reads) claimKinds(session, log, { ...seen, ...read });
     },
@@ -89,6 +88,7 @@ type Seen = Acted & Read;
 /** The operation, with the log read before and after it by some who may. @throws {Untestable} */
 async function carriedOut(
   session: Session,
+  log: EventLog,
   list: Endpoint,
   operation: Operation,
 ): Promise<Acted & { readonly reads: readonly Read[] }> {
@@ -100,8 +100,7 @@ async function carriedOut(
     const { request, row } = await ready(session, endpoint, { style });
     const look = row && (await lookAt(session, row));
     const readers = readersOf(session, list, row, request.caller);
-    const pagesOf = (reader: TrialCaller | undefined) =>
-      session.do(walkingPages(model, model.request(list, { query: widest(model, list), caller: reader })));
+    const pagesOf = (reader: TrialCaller | undefined) => session.do(readingLog(model, log, list, reader, row));
     const begun: Begun[] = [];
     for (const reader of readers) begun.push({ reader, before: await pagesOf(reader) });
     const acted = await session.send(request);
@@ -233,21 +232,21 @@ async function keptFor(session: Session, { log, list, operation, keepMs }: Keepi
   const { request } = await ready(session, operation.endpoint);
   const readers = callersFor(session, list);
   const reader = readers.includes(request.caller as (typeof readers)[number]) ? request.caller : readers[0];
-  const plan = model.request(list, { query: widest(model, list), caller: reader });
-  const before = await session.do(walkingPages(model, plan));
+  const plan = () => readingLog(model, log, list, reader);
+  const before = await session.do(plan());
   const acted = await session.send(request);
-  const made = await session.do(walkingPages(model, plan));
+  const made = await session.do(plan());
   const first = await session.wait(Math.floor(keepMs * 0.8));
   // What goes too soon has gone by the second look.
-  const looked = await session.do(walkingPages(model, plan));
+  const looked = await session.do(plan());
   const still = await session.wait(Math.floor(keepMs * 0.1));
-  const nearly = await session.do(walkingPages(model, plan));
+  const nearly = await session.do(plan());
   const passed = await session.wait(Math.ceil(keepMs * 0.2));
-  let over = await session.do(walkingPages(model, plan));
+  let over = await session.do(plan());
   // Where much goes at once it takes its time.
   for (let looks = 0; looks < looksMost && hasRow(session, log, over.value, made.value, before.value); looks++) {
     await pause(100);
-    over = await session.do(walkingPages(model, plan));
+    over = await session.do(plan());
   }
   session.claim({
     shrinkingRuns: 2,

@@ -6,7 +6,7 @@ import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { counts } from '../../make/moved-on.ts';
+import { counts } from '../../make/places.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import type { Model } from '../../model/model.ts';
 import { mayHold } from '../../model/own-body.ts';

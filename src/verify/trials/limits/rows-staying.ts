@@ -7,7 +7,7 @@ import type { Done } from '../../exchange/step.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
-import { counts } from '../../make/moved-on.ts';
+import { counts } from '../../make/places.ts';
 import { walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { rowsShown } from '../../model/row-shown.ts';

@@ -117,9 +117,11 @@ function edges(resource: Resource, own: readonly (readonly [string, Field])[]): 
       return !one || unique.has(name) || Object.keys(set).length > 0 ? [] : [[name, one.value] as const];
     });
     const fields = members.map(([name]) => name);
-    return fields.length === 0
-      ? []
-      : [{ says: `all at their ${edge}`, fields, members: async () => Object.fromEntries(members) }];
+    const sent = async (session: Session) => {
+      const heard = await session.heardAt(resource.name);
+      return Object.fromEntries(members.map(([name, value]) => [name, heard?.field === name ? heard.address : value]));
+    };
+    return fields.length === 0 ? [] : [{ says: `all at their ${edge}`, fields, members: sent }];
   });
 }
 
@@ -183,6 +185,8 @@ async function anotherValue(session: Session, resource: Resource, field: Field, 
   const shape = statedValue(field.shape);
   if (!shape) return undefined;
   if (field.ref !== undefined) return (await session.make(field.ref, { for: row.caller })).id;
+  const heard = await session.heardAt(resource.name);
+  if (heard?.field === field.name) return heard.address;
   if (isFreeText(shape)) return new Fresh((draw) => `${Buffer.from(draw.bytes(3)).toString('hex')}é日ß😀`);
   if (model.uniqueFields(resource.name).includes(field.name)) return model.freshValue(resource.name, field.name);
   try {
