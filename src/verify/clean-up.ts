@@ -41,12 +41,19 @@ export async function cleanUp(made: Made, start: () => Session, only: OnlyRows =
   const whys = new Map<MadeRow, string>();
   const { model, run } = start();
   const isEnd = run.errand === 'last';
+  // What goes with another row is left to it once: a deletion that takes others along is one request.
+  const left = new Set<MadeRow>();
   for (let pass = 0, before = Number.POSITIVE_INFINITY; pass < passesMax; pass++) {
     const queue = made.left.filter((row) => row.isRemovable && isAmong(row, only));
     if (queue.length >= before) break;
-    before = queue.length;
     const held = holdersIn(made.left, model);
+    const going = new Set(queue.map(madeKey));
+    const along = queue.filter((row) => !left.has(row) && row.goesWith.some((key) => going.has(key)));
+    for (const row of along) left.add(row);
+    before = along.length > 0 ? Number.POSITIVE_INFINITY : queue.length;
+    const isLeft = new Set(along);
     const whyNot = async (row: MadeRow): Promise<string> => {
+      if (isLeft.has(row)) return 'it goes with what it refers to';
       const holder = held.get(madeKey(row))?.find((one) => made.has(one));
       if (holder) return `a ${holder.resource} refers to it`;
       const known = made.staysFor(row) ?? (isEnd ? undefined : made.refusedBefore(row));
@@ -183,7 +190,8 @@ async function reachState(session: Session, row: TrialRow, { in: states }: Endpo
   if (states.includes(stateOf(row, machine) ?? '')) return true;
   for (const state of states) {
     try {
-      await walkTo(session, row, state);
+      // What was seen of it last need not be so any more: before another way is tried it is looked at.
+      await walkTo(session, row, state, isSeen ? {} : { attempts: 0 });
       return true;
     } catch (error) {
       why = error;

@@ -217,9 +217,8 @@ export class Rounds {
     const isSharing = isBeside(trial) && trial.part !== 'limits' && sharedTimes < againMost;
     const course = tally.courseOf(trial.name, testCase.facts);
     const { ledgering, found } = gathering(course);
-    let isHeldBack = false;
+    let [isHeldBack, cameTo]: [boolean, CameTo] = [false, 'its end'];
     const session = this.#session(planned, ledgering, slot, { isLast, onHeldBack: () => (isHeldBack = true) });
-    let cameTo: CameTo = 'its end';
     const wasHurried = () => this.#refill.isDue && (isHeldBack || session.exchanges.some((one) => model.refusals.isHurried(one)));
     if (isSharing) this.#shared.open(session.run.owner, this.#ownRows.get(trial) ?? new Set());
     try {
@@ -233,8 +232,9 @@ export class Rounds {
         this.#ownRows.set(trial, new Set([...(this.#ownRows.get(trial) ?? []), error.resource]));
         return { cameTo: 'a shared row', session, found: [] };
       }
-      const isFull = error instanceof NoRoom || this.#room.wasFull(session.exchanges);
-      if (!isLast && error instanceof Untestable) cameTo = this.#refill.isDue ? 'a quota' : isFull ? 'no room' : 'its end';
+      const isFull = error instanceof NoRoom || (error instanceof Untestable && this.#room.wasFull(session.exchanges));
+      const isDue = (isFull || error instanceof Untestable) && this.#refill.isDue;
+      if (!isLast) cameTo = isDue ? 'a quota' : isFull ? 'no room' : 'its end';
       this.#shared.close(session.run.owner);
       if (cameTo === 'its end') course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;

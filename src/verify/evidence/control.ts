@@ -7,7 +7,7 @@ import { Spent } from '../exchange/budget.ts';
 import type { Control } from '../exchange/claim.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { Missing } from '../exchange/symbol.ts';
-import { Untestable } from '../exchange/untestable.ts';
+import { NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
@@ -131,7 +131,7 @@ interface Nothing {
   readonly ownFault?: string;
 }
 
-const known = [Untestable, Missing, Spent, NoValue];
+const known = [Untestable, NoRoom, Missing, Spent, NoValue];
 
 /** Why a case of a trial came to nothing, by what it threw. */
 export function cameToNothing(error: unknown, trial: string): Nothing {

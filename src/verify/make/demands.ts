@@ -1,24 +1,24 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Machine, machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
+import { type Machine, machineOn, machinesOf } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
-import { callerContext } from '../model/access.ts';
 import { hintsIn } from '../model/expressions.ts';
 import { isSendable } from '../model/own-body.ts';
-import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
 import type { Demand } from './demand.ts';
+import { beginningDemands, firingDemands, ownDemands, readingDemands } from './demanded.ts';
 import { givenBefore } from './entrusted.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
+import { toldOfMaker } from './newcomers.ts';
 import { roomyDemands } from './roomy.ts';
 
 /** What a row is to be made with. */
@@ -51,6 +51,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   const demands = [
     ...ownDemands(session, endpoint, field, asking),
     ...readingDemands(session, target, asking),
+    ...beginningDemands(session, { resource, operation: endpoint.operation, field }, wanted, asking),
     ...firingDemands(session, resource, field, wanted),
     ...movedDemands(session, moved),
     ...roomyDemands(session, endpoint, field),
@@ -69,17 +70,27 @@ export function answeringAll(
   demands: readonly Demand[],
 ): Answering | undefined {
   const { model } = session;
-  const own = setByMaking(session, target, asking);
+  const makes = asking !== undefined && mayMake(session, target, asking);
+  const own = makes ? toldOfMaker(model, target, asking) : {};
   const found = answeringAs(session, target, own, demands);
-  if (found === 'as it is') return undefined;
-  if (found || Object.keys(own).length === 0) return found;
+  // Who may not make it depends on what it has of whoever does.
+  const isOthers = !makes && demands.some(({ members }) => members.some((member) => isOfItsMaker(session, target, member)));
+  if (found === 'as it is' && !isOthers) return undefined;
+  if (found && found !== 'as it is' && !isOthers) return found;
+  if (Object.keys(own).length === 0 && !isOthers) return undefined;
   // What nobody may refer to who made it, somebody else makes.
   for (const caller of model.callers) {
-    if (caller.id === asking?.id || !mayMake(session, target, caller)) continue;
-    const others = answeringAs(session, target, setByMaking(session, target, caller), demands);
+    if ((caller.id !== undefined && caller.id === asking?.id) || !mayMake(session, target, caller)) continue;
+    const others = answeringAs(session, target, toldOfMaker(model, target, caller), demands);
     if (others) return { ...(others === 'as it is' ? { body: {} } : others), caller };
   }
-  return undefined;
+  return found === 'as it is' ? undefined : found;
+}
+
+/** Whether a row has a field of whoever makes it. */
+function isOfItsMaker({ model }: Session, target: string, name: string): boolean {
+  const set = entryOf(model.resource(target)?.fields, name)?.set.create;
+  return set !== undefined && model.expressions.readsOf(set, `create ${target}`).some(({ root }) => root === 'caller');
 }
 
 /** The same where a row has these fields, of whoever makes it: nothing where it cannot be brought about. */
@@ -138,99 +149,9 @@ function roomiest(
     )?.one;
 }
 
-/** The errors of the service's own that a new row may be refused with for what it refers to. */
-function ownDemands({ model }: Session, endpoint: Endpoint, field: string, asking: TrialCaller | undefined): Demand[] {
-  return ownRulesAt(model, endpoint).flatMap(({ rule }) => {
-    const condition = rule.if;
-    const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
-    const members = membersThrough(reads, 'next', field);
-    if (!condition || !members || !knowsCaller(reads, asking)) return [];
-    const isMet = (row: ShownFields) => whatHolds(model, condition, endpoint.operation, 'next', field, row, asking) === false;
-    return [{ members, source: condition.source, isFirm: true, isMet }];
-  });
-}
-
-/** Whether all is known that is read of whoever asks. */
-function knowsCaller(reads: Reads, asking: TrialCaller | undefined): boolean {
-  const { caller: known = {} } = callerContext(asking);
-  return reads.every(
-    ({ root, path: [member] }) =>
-      root !== 'caller' || (member !== undefined && typeof known === 'object' && known !== null && Object.hasOwn(known, member)),
-  );
-}
-
-/** Who refers to a row has to be one who may read it. */
-function readingDemands({ model }: Session, target: string, asking: TrialCaller | undefined): Demand[] {
-  const [reading] = [...model.endpointsThat('read', target), ...model.endpointsThat('list', target)];
-  if (!reading || !asking) return [];
-  const operation = model.operationOf(reading);
-  const conditions = (model.access.rules(operation, asking) ?? []).map((rule) => rule.if);
-  if (model.access.isPublic(operation) || conditions.length === 0 || conditions.includes(undefined)) return [];
-  const reads = conditions.flatMap((condition) => (condition ? model.expressions.readsOf(condition, operation.name) : []));
-  const members = reads.flatMap(({ root, path }) => (root === 'resource' && path[0] !== undefined ? [path[0]] : []));
-  const isMet = (row: ShownFields) => model.access.allows(operation, asking, { context: { resource: row } }) === 'yes';
-  const source = conditions.map((condition) => condition?.source ?? '').join(' ');
-  return [{ members: [...new Set(members)], source, isFirm: true, isMet }];
-}
-
-/** A row that is to be in a state has to be one whose transitions are open, but for the one that is to be blocked. */
-function firingDemands({ model }: Session, resource: string, field: string, { state, blocking }: WantedRow): Demand[] {
-  if (state === undefined) return [];
-  return transitionsOf(model.spec.states, resource).flatMap(([name, transition]) => {
-    const operation = model.endpointOfTransition(resource, name)?.operation;
-    return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => {
-      const reads = condition ? model.expressions.readsOf(condition, operation) : [];
-      const members = membersThrough(reads, 'resource', field);
-      // Who is to fire it is not known yet.
-      if (!condition || !members || !knowsCaller(reads, undefined)) return [];
-      const isMet = (row: ShownFields) => whatHolds(model, condition, operation, 'resource', field, row) === (name !== blocking);
-      return [{ members, source: condition.source, isFirm: name === blocking, isMet }];
-    });
-  });
-}
-
-type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
-
-/** The members of what a field refers to, where a condition reads nothing else, but for whoever asks. */
-function membersThrough(all: Reads, root: string, field: string): string[] | undefined {
-  const reads = all.filter((read) => read.root !== 'caller' || read.follows);
-  const members = reads.flatMap((read) => {
-    const [name, ...more] = read.path;
-    const [member, ...further] = read.follows ?? [];
-    return read.root === root && name === field && member !== undefined && more.length + further.length === 0 ? [member] : [];
-  });
-  return members.length > 0 && members.length === reads.length ? [...new Set(members)] : undefined;
-}
-
-/** What a condition comes to where a field refers to such a row. */
-function whatHolds(
-  model: Session['model'],
-  condition: Expression,
-  operation: string | undefined,
-  root: 'next' | 'resource',
-  field: string,
-  row: ShownFields,
-  asking?: TrialCaller,
-): Json | undefined {
-  const who = asking ? callerContext(asking) : {};
-  const context = { ...who, [root]: { [field]: field }, ...(operation !== undefined && { operation }), follow: () => row };
-  const evaluated = model.expressions.evaluate(condition, operation, { context });
-  return typeof evaluated === 'object' ? evaluated.value : undefined;
-}
-
 function mayMake({ model }: Session, target: string, caller: TrialCaller | undefined): boolean {
   const ways = [...model.endpointsThat('create', target), ...model.endpointsThat('upsert', target)];
   return ways.some((way) => model.access.allows(model.operationOf(way), caller) !== 'no');
-}
-
-/** The fields that name whoever makes the row, where it is somebody who may. */
-function setByMaking(session: Session, target: string, caller: TrialCaller | undefined): ShownFields {
-  const { id } = caller ?? {};
-  if (id === undefined || !mayMake(session, target, caller)) return {};
-  const set = entriesOf(session.model.resource(target)?.fields).filter(
-    ([, field]) => field.set.create?.source.trim() === 'caller.id',
-  );
-  return Object.fromEntries(set.map(([name]) => [name, id]));
 }
 
 function defaultsOf({ model }: Session, target: string): ShownFields {

@@ -71,6 +71,21 @@ function heldOf({ id, attributes }: TrialCaller, member: string): Json | undefin
   return member === 'id' ? id : attributes?.[member];
 }
 
+/** What rows are told apart by where only whoever it names may make one: `allow: upsert bylaw, if: next.county == caller.county`. */
+export function identifiedByMaker(model: Model, resource: string): Pick<Entrusted, 'field' | 'member'> | undefined {
+  const field = model.identifierField(resource);
+  const isMaking = (operation: string) => operation === `upsert ${resource}` || operation === `create ${resource}`;
+  return entrustedIn(model).find(
+    (one) => one.resource === resource && one.field === field && one.through === undefined && isMaking(one.operation),
+  );
+}
+
+/** The identifier that whoever makes a row has to give it. */
+export function ownIdentifier(model: Model, resource: string, maker: TrialCaller | undefined): Json | undefined {
+  const named = identifiedByMaker(model, resource);
+  return named && maker && heldOf(maker, named.member);
+}
+
 /** Whom a field may name: those for whom the rules hold it against who asks. */
 function candidates({ callers }: Model, { users, member }: Entrusted): readonly TrialCaller[] {
   return callers.filter((one) => users.has(one.user ?? '') && heldOf(one, member) !== undefined);

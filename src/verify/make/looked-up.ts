@@ -16,7 +16,7 @@ import { followedIn } from '../model/row-known.ts';
 import { rowIn, rowPlace } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { identified } from './callers-for.ts';
-import { rowFrom } from './made.ts';
+import { rowFrom } from './row-made.ts';
 
 /** A look-up of a row by fields of it, each with the way to what it has to be: `caller.id`, `next.sample.flight.panel`. */
 interface LookUp {

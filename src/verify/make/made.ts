@@ -1,24 +1,17 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { keyParameters } from '../../parts/path-keys.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
-import type { TrialRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
-import { Captured, type Symbolic } from '../exchange/symbol.ts';
-import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import { hasMade } from '../model/row-known.ts';
-import { idIn, isMaking, rowIn, rowPlace, type ShownFields } from '../model/row-shown.ts';
+import { idIn, isMaking, rowIn, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/at-path.ts';
-import { keysKnown, knownThrough } from './path-keys.ts';
-import { noteRow } from './seen.ts';
+import { keysKnown } from './path-keys.ts';
 
 /** A row that was made. */
 export interface MadeRow {
@@ -32,12 +25,16 @@ export interface MadeRow {
   readonly owner: unknown;
   /** Whether the document has an operation that deletes it. */
   readonly isRemovable: boolean;
+  /** The rows that it goes with, by their keys: what refers to a row with `onDelete: cascade`. */
+  readonly goesWith: readonly string[];
 }
 
 /** Everything that was made at the service and is still there, as far as its answers tell. */
 export class Made {
   readonly #rows = new Map<string, MadeRow>();
   readonly #byResource = new Map<string, Set<MadeRow>>();
+  /** What goes with a row, by the key of that row. */
+  readonly #along = new Map<string, Set<MadeRow>>();
   readonly #watching: ((row: MadeRow, isThere: boolean) => void)[] = [];
   /** How many rows of each resource were removed. */
   readonly #removed = new Map<string, number>();
@@ -51,9 +48,11 @@ export class Made {
     const resource = resourceOfEffect(effect);
     if (!exchange.endpoint || resource === undefined || !isDone(exchange)) return;
     const last = identifierParameter(exchange.endpoint);
-    if (effect?.verb === 'delete' && last !== undefined)
-      this.#remove(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
-    else if (effect?.verb === 'delete') this.#removeByKey(resource, keysIn(model, exchange));
+    if (effect?.verb === 'delete' && last !== undefined) {
+      const removed = madeKey({ resource, id: exchange.sent.path[last] ?? null });
+      this.#remove(removed);
+      this.#removeAlong(removed);
+    } else if (effect?.verb === 'delete') this.#removeByKey(resource, keysIn(model, exchange));
     if (!isMaking(exchange)) {
       this.#see(exchange, resource, last);
       return;
@@ -61,10 +60,12 @@ export class Made {
     const field = statedValue(model.resource(resource)?.identifier)?.field ?? 'id';
     const id = rowIn(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);
     if (id === undefined || id === null) return;
+    const path = { ...rowIn(exchange), ...(exchange.endpoint.rows ? keysIn(model, exchange) : exchange.sent.path) };
     this.#add({
       resource,
       id,
-      path: { ...rowIn(exchange), ...(exchange.endpoint.rows ? keysIn(model, exchange) : exchange.sent.path) },
+      path,
+      goesWith: goesWith(model, resource, path),
       fields: rowIn(exchange),
       caller: exchange.caller,
       owner,
@@ -77,7 +78,7 @@ export class Made {
     const named = Object.entries(keys);
     if (named.length === 0) return;
     const row = this.of(resource).find((one) => named.every(([key, value]) => one.path[key] === value));
-    if (row) this.#remove(madeKey(row));
+    if (row) this.forget(row);
   }
 
   /** A row that is shown again is in another state by now. */
@@ -116,6 +117,7 @@ export class Made {
 
   forget(row: MadeRow): void {
     this.#remove(madeKey(row));
+    this.#removeAlong(madeKey(row));
   }
 
   /** Whether it is still there, as far as is known. */
@@ -156,6 +158,7 @@ export class Made {
     const alike = this.#byResource.get(row.resource) ?? new Set();
     this.#byResource.set(row.resource, alike.add(row));
     if (row.isRemovable) this.#owed += 1;
+    for (const one of row.goesWith) this.#along.set(one, (this.#along.get(one) ?? new Set()).add(row));
     for (const told of this.#watching) told(row, true);
   }
 
@@ -167,7 +170,18 @@ export class Made {
     this.#refused.delete(row);
     this.#rows.delete(key);
     this.#byResource.get(row.resource)?.delete(row);
+    for (const one of row.goesWith) this.#along.get(one)?.delete(row);
     for (const told of this.#watching) told(row, false);
+  }
+
+  /** A row that was removed takes with it what refers to it and goes along, as the document says. */
+  #removeAlong(key: string): void {
+    const along = this.#along.get(key);
+    this.#along.delete(key);
+    for (const row of along ?? []) {
+      this.#remove(madeKey(row));
+      this.#removeAlong(madeKey(row));
+    }
   }
 
   /** What is left of a resource, the oldest first. */
@@ -179,6 +193,17 @@ export class Made {
   get left(): readonly MadeRow[] {
     return [...this.#rows.values()].reverse();
   }
+}
+
+/** The rows that one goes with when they are deleted, as far as what is known of it tells. */
+function goesWith(model: Model, resource: string, known: Readonly<Record<string, Json>>): string[] {
+  const stated = model.resource(resource);
+  return (stated ? entriesOf(stated.fields) : []).flatMap(([name, { ref, onDelete }]) => {
+    const shown = ref !== undefined && onDelete === 'cascade' ? known[name] : undefined;
+    // What is referred to may be shown whole.
+    const id = isMap(shown) && ref !== undefined ? shown[model.identifierField(ref)] : shown;
+    return ref !== undefined && (typeof id === 'string' || typeof id === 'number') ? [madeKey({ resource: ref, id })] : [];
+  });
 }
 
 /** What the path of an exchange says of its row by keys: `owner.login`. */
@@ -195,62 +220,6 @@ function keysIn(model: Model, { endpoint, sent }: TrialExchange): Record<string,
 /** What a row is told apart from all others by. */
 export function madeKey({ resource, id }: Pick<MadeRow, 'resource' | 'id'>): string {
   return `${resource}\n${asText(id)}`;
-}
-
-/** The row that a creation has made: what its answer shows of it, and what was sent to have it. @throws {Untestable} where it cannot be named. */
-export function rowMade(
-  session: Session,
-  made: {
-    readonly resource: string;
-    readonly endpoint: Endpoint;
-    readonly done: Done<TrialExchange>;
-    readonly caller: TrialCaller | undefined;
-    readonly path: Readonly<Record<string, Symbolic>>;
-    readonly json: Symbolic | undefined;
-    readonly parents: Readonly<Record<string, TrialRow>>;
-  },
-): TrialRow {
-  const { resource, endpoint, done, caller, path, json, parents } = made;
-  const { model } = session;
-  const fields = rowIn(done.value);
-  const place = rowPlace(endpoint, resource, done.value.status) ?? [];
-  const identifier = statedValue(model.resource(resource)?.identifier);
-  const field = identifier?.field ?? 'id';
-  const last = identifierParameter(endpoint);
-  const isShown = fields?.[field] !== undefined;
-  // What is sent names the row only where it is for the caller to say.
-  const isChosen = identifier?.generate === 'client' && typeof json === 'object' && json !== null && Object.hasOwn(json, field);
-  const sent = isChosen ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
-  const inPath = last === undefined ? undefined : path[last];
-  const id = isShown ? session.captured(done, ...place, field) : (inPath ?? sent);
-  if (id === undefined)
-    throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
-  // Of a path that names rows by keys, only what is no key of theirs is the row's own.
-  const keys = keyParameters(endpoint);
-  const owned = Object.entries(path).filter(([name]) => !keys.has(name));
-  const known: Record<string, Symbolic> = bareMap({ ...Object.fromEntries(owned), ...knownThrough(parents) });
-  const stated = model.resource(resource);
-  for (const [name, value] of Object.entries(fields ?? {})) {
-    const target = isMap(value) && stated ? entryOf(stated.fields, name)?.ref : undefined;
-    // An expanded reference is named by the identifier in it.
-    const pointer = [...place, name, ...(target === undefined ? [] : [model.identifierField(target)])];
-    known[name] = new Captured(done.step, { in: 'body', pointer });
-  }
-  const row: TrialRow = { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
-  noteRow(session, row);
-  return row;
-}
-
-/** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */
-export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<TrialExchange>): TrialRow {
-  const field = statedValue(session.model.resource(resource)?.identifier)?.field ?? 'id';
-  const fields = rowIn(made.value);
-  const place = rowPlace(endpoint, resource, made.value.status) ?? [];
-  if (fields?.[field] === undefined)
-    throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
-  const known: Record<string, Symbolic> = bareMap(made.value.sent.path);
-  for (const name of Object.keys(fields)) known[name] = new Captured(made.step, { in: 'body', pointer: [...place, name] });
-  return { resource, id: session.captured(made, ...place, field), known, made, caller: made.value.caller, shown: made, fields };
 }
 
 /** References from row to row are followed so far. */

@@ -11,7 +11,7 @@ import type { RequestPlan } from '../exchange/plan.ts';
 import type { Parts, RowMaker, SampleStyle, TrialRow, WantedRow } from '../exchange/row.ts';
 import type { HeldPlace, Step } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
-import { NoRoom, Untestable } from '../exchange/untestable.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { aimedAt } from './beginning.ts';
@@ -19,13 +19,13 @@ import { allowedBeside } from './beside-parents.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
+import { ownIdentifier } from './entrusted.ts';
 import { unlessFruitless } from './fruitless.ts';
 import { heardAt, heardElsewhere, heardHere, isSubscriber, type NewAddress } from './heard-here.ts';
 import { leadsTo } from './legs.ts';
 import { type OwnTries, ownTries, sharedOr } from './lent-rows.ts';
 import { preconditions } from './look.ts';
 import { provideLookedUp } from './looked-up.ts';
-import { rowMade } from './made.ts';
 import { madeAlong } from './made-along.ts';
 import { newcomersFor } from './newcomers.ts';
 import { isOfValues } from './of-values.ts';
@@ -33,6 +33,7 @@ import { ownRowSteps } from './own-rows.ts';
 import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { referredFor, tiedThrough } from './referred.ts';
+import { rowMade } from './row-made.ts';
 import { remove, walkTo } from './walk.ts';
 import { giveBack, needsTag, placeFor, seenFirst, type Way, waysToCreate, withQuota } from './ways.ts';
 
@@ -83,7 +84,7 @@ export class Maker implements RowMaker {
           await walkTo(this.#session, row, state, { byClock, machine, named, held });
           return row;
         } catch (error) {
-          if (!(error instanceof Untestable) || error instanceof NoRoom) throw error;
+          if (!(error instanceof Untestable)) throw error;
           why ??= error;
           if (sharing.refused() && at === styles.length - 1) styles.push(depth > 0 ? 'full' : style);
         } finally {
@@ -138,7 +139,7 @@ export class Maker implements RowMaker {
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, path, make: makeFor });
     const verb = statedValue(endpoint.does)?.verb;
-    if (last !== undefined && verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
+    if (last !== undefined && verb === 'upsert') path[last] = this.#identifier(endpoint, json, asking);
     const parts = { path, json, parents };
     if (verb === 'create') await provideLookedUp(this.#session, endpoint, wanted.caller ?? wanted.for, parts, make);
     return parts;
@@ -268,7 +269,7 @@ export class Maker implements RowMaker {
   }
 
   /** The identifier that a caller chooses: the body's, where that has one. */
-  #ownIdentifier(endpoint: Endpoint, json: Symbolic | undefined): Symbolic {
+  #identifier(endpoint: Endpoint, json: Symbolic | undefined, asking: TrialCaller | undefined): Symbolic {
     const { model } = this.#session;
     const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
     const field = model.identifierField(resource);
@@ -276,7 +277,7 @@ export class Maker implements RowMaker {
       typeof json === 'object' && json !== null && Object.hasOwn(json, field)
         ? (json as Readonly<Record<string, Symbolic>>)[field]
         : undefined;
-    return sent ?? model.freshValue(resource, field) ?? null;
+    return sent ?? ownIdentifier(model, resource, asking) ?? model.freshValue(resource, field) ?? null;
   }
 
   /** A path parameter that is no identifier is a field of its name: a parent's identifier, or a value. */

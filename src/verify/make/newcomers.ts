@@ -7,6 +7,7 @@ import type { Newcomer } from '../exchange/step.ts';
 import { callerContext } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
 import type { ShownFields } from '../model/row-shown.ts';
+import { ownIdentifier } from './entrusted.ts';
 
 const told = new WeakMap<Model, Map<string, Record<string, Json>>>();
 
@@ -33,7 +34,9 @@ export function newcomerOf(model: Model, resource: string, maker: TrialCaller | 
   const states = machinesOf(model.spec.states, resource).flatMap(({ field, initial: [first, ...others] }) =>
     first && others.length === 0 ? [[field, first.state] as const] : [],
   );
-  return { resource, fields: { ...(maker && toldOfMaker(model, resource, maker)), ...Object.fromEntries(states) } };
+  const own = ownIdentifier(model, resource, maker);
+  const named = own !== undefined && { [model.identifierField(resource)]: own };
+  return { resource, fields: { ...(maker && toldOfMaker(model, resource, maker)), ...named, ...Object.fromEntries(states) } };
 }
 
 /** A row that is wanted in a state, as it begins and as it is to be in the end. */

@@ -19,9 +19,11 @@ import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
 import { answering, imaginedOf, valuesThatFit } from './demands.ts';
+import { staysWithin } from './ends.ts';
 import { lookAt } from './look.ts';
 import { moveReferring, type Walking } from './referring.ts';
 import { requestAbout } from './request-about.ts';
+import { spansIn } from './timely.ts';
 
 /** So many rows that refer to it are made for a condition that reads what is derived of them. */
 const providedMost = 3;
@@ -42,6 +44,7 @@ export async function openTo(
   if (!row.fields) await ifTestable(lookAt(session, row));
   await provide(session, opening, walking);
   await change(session, opening);
+  await waitUntilOpen(session, opening);
 }
 
 /** The fewest members of a new row with which a transition of it leads where it is to, as far as callers may send what its conditions read. */
@@ -83,6 +86,30 @@ function conditionsOf(transition: Transition): Expression[] {
   return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => condition ?? []);
 }
 
+/** How long after a moment a condition on it is asked: clocks are read to the second. */
+const afterMs = 2_000;
+
+/** Lets the time go by until a condition that reads it is open, where it will be: fireworks are lit an hour before they start. */
+async function waitUntilOpen(session: Session, opening: Opening): Promise<void> {
+  const { row, transition, to } = opening;
+  const { model, run } = session;
+  const timed = conditionsOf(transition).filter((one) => model.expressions.reads(one, undefined, 'now'));
+  if (timed.length === 0 || !run.goneBy || !row.fields || isOpen(leadsFrom(session, opening, row.fields), to)) return;
+  const nowMs = run.clock.toService(Date.now());
+  const known = [...readOf(session, transition)].flatMap((name) => {
+    const ms = Date.parse(asText(row.fields?.[name] ?? ''));
+    return Number.isFinite(ms) ? [ms] : [];
+  });
+  const shifts = spansIn(timed).flatMap((span) => [span, -span]);
+  const moments = known.flatMap((ms) => [0, ...shifts].map((shift) => ms + shift + afterMs)).filter((ms) => ms > nowMs);
+  const until = moments
+    .sort((one, other) => one - other)
+    .find((ms) => isAimedAt(leadsFrom(session, opening, row.fields, [], ms), to));
+  if (until === undefined || !staysWithin(model, session, until - nowMs + 60_000)) return;
+  await session.waitTogether(until - nowMs);
+  await ifTestable(lookAt(session, row));
+}
+
 /** The fields of the row itself that the conditions read. */
 export function readOf({ model }: Session, transition: Transition): ReadonlySet<string> {
   const reads = conditionsOf(transition).flatMap((one) => model.expressions.readsOf(one, undefined));
@@ -95,6 +122,7 @@ export function leadsFrom(
   { row, transition }: { readonly row: Pick<TrialRow, 'resource' | 'caller'>; readonly transition: Transition },
   fields: TrialRow['fields'],
   unknown: Iterable<string> = [],
+  nowMs = run.clock.toService(Date.now()),
 ): Taken {
   return targetTaken(model.expressions, transition, {
     operation: '',
@@ -102,7 +130,7 @@ export function leadsFrom(
     unseen: new Set([...model.unseenBy(row.resource, row.caller), ...unknown]),
     request: undefined,
     caller: row.caller,
-    nowMs: run.clock.toService(Date.now()),
+    nowMs,
   });
 }
 

@@ -5,6 +5,7 @@ import type { CountedIn, HeldPlace, Newcomer, RowPlaces } from '../exchange/step
 import type { Model } from '../model/model.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import { roomOf } from '../values/fresh.ts';
+import { identifiedByMaker } from './entrusted.ts';
 import type { Made, MadeRow } from './made.ts';
 import { isOfMaker } from './of-maker.ts';
 
@@ -19,7 +20,8 @@ export interface Bound {
 }
 
 /** The stated limits of rows; that there is one row alone of whoever makes it, where rows are unique by nothing but that; and what few values tell apart. */
-export function rowBounds({ spec }: Model): readonly Bound[] {
+export function rowBounds(model: Model): readonly Bound[] {
+  const { spec } = model;
   const limited = (statedValue(spec.limits.rows) ?? []).map((limit): Bound => {
     const stated = entryOf(spec.resources.all, limit.of);
     const field = stated && fieldCountedApart(limit, stated);
@@ -38,7 +40,12 @@ export function rowBounds({ spec }: Model): readonly Bound[] {
         }),
       ),
   );
-  return [...limited, ...single, ...fewOf(spec)];
+  // What has to be called as whoever makes it is there once for each.
+  const named = entriesOf(spec.resources.all).flatMap(([of]): Bound[] => {
+    const one = identifiedByMaker(model, of);
+    return one ? [{ of, fields: [one.field], limit: 1, refused: 'resource.exists' }] : [];
+  });
+  return [...limited, ...single, ...named, ...fewOf(spec)];
 }
 
 /** Of more combinations than these there are enough for all cases. */

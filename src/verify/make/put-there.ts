@@ -4,7 +4,7 @@ import { briefly, isDone } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Session } from '../session/session.ts';
-import { rowFrom } from './made.ts';
+import { rowFrom } from './row-made.ts';
 
 /** A row that an upsert has made, and how others like it are asked for of that row. */
 export interface PutThere {

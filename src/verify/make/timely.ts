@@ -113,7 +113,7 @@ function begunIn({ spec }: Model, resource: string): Readonly<Record<string, Jso
 }
 
 /** The spans of time that conditions name, in milliseconds: `now + duration('48h')`. */
-function spansIn(conditions: readonly Expression[]): readonly number[] {
+export function spansIn(conditions: readonly Expression[]): readonly number[] {
   const named = conditions.flatMap(({ source }) => [...source.matchAll(/\bduration\(\s*(['"])([\d.hms]{1,20})\1\s*\)/g)]);
   const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
   const spans = named.map(([, , text = '']) =>

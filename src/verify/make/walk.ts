@@ -34,6 +34,8 @@ interface Walk {
   readonly named?: TrialCaller | undefined;
   /** The places that are held for the row. */
   readonly held?: HeldPlace[];
+  /** How many ways are tried after others were refused. */
+  readonly attempts?: number;
 }
 
 /** Fires transitions until a row is in a state, by the shortest way that the machine allows, and lets time go by for those of the clock where it may. @throws {Untestable} */
@@ -41,13 +43,13 @@ export async function walkTo(
   session: Session,
   row: TrialRow,
   state: string,
-  { byClock = false, machine: wanted, named, held = [] }: Walk = {},
+  { byClock = false, machine: wanted, named, held = [], attempts = attemptsMax }: Walk = {},
 ): Promise<void> {
   const machine = wanted ?? machineIn(session.model.spec.states, row.resource, state);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
   const isOver = beginWalk(session, row, machine);
   try {
-    await walkOn(session, row, machine, { state, byClock, named, held });
+    await walkOn(session, row, machine, { state, byClock, named, held, attempts });
   } finally {
     isOver();
   }
@@ -78,7 +80,13 @@ async function walkOn(
     byClock,
     named,
     held,
-  }: Pick<Walk, 'named'> & { readonly state: string; readonly byClock: boolean; readonly held: HeldPlace[] },
+    attempts,
+  }: Pick<Walk, 'named'> & {
+    readonly state: string;
+    readonly byClock: boolean;
+    readonly held: HeldPlace[];
+    readonly attempts: number;
+  },
 ): Promise<void> {
   const tried = new Set<string>();
   for (let steps = 0; steps < 12; steps++) {
@@ -100,7 +108,7 @@ async function walkOn(
     }
     const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to, { named, held });
     if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
-    if (!isDone(done.value) && tried.size > attemptsMax) {
+    if (!isDone(done.value) && tried.size > attempts) {
       throw new Untestable(
         `${next.transition.name} of a ${row.resource} in ${now} was answered ${done.value.status}${briefly(done.value)}`,
       );

@@ -15,6 +15,7 @@ import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { callersFor } from '../../make/callers-for.ts';
+import { identifiedByMaker } from '../../make/entrusted.ts';
 import { membersSent } from '../../make/fields-sent.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { beforeFrom, expectedAfter } from '../../model/expected.ts';
@@ -277,17 +278,15 @@ function goneJudgement(
 
 /** Where the answers follow by rule, 201 is for what was made, and 200 for what was there (RFC 9110 section 9.3.4). */
 function claimStatuses(session: Session, endpoint: Endpoint, first: Done<TrialExchange>, second: Done<TrialExchange>): void {
-  if (endpoint.response.standing !== 'open') return;
   const fact = { kind: 'response payload shapes', subject: endpoint.key };
-  session.claim({
-    fact,
-    reason: 'made',
-    of: [first] as const,
-    judge: (put: TrialExchange): Judgement => {
-      if (!isDone(put)) return moot('it was refused');
-      return put.status === 201 ? undefined : { promised: '201 for a row that was not there', seen: asText(put.status) };
-    },
-  });
+  if (endpoint.response.standing !== 'open') return;
+  const isOfMaker = identifiedByMaker(session.model, resourceOfEffect(statedValue(endpoint.does)) ?? '') !== undefined;
+  const judge = (put: TrialExchange): Judgement => {
+    if (!isDone(put)) return moot('it was refused');
+    if (isOfMaker) return moot('others may have put it before');
+    return put.status === 201 ? undefined : { promised: '201 for a row that was not there', seen: asText(put.status) };
+  };
+  session.claim({ fact, reason: 'made', of: [first] as const, judge });
   session.claim({
     fact,
     reason: 'there',

@@ -12,9 +12,10 @@ import type { Done } from '../../exchange/step.ts';
 import { Fresh, type Symbolic } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRow, foreignValue } from '../../make/claim-row.ts';
+import { identifiedByMaker } from '../../make/entrusted.ts';
 import { lookAt } from '../../make/look.ts';
-import { rowFrom } from '../../make/made.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import { statesOf } from '../../make/walk.ts';
 import { isHiddenFrom, isShownToSomebody } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
@@ -106,7 +107,10 @@ function textsOf(model: Model, resource: Resource, text: (least: number, most: n
   for (const [name, field] of entriesOf(resource.fields)) {
     const shape = statedValue(field.shape);
     const isText = shape?.type === 'string' && ['enum', 'const', 'pattern', 'format'].every((word) => shape[word] === undefined);
-    if (!isText || field.ref !== undefined || bound.has(name) || !isWritable(model.spec, resource, field)) continue;
+    // What whoever makes a row has to be called is nobody else's to say.
+    if (!isText || field.ref !== undefined || bound.has(name) || name === identifiedByMaker(model, resource.name)?.field)
+      continue;
+    if (!isWritable(model.spec, resource, field)) continue;
     const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
     const most = typeof shape.maxLength === 'number' ? shape.maxLength : 2 * shortest;
     if (most >= shortest && most <= longestMax) out[name] = text(least, most);

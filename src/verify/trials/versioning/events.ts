@@ -10,8 +10,8 @@ import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { callerFor, callersFor } from '../../make/callers-for.ts';
-import { rowFrom } from '../../make/made.ts';
 import { ready } from '../../make/readied.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import { carried, carriesTo, inVersion, isOver, versionsOf } from '../../make/versions.ts';
 import { askedKinds } from '../../model/asked-kinds.ts';
 import type { Model } from '../../model/model.ts';

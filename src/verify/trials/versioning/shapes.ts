@@ -12,9 +12,9 @@ import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { knocking } from '../../make/knocking.ts';
 import { showsWhole } from '../../make/look.ts';
-import { rowFrom } from '../../make/made.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import { rowFrom } from '../../make/row-made.ts';
 import {
   bodiesFor,
   carried,
