@@ -8,6 +8,7 @@ import { callersOf } from './exchange/callers.ts';
 import { Client } from './exchange/client.ts';
 import { movedClock, ownClock, type ServiceClock } from './exchange/clock.ts';
 import type { ScriptRun } from './exchange/step.ts';
+import { DrawnValues } from './exchange/symbol.ts';
 import { Made } from './make/made.ts';
 import { Maker } from './make/maker.ts';
 import { Model } from './model/model.ts';
@@ -135,7 +136,7 @@ function startRun({ client, clock }: Connection, model: Model, made: Made, { rea
     clock,
     owner,
     results: [],
-    fresh: new Map(),
+    fresh: new DrawnValues(),
     draw: runDraw(),
     isReadOnly: readOnly === true,
     lanesOf: (plan) => lanesOf(model, plan),

@@ -8,6 +8,7 @@ import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Model } from '../model/model.ts';
 import { isTagRaced, tagRaced } from '../trials/endpoints/conditions.ts';
+import { allowReason } from '../trials/endpoints/routes.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksAtHolding } from './looks-at-held.ts';
 import { looksFor } from './looks-at-limits.ts';
@@ -57,7 +58,9 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
     const isOf: Obligation['isMetBy'] = (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one);
     const [condition, ...others] = statedValue(rule.when) ?? [];
     const holding = condition === 'reference.held' && others.length === 0 ? looksAtHolding(model, subject) : [];
-    const raced = [...racedOf(model, rule), ...holding];
+    const isOfMethods = condition === 'method.unsupported' && model.isHeld('Allow with 405');
+    const told = isOfMethods ? [looksFor('the methods that there are', allowReason)] : [];
+    const raced = [...racedOf(model, rule), ...holding, ...told];
     if (endpoints.length < 2) return [{ ...shown, ...unseen(model, subject, rule), isMetBy: isOf }, ...raced];
     const each = endpoints.map(({ key }) => ({
       name: `${nameOf(rule, true)} at ${key}`,

@@ -133,3 +133,18 @@ const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 function token(draw: Draw, length: number): string {
   return [...draw.bytes(length)].map((byte) => letters[byte % letters.length]).join('');
 }
+
+/** The values that were drawn in a run, each by what it stands for. */
+export class DrawnValues extends Map<Fresh, Json> {
+  readonly #all = new Set<Json>();
+
+  override set(one: Fresh, value: Json): this {
+    this.#all.add(value);
+    return super.set(one, value);
+  }
+
+  /** Whether something was drawn before: asked for every value of few. */
+  holds(value: Json): boolean {
+    return this.#all.has(value);
+  }
+}

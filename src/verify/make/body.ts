@@ -14,6 +14,7 @@ import { askedKinds } from '../model/asked-kinds.ts';
 import { changeKeepsRules, hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
 import { withoutNulls } from '../model/fields.ts';
 import { holdsAny, isSendable, mayHold } from '../model/own-body.ts';
+import type { StatedRefusal } from '../model/refusals.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { NoValue } from '../values/scalars.ts';
@@ -80,7 +81,9 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
         // In a form an empty text says that there is none.
         !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
       if (isKept && !timely?.closes(sent, draw)) {
-        if (!refusedByOwn(session, endpoint, { path, json: last }, caller)) return last;
+        const refused = refusedByOwn(session, endpoint, { path, json: last }, caller);
+        // What is refused for the row above it, or for who asks, is so whatever is sent.
+        if (!refused || !readsBody(session, endpoint, refused, drafting.bound)) return last;
         const mended = draw >= drawsBefore && mendedBody(session, endpoint, { path, json: last, caller }, drafting);
         if (mended && !timely?.closes(resolve(mended, session.run), draw)) return mended;
       }
@@ -88,6 +91,12 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     }
   }
   return last;
+}
+
+/** Whether an error of the service's own reads anything that is sent in a body. */
+function readsBody({ model }: Session, { operation }: Endpoint, { rule }: StatedRefusal, bound: ReadonlySet<string>): boolean {
+  const reads = rule.if ? model.expressions.readsOf(rule.if, operation) : [];
+  return reads.some(({ root, path: [name = ''] }) => root === 'request' || (root === 'next' && !bound.has(name)));
 }
 
 function holdsEmpty(value: Json): boolean {

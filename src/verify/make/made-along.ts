@@ -53,7 +53,11 @@ export async function madeAlong(
         return find(begun ?? (await make(other, { parents, body, for: wanted.for, ...style })));
       }
       for (const { state } of change.transition.to.slice(0, targetsMost)) {
-        const moved = await ifTestable(begun ? moving(session, begun, state) : make(other, { parents, state, for: wanted.for }));
+        // Where the clock makes such rows, time goes by for one even where time is measured: that begins with it.
+        const byClock = (change.transition.after ?? change.transition.atTime) !== undefined;
+        const moved = await ifTestable(
+          begun ? moving(session, begun, state, byClock) : make(other, { parents, state, byClock, for: wanted.for }),
+        );
         const found = moved && (await ifTestable(find(moved)));
         if (found) return found;
       }
@@ -146,7 +150,7 @@ function throughParent(handed: ReturnType<typeof handedOn>, { known, caller }: T
   );
 }
 
-async function moving(session: Session, row: TrialRow, state: string): Promise<TrialRow> {
-  await walkTo(session, row, state);
+async function moving(session: Session, row: TrialRow, state: string, byClock: boolean): Promise<TrialRow> {
+  await walkTo(session, row, state, { byClock });
   return row;
 }

@@ -8,7 +8,7 @@ import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts'
 import type { Done } from '../exchange/step.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
-import { ownErrorOf, ownRulesAt } from '../model/own-condition.ts';
+import { firstOwnError, ownRulesAt } from '../model/own-condition.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import { rowsShown, rowWith, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
@@ -45,7 +45,7 @@ export function refusedByOwn(
   };
   // What was shown may have changed since, but then it only has to be drawn again: nothing is claimed of it.
   const newestFirst = seen.toReversed();
-  return rules.find((rule) => ownErrorOf(session.model, rule, meant, newestFirst, true) === 'yes');
+  return firstOwnError(session.model, meant, newestFirst, true);
 }
 
 /** Whether what a row is, or whether it may be, depends on what it refers to: then that has to be drawn as widely. */

@@ -36,6 +36,23 @@ export function ownErrorOf(
   return holdsFor(model, stated, exchange, { beside, isLatest });
 }
 
+/** The own error that answers an exchange, as far as that can be known from outside; as `ownErrorOf` of each of them, but asked once. */
+export function firstOwnError(
+  model: Model,
+  exchange: TrialExchange,
+  beside: readonly TrialExchange[],
+  isLatest: boolean,
+): StatedRefusal | undefined {
+  const { endpoint } = exchange;
+  if (!endpoint || !fits(model, endpoint, exchange) || changesFixed(model, exchange, beside)) return undefined;
+  const shown = { beside, isLatest };
+  for (const stated of ownRulesAt(model, endpoint)) {
+    const answer = holdsFor(model, stated, exchange, shown);
+    if (answer !== 'no') return answer === 'yes' ? stated : undefined;
+  }
+  return undefined;
+}
+
 /** Whether a body fits its shape, and keeps the rules over several fields: what does not is refused before. */
 function fits(model: Model, endpoint: Endpoint, { sent }: TrialExchange): boolean {
   const shape = statedValue(model.requestShape(endpoint));
@@ -57,11 +74,19 @@ function changesFixed(model: Model, exchange: TrialExchange, beside: readonly Tr
 
 /** The own errors that can answer an endpoint, in the order in which they are tried. */
 export function ownRulesAt(model: Model, endpoint: Endpoint): readonly StatedRefusal[] {
+  const all = rulesAt.get(model) ?? new WeakMap<Endpoint, readonly StatedRefusal[]>();
+  rulesAt.set(model, all);
   const operation = model.operationOf(endpoint);
-  return model.refusals
-    .all()
-    .filter(({ rule }) => rule.if !== undefined && (rule.on === undefined || namesOperation(rule.on, operation)));
+  const rules =
+    all.get(endpoint) ??
+    model.refusals
+      .all()
+      .filter(({ rule }) => rule.if !== undefined && (rule.on === undefined || namesOperation(rule.on, operation)));
+  all.set(endpoint, rules);
+  return rules;
 }
+
+const rulesAt = new WeakMap<Model, WeakMap<Endpoint, readonly StatedRefusal[]>>();
 
 type Answer = 'yes' | 'no' | 'unknown';
 
@@ -78,7 +103,10 @@ function holdsFor(model: Model, stated: StatedRefusal, exchange: TrialExchange, 
   const known = knownOnce(model, exchange, shown);
   const ask = (nowMs: number): Evaluated =>
     model.expressions.evaluate(condition, endpoint.operation, { ...known, context: { ...known.context, now: nowMs } });
-  const answers = [exchange.fromMs, exchange.toMs].map(ask).map((one) => (typeof one === 'string' ? 'unknown' : one.value));
+  // Between two moments nothing but what reads the time is otherwise.
+  const isTimed = exchange.fromMs !== exchange.toMs && model.expressions.reads(condition, endpoint.operation, 'now');
+  const moments = isTimed ? [exchange.fromMs, exchange.toMs] : [exchange.fromMs];
+  const answers = moments.map(ask).map((one) => (typeof one === 'string' ? 'unknown' : one.value));
   if (answers.every((one) => one === true)) return 'yes';
   return answers.every((one) => one === false) ? 'no' : 'unknown';
 }

@@ -8,7 +8,7 @@ import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { asText } from '../exchange/as-text.ts';
-import { Fresh, freshText } from '../exchange/symbol.ts';
+import { DrawnValues, Fresh, freshText } from '../exchange/symbol.ts';
 import { boundsOf, NoValue } from './scalars.ts';
 import { arbitraryValuesOf } from './values.ts';
 
@@ -29,16 +29,17 @@ export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
   }
   const counted = countedFrom(shape);
   if (counted) return counted;
-  const prefix = isText && shape.format === undefined ? prefixFor(shape) : undefined;
+  const prefix = isText && shape.format === undefined ? once(prefixOf, shape, prefixFor) : undefined;
   if (prefix !== undefined) return freshText(prefix);
   try {
     // What is drawn with a bias towards bounds comes twice before long.
-    const values = fc.noBias(arbitraryValuesOf(spec, shape, 'full'));
+    const values = once(drawnOf, shape, (one) => fc.noBias(arbitraryValuesOf(spec, one, 'full')));
     const count = isText && shape.pattern !== undefined ? longestOf : 1;
     return new Fresh((draw, { fresh }) => {
-      const known = new Set(fresh.values());
+      const isKnown = (value: Json) =>
+        fresh instanceof DrawnValues ? fresh.holds(value) : fresh.values().some((one) => one === value);
       let value = longest(values, draw, count);
-      for (let again = 0; again < anewMost && known.has(value); again++) value = longest(values, draw, count);
+      for (let again = 0; again < anewMost && isKnown(value); again++) value = longest(values, draw, count);
       return value;
     });
   } catch (error) {
@@ -46,6 +47,17 @@ export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
     throw error;
   }
 }
+
+/** What is reckoned of a shape is so for each value that is drawn of it. */
+function once<T>(known: WeakMap<Shape, { readonly of: T }>, shape: Shape, reckon: (shape: Shape) => T): T {
+  const found = known.get(shape) ?? { of: reckon(shape) };
+  known.set(shape, found);
+  return found.of;
+}
+
+const prefixOf = new WeakMap<Shape, { readonly of: string | undefined }>();
+const drawnOf = new WeakMap<Shape, { readonly of: ReturnType<typeof arbitraryValuesOf> }>();
+const rooms = new WeakMap<Shape, { readonly of: number }>();
 
 /** Of so many whole numbers and fewer one comes twice before long where they are drawn: each is taken in its turn. */
 const countedMost = 100_000;
@@ -68,6 +80,10 @@ function countedFrom(shape: Shape): Fresh | undefined {
 
 /** How many values of a shape there are, as far as that is plain: who has to choose one that is new chooses among the most. */
 export function roomOf(shape: Shape): number {
+  return once(rooms, shape, roomIn);
+}
+
+function roomIn(shape: Shape): number {
   if (shape.const !== undefined) return 1;
   if (Array.isArray(shape.enum)) return shape.enum.length;
   if (shape.type === 'boolean') return 2;

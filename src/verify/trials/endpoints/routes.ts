@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { pathParameters } from '../../../parts/payload.ts';
-import { moot } from '../../exchange/claim.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -104,20 +104,22 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
   if (standing === 'never') claimUnknown(session, done, what);
   if (!model.isHeld('Allow with 405')) return;
   const allowed = endpoints.map((one) => one.method);
-  session.claim({
-    fact,
-    reason: 'Allow',
-    of: [done] as const,
-    judge({ status, headers }: TrialExchange) {
-      if (status !== 405) return moot('it is no 405');
-      const told = new Set((headers.allow ?? '').split(',').map((word) => word.trim().toUpperCase()));
-      const isTrue = allowed.every((word) => told.has(word)) && !told.has(method);
-      return isTrue
-        ? undefined
-        : { promised: `Allow: ${allowed.join(', ')} (RFC 9110 section 15.5.6)`, seen: headers.allow ?? 'none' };
-    },
-  });
+  const judge = ({ status, headers }: TrialExchange): Judgement => {
+    if (status !== 405) return moot('it is no 405');
+    const told = new Set((headers.allow ?? '').split(',').map((word) => word.trim().toUpperCase()));
+    const isTrue = allowed.every((word) => told.has(word)) && !told.has(method);
+    return isTrue
+      ? undefined
+      : { promised: `Allow: ${allowed.join(', ')} (RFC 9110 section 15.5.6)`, seen: headers.allow ?? 'none' };
+  };
+  // What comes with a refusal is said of the refusal as well.
+  const codes = model.refusals.codesFor('method.unsupported', undefined);
+  const refusing = codes.map((subject) => ({ kind: 'conditions', subject }));
+  for (const one of [fact, ...refusing]) session.claim({ fact: one, reason: allowReason, of: [done] as const, judge });
 }
+
+/** The reason of a claim that a 405 tells the methods that there are. */
+export const allowReason = 'Allow';
 
 /** Where a method is never unsupported, its path is unknown to it. */
 function claimUnknown(session: Session, done: Done<TrialExchange>, what: string): void {

@@ -5,7 +5,7 @@ import { type EventLog, loggedOf } from '../../../parts/event-telling.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { asText } from '../../exchange/as-text.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { canShow, type TrialCaller } from '../../exchange/callers.ts';
 import { type Flaw, type Judgement, moot } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
@@ -169,7 +169,9 @@ function wayToPayload(set: EventLog['set']): readonly string[] | undefined {
 /** Who may read the log. */
 function readersOf(model: Model, { resource }: EventLog): readonly TrialCaller[] {
   const [list] = model.endpointsThat('list', resource);
-  return list ? model.callers.filter((one) => model.access.allows(model.operationOf(list), one) !== 'no') : [];
+  // Whose credential is none there reads nothing with it.
+  const mayRead = (one: TrialCaller) => list && canShow(one, list) && model.access.allows(model.operationOf(list), one) !== 'no';
+  return model.callers.filter(mayRead);
 }
 
 export function loggedPayload(
@@ -186,7 +188,8 @@ export function loggedPayload(
   // What some of its readers do not see is left out of it.
   const shape = statedValue(kind.payload);
   const fields = typeof shape?.resource === 'string' ? entriesOf(model.resource(shape.resource)?.fields) : [];
-  const left = fields.flatMap(([name, { visible }]) => (visible ? [name] : []));
+  const hidden = new Set(readersOf(model, log).flatMap((one) => [...model.unseenBy(String(shape?.resource ?? ''), one)]));
+  const left = fields.flatMap(([name, { visible }]) => (visible || hidden.has(name) ? [name] : []));
   const own = { ...change, unseen: new Set([...change.unseen, ...left]) };
   const payloadIn = (row: ShownFields) =>
     way.reduce<Json | undefined>((at, step) => (at !== undefined && isMap(at) ? at[step] : undefined), row as Json);

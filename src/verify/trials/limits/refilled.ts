@@ -5,6 +5,7 @@ import type { TrialCaller } from '../../exchange/callers.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { type QuotaCount, retryAfterMs } from '../../exchange/lanes.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
+import { callerContext } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
 import { countsCaller, ratesFor } from './counted.ts';
 import { windowAt } from './quota-windows.ts';
@@ -22,7 +23,7 @@ export function refilledAtMs(model: Model, exchange: TrialExchange): number | un
 /** The stated quotas that count a request, each told apart by whom it counts; none of which that is not known, as where a value of the row decides. */
 export function quotaCounts(model: Model, { endpoint, caller }: Pick<RequestPlan, 'endpoint' | 'caller'>): readonly QuotaCount[] {
   return quotasOf(model, { ...(endpoint && { endpoint }), ...(caller && { caller }) }).flatMap((quota) => {
-    const whose = countedAs(quota, caller);
+    const whose = countedAs(model, quota, caller);
     if (whose === undefined) return [];
     const says = `${quota.limit} a ${quota.window} per ${perName(quota)}`;
     return [{ key: `${quota.at} ${whose}`, says: caller ? `${says}, for ${caller.name}` : says }];
@@ -74,9 +75,13 @@ function quotasOf(model: Model, { endpoint, caller }: Pick<RequestPlan, 'endpoin
   );
 }
 
-/** Who is counted together; nothing where that is reckoned of something else. */
-function countedAs({ per, by, if: condition }: Quota, caller: TrialCaller | undefined): string | undefined {
-  if (by !== undefined || condition) return undefined;
+/** Who is counted together; nothing where that is reckoned of something else than who asks. */
+function countedAs(model: Model, { per, by, if: condition }: Quota, caller: TrialCaller | undefined): string | undefined {
+  if (condition) return undefined;
+  if (by !== undefined) {
+    const told = caller && model.expressions.evaluate(by, undefined, { context: callerContext(caller) });
+    return typeof told === 'object' ? JSON.stringify(told.value) : undefined;
+  }
   if (per === 'user') return caller?.user;
   if (per === 'caller') return caller?.id ?? caller?.name;
   return '';
