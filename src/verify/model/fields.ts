@@ -49,7 +49,17 @@ export function withoutNulls<T>(spec: Spec, endpoint: Endpoint, body: Readonly<R
 const roomLeast = 1_000;
 
 /** The fields that no two rows may share a value of, as many of each combination as it takes and no reference where there is another; a client's identifier among them. */
-export function uniqueFields(spec: Spec, resource: string): string[] {
+export function uniqueFields(spec: Spec, resource: string): readonly string[] {
+  const all = unique.get(spec) ?? new Map<string, readonly string[]>();
+  unique.set(spec, all);
+  const found = all.get(resource) ?? uniqueIn(spec, resource);
+  all.set(resource, found);
+  return found;
+}
+
+const unique = new WeakMap<Spec, Map<string, readonly string[]>>();
+
+function uniqueIn(spec: Spec, resource: string): string[] {
   const stated = entryOf(spec.resources.all, resource);
   if (!stated) return [];
   const identifier = statedValue(stated.identifier);

@@ -47,7 +47,6 @@ interface Given {
 
 /** The document as a model of the service: what can be asked, by whom, and what has to come of it. */
 export class Model {
-  readonly #unique = new Map<string, readonly string[]>();
   readonly spec: Spec;
   readonly ledger: Ledger;
   readonly facts: Facts;
@@ -210,9 +209,7 @@ export class Model {
   }
 
   uniqueFields(resource: string): readonly string[] {
-    const found = this.#unique.get(resource) ?? uniqueFields(this.spec, resource);
-    this.#unique.set(resource, found);
-    return found;
+    return uniqueFields(this.spec, resource);
   }
 
   /** Whether no two rows may refer to the same, so that what a row refers to has to be another one each time. */
