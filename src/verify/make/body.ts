@@ -186,8 +186,9 @@ function withWanted(
   }
   if (heard && out[heard.field] !== undefined) out[heard.field] = heard.address;
   if (effect?.verb === 'transition') withUnique(session, endpoint, effect, out);
-  if (changes) keepImmutable(session, name, changes, out);
   Object.assign(out, namingIn(session, endpoint, out, { named, asking }));
+  // Whom a row named when it was made it names for good, whoever asks.
+  if (changes) keepImmutable(session, name, changes, out);
   const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   if (subscribers?.resource === name && subscribers.events !== undefined) {
     const drawn = along<unknown>(out, subscribers.events);
