@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { resolve } from '../src/verify/exchange/symbol.ts';
+import { DrawnValues, resolve } from '../src/verify/exchange/symbol.ts';
 import type { VerifyReport } from '../src/verify/report.ts';
 import { freshOf, runDraw } from '../src/verify/values/fresh.ts';
 import { openStand, type StandOptions } from './verify/stand.ts';
@@ -222,7 +222,7 @@ test('a new value of a pattern is no short one that others soon have, too', () =
     const made = Array.from({ length: 300 }, () => {
       const fresh = freshOf(spec, { type: 'string', pattern });
       assert.ok(fresh);
-      return resolve(fresh, { results: [], fresh: new Map(), draw: runDraw() });
+      return resolve(fresh, { results: [], fresh: new DrawnValues(), draw: runDraw() });
     });
     assert.equal(new Set(made).size, made.length, pattern);
     for (const value of made) assert.match(String(value), new RegExp(pattern, 'u'));

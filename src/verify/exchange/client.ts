@@ -139,12 +139,7 @@ export class Client {
       if (isPaced && answered.status !== 429) this.#closeAsTold(lanes, answered);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const toldMs = refillMs(answered, this.#options.toldNames);
-      const waitMs =
-        toldMs !== undefined
-          ? this.#togetherMs(toldMs, sending) + marginMs
-          : guesses > 0
-            ? this.#options.rateWindowMs
-            : undefined;
+      const waitMs = toldMs !== undefined ? toldMs + marginMs : guesses > 0 ? this.#options.rateWindowMs : undefined;
       if (waitMs === undefined) return answered;
       // Where that was not long enough, it was something else than a rate.
       guesses -= 1;
@@ -153,7 +148,7 @@ export class Client {
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
       if (isPaced) this.#lanes.close(lanes, Date.now(), waitMs);
-      else await pausing(this.#wait(waitMs));
+      else await pausing(this.#wait(this.#togetherMs(waitMs, sending)));
       sent = sent.again?.() ?? sent;
     }
   }
@@ -188,9 +183,9 @@ export class Client {
   }
 
   /** Where many wait for a clock that is moved, the whole window goes by at once: what is told is when the first of them may ask again. */
-  #togetherMs(toldMs: number, { pausing }: Sending): number {
+  #togetherMs(ms: number, { pausing }: Sending): number {
     const { clock, rateWindowMs = 0 } = this.#options;
-    return clock.advance === undefined || !pausing ? toldMs : Math.max(toldMs, rateWindowMs);
+    return clock.advance === undefined || !pausing ? ms : Math.max(ms, rateWindowMs);
   }
 
   /** Several that wait for a clock that is moved wait for it together. */

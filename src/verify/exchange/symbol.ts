@@ -46,7 +46,7 @@ export interface Values {
   /** What each step gave so far, by its number. */
   readonly results: unknown[];
   /** The values that are new in this run. */
-  readonly fresh: Map<Fresh, Json>;
+  readonly fresh: DrawnValues;
   readonly draw: Draw;
   /** How much later by the service's clock than it was drawn for a body is sent: times in it are as much later. */
   laterMs?: number;

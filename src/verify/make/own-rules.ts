@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { boundByPath } from '../../parts/payload.ts';
 import { machinesOf, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
@@ -114,4 +115,19 @@ export function lastShowing(session: Session, resource: string, id: Json) {
     if (row) return { done: { step, value }, row };
   }
   return undefined;
+}
+
+/** Whether a refusal is by a rule of the service's own, or since another row has these values, and not for anything that all services refuse. */
+export function isOfValues(model: Model, endpoint: Endpoint, exchange: TrialExchange): boolean {
+  const { refusals } = model;
+  const code = refusals.codeIn(exchange);
+  const stated = code === undefined ? undefined : refusals.named(code, model.operationOf(endpoint));
+  const { when, if: condition } = stated?.rule ?? {};
+  if (when === undefined) return false;
+  if (when.standing !== 'open') return (statedValue(when) ?? []).includes('resource.exists');
+  if (!condition) return true;
+  // What stands in the path is there already, whatever is sent.
+  const bound = new Set(boundByPath(model.spec, endpoint));
+  const reads = model.expressions.readsOf(condition, endpoint.operation);
+  return !reads.every(({ root, path: [name = ''] }) => root === 'caller' || (root === 'next' && bound.has(name)));
 }

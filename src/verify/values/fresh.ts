@@ -36,10 +36,8 @@ export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
     const values = once(drawnOf, shape, (one) => fc.noBias(arbitraryValuesOf(spec, one, 'full')));
     const count = isText && shape.pattern !== undefined ? longestOf : 1;
     return new Fresh((draw, { fresh }) => {
-      const isKnown = (value: Json) =>
-        fresh instanceof DrawnValues ? fresh.holds(value) : fresh.values().some((one) => one === value);
       let value = longest(values, draw, count);
-      for (let again = 0; again < anewMost && isKnown(value); again++) value = longest(values, draw, count);
+      for (let again = 0; again < anewMost && fresh.holds(value); again++) value = longest(values, draw, count);
       return value;
     });
   } catch (error) {
@@ -110,7 +108,7 @@ function hasMany(spec: Spec, shape: Shape): boolean {
   const fresh = freshOf(spec, shape);
   if (!fresh || fresh.prefix !== undefined) return fresh !== undefined;
   const draw = runDraw();
-  const drawn = Array.from({ length: apartLeast }, () => fresh.make(draw, { results: [], fresh: new Map(), draw }));
+  const drawn = Array.from({ length: apartLeast }, () => fresh.make(draw, { results: [], fresh: new DrawnValues(), draw }));
   return new Set(drawn.map((value) => JSON.stringify(value))).size === apartLeast;
 }
 
