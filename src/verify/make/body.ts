@@ -54,12 +54,13 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   // What a row depends on is drawn as widely as the row itself; as little as it takes is refused the least.
   const styles: readonly SampleStyle[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
   let last: Symbolic | undefined;
-  // What keeps a rule over several fields is found among many values, not by the plainest.
+  // What keeps a rule over several fields, or is refused by none of the service's own, is found among many values, not by the plainest.
   const ruled = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const timely = timelyFor(session, endpoint, drafting);
   const most = timely?.draws ?? draws;
+  let wasRefused = ruled !== undefined && hasRules(ruled);
   const styleOf = (draw: number): SampleStyle => {
-    if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';
+    if (wasRefused) return draw % 2 === 0 ? style : 'full';
     return draw === most - 1 ? 'plain' : style;
   };
   const heard = drafting.changes && (await session.heardAt(ruled?.name ?? ''));
@@ -80,11 +81,14 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
         !(row && changeKeepsRules(model, endpoint, row, sent) === 'no') &&
         // In a form an empty text says that there is none.
         !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
-      if (isKept && !timely?.closes(sent, draw)) {
+      if (isKept) {
         const refused = refusedByOwn(session, endpoint, { path, json: last }, caller);
         // What is refused for the row above it, or for who asks, is so whatever is sent.
-        if (!refused || !readsBody(session, endpoint, refused, drafting.bound)) return last;
-        const mended = draw >= drawsBefore && mendedBody(session, endpoint, { path, json: last, caller }, drafting);
+        const isOfBody = refused !== undefined && readsBody(session, endpoint, refused, drafting.bound);
+        if (!isOfBody && !timely?.closes(sent, draw)) return last;
+        // What is as ordinary as can be is the same each time.
+        wasRefused = true;
+        const mended = isOfBody && draw >= drawsBefore && mendedBody(session, endpoint, { path, json: last, caller }, drafting);
         if (mended && !timely?.closes(resolve(mended, session.run), draw)) return mended;
       }
       made.again();

@@ -1,10 +1,10 @@
-import type { Pointer } from '../../document/document.ts';
+import type { Json, Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { type ErrorCondition, generalCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { childrenTakerOf, identifierParameter, pathParameters, takesChildren } from '../../parts/payload.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { type Control, type FactName, type Flaw, type Judgement, moot } from '../exchange/claim.ts';
@@ -215,12 +215,21 @@ function mayComeFirst(
     meant === undefined ? statedValue(rule.when)?.every((when) => lastOfAll.has(when)) === true : lastOfAll.has(meant);
   if (!isLast || !endpoint) return false;
   const operation = model.operationOf(endpoint);
+  const along = childrenSent(model, endpoint).map(([, { resource }]) => `create ${resource}`);
+  const isOf = (on: readonly string[]) => namesOperation(on, operation) || along.some((one) => on.includes(one));
   return model.refusals
     .all()
-    .some(
-      ({ code: own, rule: its }) =>
-        own.name === code && its.if !== undefined && its.on !== undefined && namesOperation(its.on, operation),
-    );
+    .some(({ code: own, rule: its }) => own.name === code && its.if !== undefined && its.on !== undefined && isOf(its.on));
+}
+
+/** The fields by which a creation takes children along, and of which resource these are: they may be refused for what they are. */
+function childrenSent(model: Model, endpoint: Endpoint) {
+  const effect = statedValue(endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  const taker = effect && childrenTakerOf(effect);
+  return (resource && taker ? entriesOf(resource.fields) : []).flatMap(([name, field]) =>
+    field.children && takesChildren(field, taker) ? [[name, field.children] as const] : [],
+  );
 }
 
 /** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
@@ -253,12 +262,21 @@ export function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialC
   });
 }
 
-/** Whether a body refers to a row that the caller may not be allowed to read: to that caller it is not there either. */
+/** Whether a body, or a child in it, refers to a row that the caller may not be allowed to read: to that caller it is not there either. */
 function refersToUnreadable(model: Model, { endpoint, sent, caller }: TrialExchange): boolean {
-  const resource = model.resource(resourceOfEffect(endpoint && statedValue(endpoint.does)) ?? '');
   const { json } = sent;
-  const fields = resource && isMap(json) ? entriesOf(resource.fields).filter(([name]) => Object.hasOwn(json, name)) : [];
-  return fields.some(([, { ref }]) => ref !== undefined && !readsAll(model, ref, caller));
+  if (!endpoint || !isMap(json)) return false;
+  const hidesOne = (name: string, one: Json | undefined): boolean => {
+    const fields = entriesOf(model.resource(name)?.fields).filter(([field]) => isMap(one) && Object.hasOwn(one, field));
+    return fields.some(([, { ref }]) => ref !== undefined && !readsAll(model, ref, caller));
+  };
+  const children = childrenSent(model, endpoint).flatMap(([name, { resource }]) => {
+    const held = json[name];
+    return (Array.isArray(held) ? held : []).map((one) => [resource, one] as const);
+  });
+  return (
+    hidesOne(resourceOfEffect(statedValue(endpoint.does)) ?? '', json) || children.some(([name, one]) => hidesOne(name, one))
+  );
 }
 
 /** Whether a caller is sure to be allowed to read whatever row there is. */

@@ -97,9 +97,11 @@ export function firingDemands({ model }: Session, resource: string, field: strin
 
 type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
 
-/** The members of what a field refers to, where a condition reads nothing else, but for whoever asks. */
+/** The members of what a field refers to, where a condition reads nothing else, but for whoever asks and whether there is any. */
 function membersThrough(all: Reads, root: string, field: string): string[] | undefined {
-  const reads = all.filter((read) => read.root !== 'caller' || read.follows);
+  const isField = ({ root: of, path, follows }: Reads[number]) =>
+    of === root && !follows && path.length === 1 && path[0] === field;
+  const reads = all.filter((read) => (read.root !== 'caller' || read.follows) && !isField(read));
   const members = reads.flatMap((read) => {
     const [name, ...more] = read.path;
     const [member, ...further] = read.follows ?? [];

@@ -9,12 +9,12 @@ import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts'
 import type { Done } from '../exchange/step.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
-import { firstOwnError, ownRulesAt } from '../model/own-condition.ts';
+import { anyOwnError, ownRulesAt } from '../model/own-condition.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import { rowsShown, rowWith, type ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 
-/** The service's own error that would refuse a creation, as far as that can be reckoned before it is sent. */
+/** An error of the service's own that would refuse a creation, as far as that can be reckoned before it is sent. */
 export function refusedByOwn(
   session: Session,
   endpoint: Endpoint,
@@ -46,7 +46,7 @@ export function refusedByOwn(
   };
   // What was shown may have changed since, but then it only has to be drawn again: nothing is claimed of it.
   const newestFirst = seen.toReversed();
-  return firstOwnError(session.model, meant, newestFirst, true);
+  return anyOwnError(session.model, meant, newestFirst, true);
 }
 
 /** Whether what a row is, or whether it may be, depends on what it refers to: then that has to be drawn as widely. */

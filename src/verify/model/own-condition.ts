@@ -36,8 +36,8 @@ export function ownErrorOf(
   return holdsFor(model, stated, exchange, { beside, isLatest });
 }
 
-/** The own error that answers an exchange, as far as that can be known from outside; as `ownErrorOf` of each of them, but asked once. */
-export function firstOwnError(
+/** An own error that something would be refused with if none before it did, as far as that can be known from outside. */
+export function anyOwnError(
   model: Model,
   exchange: TrialExchange,
   beside: readonly TrialExchange[],
@@ -46,11 +46,7 @@ export function firstOwnError(
   const { endpoint } = exchange;
   if (!endpoint || !fits(model, endpoint, exchange) || changesFixed(model, exchange, beside)) return undefined;
   const shown = { beside, isLatest };
-  for (const stated of ownRulesAt(model, endpoint)) {
-    const answer = holdsFor(model, stated, exchange, shown);
-    if (answer !== 'no') return answer === 'yes' ? stated : undefined;
-  }
-  return undefined;
+  return ownRulesAt(model, endpoint).find((stated) => holdsFor(model, stated, exchange, shown) === 'yes');
 }
 
 /** Whether a body fits its shape, and keeps the rules over several fields: what does not is refused before. */
