@@ -1,3 +1,4 @@
+import type { Json } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf } from '../parts/fact.ts';
@@ -92,22 +93,29 @@ function isAmong(row: MadeRow, { owner, resource, among }: OnlyRows): boolean {
   );
 }
 
-/** The rows that keep others from being removed, by what they refer to, as far as their creations show it. */
+/** The rows that keep others from being removed, by what they refer to, as far as their creations show it: their children hold for them. */
 function holdersIn(rows: readonly MadeRow[], model: Model): ReadonlyMap<string, readonly MadeRow[]> {
   const holders = new Map<string, MadeRow[]>();
-  for (const row of rows) {
-    const stated = model.resource(row.resource);
-    for (const [name, { ref, onDelete }] of stated ? entriesOf(stated.fields) : []) {
-      if (ref === undefined || onDelete !== 'restrict') continue;
-      const shown = row.fields?.[name] ?? row.path[name];
-      // What is referred to may be shown whole.
-      const id = isMap(shown) ? shown[model.identifierField(ref)] : shown;
-      if (typeof id !== 'string' && typeof id !== 'number') continue;
-      const key = madeKey({ resource: ref, id });
+  for (const row of rows)
+    for (const key of heldBy(model, row.resource, { ...row.path, ...row.fields }))
       holders.set(key, [...(holders.get(key) ?? []), row]);
-    }
-  }
   return holders;
+}
+
+/** What a row keeps from being removed, by itself and by the children that are shown in it. */
+function heldBy(model: Model, resource: string, shown: Readonly<Record<string, Json>>): string[] {
+  const stated = model.resource(resource);
+  return (stated ? entriesOf(stated.fields) : []).flatMap(([name, { ref, onDelete, children }]) => {
+    const value = shown[name];
+    if (children !== undefined)
+      return Array.isArray(value)
+        ? value.filter((child) => isMap(child)).flatMap((child) => heldBy(model, children.resource, child))
+        : [];
+    if (ref === undefined || onDelete !== 'restrict') return [];
+    // What is referred to may be shown whole.
+    const id = isMap(value) ? value[model.identifierField(ref)] : value;
+    return typeof id === 'string' || typeof id === 'number' ? [madeKey({ resource: ref, id })] : [];
+  });
 }
 
 /** Why a row stays; nothing where it is gone. */
@@ -138,7 +146,7 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
           return undefined;
         }
         why = `${endpoint.key} was answered ${value.status}`;
-        if (!model.refusals.isHurried(value)) made.refuse(given, why, resourcesReferringTo(model, given.resource));
+        if (!model.refusals.isHurried(value)) made.refuse(given, why, resourcesHolding(model, given.resource));
       }
     } catch (error) {
       if (![Untestable, Missing, NoValue, Spent].some((known) => error instanceof known)) throw error;
@@ -171,10 +179,19 @@ function waysTried(made: Made, { model, run }: Session, row: TrialRow, ways: rea
   return way;
 }
 
-/** The resources whose rows may keep one of this from being removed. */
-function resourcesReferringTo(model: Model, resource: string): string[] {
-  const all = entriesOf(model.spec.resources.all);
-  return all.flatMap(([name, { fields }]) => (entriesOf(fields).some(([, { ref }]) => ref === resource) ? [name] : []));
+/** The resources whose rows may keep one of this from being removed, and those whose rows take such a one along. */
+function resourcesHolding(model: Model, resource: string): string[] {
+  const referring = (to: string, isMeant: (onDelete: string | undefined) => boolean): string[] =>
+    entriesOf(model.spec.resources.all).flatMap(([name, { fields }]) =>
+      entriesOf(fields).some(([, { ref, onDelete }]) => ref === to && isMeant(onDelete)) ? [name] : [],
+    );
+  const holding = new Set(referring(resource, (onDelete) => onDelete !== 'cascade'));
+  for (const name of holding) {
+    const stated = model.resource(name);
+    for (const [, { ref, onDelete }] of stated ? entriesOf(stated.fields) : [])
+      if (ref !== undefined && onDelete === 'cascade') holding.add(ref);
+  }
+  return [...holding];
 }
 
 /** Brings a row to a state in which it may be deleted, and says whether it is there; without looking only where its state is known. */
