@@ -295,3 +295,32 @@ test('a key that is described as the whole of Authorization may have its word be
     401,
   );
 });
+
+test('what only a pattern is said of is an ordinary text where that fits it, and is left out where it does not', async () => {
+  const boat = object(
+    { id: string, name: string, boatArn: { ...string, pattern: '.*' }, hull: { ...string, pattern: '^[A-Z]{3}$' } },
+    ['id'],
+  );
+  const made = object({ name: string });
+  await standIn(boats(made), { Boat: boat }, async (ask) => {
+    const { json } = await ask('POST', '/boats', { name: 'Ada' });
+    assert.match(json.boatArn, /^boatArn \w+$/);
+    assert.equal(json.hull, undefined);
+  });
+});
+
+test('the answer to a deletion tells what was deleted by the name that it has there', async () => {
+  const boat = object({ id: string, name: string }, ['id']);
+  const paths = boats(ref('Boat'), {
+    '/boats/{boatId}': {
+      ...within('boatId'),
+      get: answers(ref('Boat')),
+      delete: answers(object({ boatId: { ...string, example: 'b-1' } })),
+    },
+  });
+  await standIn(paths, { Boat: boat }, async (ask) => {
+    const { json: made } = await ask('POST', '/boats', { name: 'Ada' });
+    const { json: gone } = await ask('DELETE', `/boats/${made.id}`);
+    assert.equal(gone.boatId, made.id);
+  });
+});

@@ -82,3 +82,13 @@ test('a thing that nothing moves on is in the first state that is said, and past
   assert.equal(settledIn(['starting', 'stopped']), 'starting');
   assert.equal(settledIn(['KIND_UNSPECIFIED']), 'KIND_UNSPECIFIED');
 });
+
+test('of words in the order of the alphabet the one for what was just made is taken', () => {
+  assert.equal(settledIn(['approved', 'draft', 'pending', 'rejected']), 'draft');
+  assert.equal(settledIn(['ACCEPTED', 'AWAITING', 'FAILED', 'PENDING']), 'PENDING');
+  assert.equal(settledIn(['BUILDING', 'CREATING', 'FAILED', 'IN_SERVICE', 'UPDATING']), 'IN_SERVICE');
+  assert.equal(settledIn(['active', 'closed', 'new', 'suspended']), 'active');
+  assert.equal(settledIn(['invalid', 'odd', 'strange', 'valid']), 'invalid');
+  // In another order the first one has been put first.
+  assert.equal(settledIn(['review', 'draft', 'approved', 'rejected']), 'review');
+});

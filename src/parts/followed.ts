@@ -81,6 +81,14 @@ export function referringRows(spec: Spec, each: Expression): { readonly resource
 
 const scopeWords: ReadonlySet<string> = new Set(['request', 'params', 'resource', 'next', 'caller', 'item']);
 
+/** The field by which an act names the row that it is done to, `next.hawk` or, of one that may be left out, `has(next.hawk) ? next.hawk : null`; nothing for what has to be reckoned. */
+export function fieldNaming(source: string | undefined): string | undefined {
+  const text = source?.trim() ?? '';
+  const [, plain] = /^(?:next|resource)\.(\w+)$/.exec(text) ?? [];
+  const [, , guarded] = /^has\(\s*((?:next|resource)\.(\w+))\s*\)\s*\?\s*\1\s*:\s*null$/.exec(text) ?? [];
+  return plain ?? guarded;
+}
+
 /** What an act is called where others speak of it: `create ticket`, `confirm booking`. */
 export function followingName(does: FollowingEffect): string {
   return `${does.verb === 'transition' ? does.transition : does.verb} ${does.resource}`;

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -96,6 +98,17 @@ async function runVendor(name: string, corpus: string, isReset: boolean): Promis
   return { vendor: name, flags, flows };
 }
 
+/** A vendor in a process of its own: a client may put another `fetch` in the place of the one that there is. */
+async function runApart(name: string, flags: readonly string[]): Promise<VendorEnd> {
+  const child = fork(import.meta.filename, [name, ...flags]);
+  let ends: readonly VendorEnd[] = [];
+  child.on('message', (told: readonly VendorEnd[]) => {
+    ends = told;
+  });
+  await once(child, 'exit');
+  return ends[0] ?? { vendor: name, flags: [], flows: [], unserved: 'its clients ended the process' };
+}
+
 /** The stand-in for the next flow, or none where each has its own. One that cannot be reset is stopped. */
 async function leave(server: StandIn, isReset: boolean): Promise<StandIn | undefined> {
   try {
@@ -172,11 +185,19 @@ async function main(): Promise<number> {
     return 2;
   }
   const ends: VendorEnd[] = [];
+  const runOne = (name: string): Promise<VendorEnd> =>
+    values.examples ? runExample(name, values.flow) : runVendor(name, corpus, values.reset);
+  const flags = [
+    ...(values.examples ? ['--examples', '--flow', values.flow] : ['--corpus', corpus]),
+    ...(values.reset ? ['--reset'] : []),
+  ];
   for (const name of vendors) {
-    console.error(name);
-    ends.push(values.examples ? await runExample(name, values.flow) : await runVendor(name, corpus, values.reset));
+    if (!process.send) console.error(name);
+    ends.push(vendors.length === 1 ? await runOne(name) : await runApart(name, flags));
   }
-  console.log(report(ends));
+  // The process that started this one prints for all of them.
+  process.send?.(ends);
+  if (!process.send) console.log(report(ends));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(ends, null, 2)}\n`);
   return 0;
 }

@@ -61,13 +61,33 @@ export function settledIn<T extends Json>(states: readonly T[]): T | undefined {
   const all = specified(states);
   const begun = all.filter((one) => !ending.test(String(one)));
   const [first, ...later] = begun.length > 0 ? begun : all;
-  return (makingIt.test(String(first)) ? later.find((one) => usable.test(String(one))) : undefined) ?? first;
+  if (makingIt.test(String(first))) return later.find((one) => usable.test(String(one))) ?? first;
+  return isInAlphabet(states) && !usable.test(String(first)) ? (firstByName(begun) ?? first) : first;
 }
+
+/** Whether words stand in the order of the alphabet, which says nothing of which comes first. */
+function isInAlphabet(words: readonly Json[]): boolean {
+  return words.length >= 4 && words.every((one, at) => at === 0 || String(words[at - 1]) <= String(one));
+}
+
+/** The word for what was just made; where there are words of its making, the one for what they lead to. */
+function firstByName<T extends Json>(words: readonly T[]): T | undefined {
+  const isMade = words.some((one) => makingIt.test(String(one)));
+  const named = isMade ? [usable, ...beginnings] : beginnings;
+  return named.flatMap((name) => words.filter((one) => name.test(String(one))))[0];
+}
+
+const beginnings = [
+  /^(?:new|created|draft|not_?started)$/i,
+  /^(?:open|requested|submitted|registered|queued|scheduled|issued)$/i,
+  /^pending/i,
+  /^(?:processing|running|in_?progress)$/i,
+];
 
 /** Nothing that was just made is on its way to its end. */
 const ending = /^(?:delet|stopp|terminat|cancel|remov|shutting|clos|fail|expir)(?:ing|ling|ed|led)?(?![a-z])/i;
 const makingIt = /^(?:creat|provision|start|initiali[sz]|prepar|launch|deploy)ing$/i;
-const usable = /^(?:active|ready|running|available|online|enabled|healthy|succeeded|completed?)$/i;
+const usable = /^(?:active|ready|running|available|online|enabled|healthy|in_?service|succeeded|completed?)$/i;
 
 const endedBadly = /^(?:cancel|delet|fail|expir|archiv|clos|reject|declin|abort|err|terminat|void|revok|refus)/i;
 

@@ -41,6 +41,8 @@ export interface Drafting extends WantedRow {
 const draws = 16;
 /** So many are taken as they come; then what is refused is mended. */
 const drawsBefore = 2;
+/** What could not be mended so often cannot be: what stands in the path, or is there already, is in the way. */
+const mendingsMost = 2;
 /** So many times are tried with one body. */
 const timesOfOne = 5;
 
@@ -54,6 +56,9 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   // What a row depends on is drawn as widely as the row itself; as little as it takes is refused the least.
   const styles: readonly SampleStyle[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
   let last: Symbolic | undefined;
+  /** The last that keeps the rules over several fields, whatever else refuses it. */
+  let kept: Symbolic | undefined;
+  let unmended = 0;
   // What keeps a rule over several fields, or is refused by none of the service's own, is found among many values, not by the plainest.
   const ruled = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const timely = timelyFor(session, endpoint, drafting);
@@ -75,26 +80,35 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
       const timed = timely ? { ...asked, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : asked;
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
       const sent = resolve(last, session.run);
-      const row = drafting.changes?.fields;
-      const isKept =
-        sentKeepsRules(model, endpoint, sent) !== 'no' &&
-        !(row && changeKeepsRules(model, endpoint, row, sent) === 'no') &&
-        // In a form an empty text says that there is none.
-        !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
-      if (isKept) {
+      if (keepsItsRules(session, endpoint, sent, drafting.changes)) {
+        kept = last;
         const refused = refusedByOwn(session, endpoint, { path, json: last }, caller);
         // What is refused for the row above it, or for who asks, is so whatever is sent.
         const isOfBody = refused !== undefined && readsBody(session, endpoint, refused, drafting.bound);
         if (!isOfBody && !timely?.closes(sent, draw)) return last;
         // What is as ordinary as can be is the same each time.
         wasRefused = true;
-        const mended = isOfBody && draw >= drawsBefore && mendedBody(session, endpoint, { path, json: last, caller }, drafting);
+        // Times against now are gone through already.
+        const isTimed =
+          timely?.hasTimes && refused?.rule.if && model.expressions.reads(refused.rule.if, endpoint.operation, 'now');
+        const isMendable = isOfBody && draw >= drawsBefore && !isTimed;
+        const mended = isMendable ? mendedBody(session, endpoint, { path, json: last, caller }, drafting) : undefined;
+        if (isMendable && !mended) unmended += 1;
+        if (unmended >= mendingsMost && !timely) return last;
         if (mended && !timely?.closes(resolve(mended, session.run), draw)) return mended;
       }
       made.again();
     }
   }
-  return last;
+  return kept ?? last;
+}
+
+/** Whether a body keeps the rules over several fields, by itself and with what is there, as far as that can be told. */
+function keepsItsRules({ model }: Session, endpoint: Endpoint, sent: Json, changes: TrialRow | undefined): boolean {
+  const isBroken = changes?.fields && changeKeepsRules(model, endpoint, changes.fields, sent) === 'no';
+  if (isBroken || sentKeepsRules(model, endpoint, sent) === 'no') return false;
+  // In a form an empty text says that there is none.
+  return !(endpoint.emptySent === 'removes' && holdsEmpty(sent));
 }
 
 /** Whether an error of the service's own reads anything that is sent in a body. */

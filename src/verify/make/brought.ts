@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { followedOf } from '../../parts/followed.ts';
+import { fieldNaming, followedOf } from '../../parts/followed.ts';
 import { machineWith, type Transition } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialRow } from '../exchange/row.ts';
@@ -34,7 +34,7 @@ export function bringing(session: Session, resource: string, { name }: Transitio
   return followedOf(model.spec).flatMap(({ resource: other, change, acts }) =>
     acts.flatMap(({ does, to, each, if: condition }): Brings[] => {
       const isIt = does?.verb === 'transition' && does.resource === resource && does.transition === name;
-      const [, by] = /^\s*(?:next|resource)\.(\w+)\s*$/.exec(to?.source ?? '') ?? [];
+      const by = fieldNaming(to?.source);
       if (!isIt || by === undefined || each || condition || other === resource || change === 'updated' || change === 'deleted')
         return [];
       const brings = { resource: other, by, transition: change === 'created' ? undefined : change.transition };

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { machineWith } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
@@ -22,14 +23,15 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow)
   const own = row?.fields
     ? ownRulesAt(model, endpoint).filter(({ rule }) => rule.if && readsCaller(model, rule.if, endpoint))
     : [];
-  const shown = own.length > 0 && row ? (known ?? contextOfRow(session, row)) : undefined;
-  // Whom an error of the service's own refuses for who it is comes last: hours are approved by somebody else.
-  const isRefused = (caller: TrialCaller) =>
-    own.some(({ rule }) => {
-      const context = { ...shown?.context, ...callerContext(caller) };
-      const told = rule.if && model.expressions.evaluate(rule.if, endpoint.operation, { ...shown, context });
-      return typeof told === 'object' && told.value === true;
-    });
+  const guard = row?.fields && guardOf(model, endpoint);
+  const shown = (own.length > 0 || guard) && row ? (known ?? contextOfRow(session, row)) : undefined;
+  const isSo = (condition: Expression | undefined, caller: TrialCaller, value: boolean) => {
+    const context = { ...shown?.context, ...callerContext(caller) };
+    const told = condition && model.expressions.evaluate(condition, endpoint.operation, { ...shown, context });
+    return typeof told === 'object' && told.value === value;
+  };
+  // Whom an error of the service's own, or the transition, refuses for who it is comes last: hours are approved by somebody else.
+  const isRefused = (caller: TrialCaller) => own.some(({ rule }) => isSo(rule.if, caller, true)) || isSo(guard, caller, false);
   const ranked = model.callers.flatMap((caller) => {
     const allowed = model.access.allows(operation, caller, known);
     if (allowed === 'no') return [];
@@ -37,6 +39,15 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow)
     return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (isMaker ? 1 : 0) - (isRefused(caller) ? 4 : 0) }];
   });
   return ranked.sort((one, other) => other.rank - one.rank).map(({ caller }) => caller);
+}
+
+/** What a transition asks of whoever fires it, where it asks that of the row alone: `resource.assignee == caller.id`. */
+function guardOf(model: Model, endpoint: Endpoint): Expression | undefined {
+  const effect = statedValue(endpoint.does);
+  if (effect?.verb !== 'transition') return undefined;
+  const machine = machineWith(model.spec.states, effect.resource, effect.transition);
+  const guard = machine && entryOf(machine.transitions, effect.transition)?.if;
+  return guard && readsCaller(model, guard, endpoint) ? guard : undefined;
 }
 
 function readsCaller(model: Model, condition: Expression, { operation }: Endpoint): boolean {

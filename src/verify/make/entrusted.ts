@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
-import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
+import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { type Machine, machineWith } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -33,22 +33,41 @@ function entrustedIn(model: Model): readonly Entrusted[] {
 }
 
 function* find(model: Model): Iterable<Entrusted> {
-  const { authentication, resources } = model.spec;
-  for (const { allow, to, if: condition } of statedValue(authentication.permissions) ?? []) {
+  const rules = statedValue(model.spec.authentication.permissions) ?? [];
+  for (const { allow, to, if: condition } of rules) {
     if (!condition || to === 'anyone') continue;
-    for (const operation of model.operations.filter((one) => namesOperation(allow, one))) {
-      const own = operation.resource;
-      const fields = own === undefined ? undefined : entryOf(resources.all, own)?.fields;
-      for (const { way, member } of comparisonsIn(condition.source)) {
-        const [first = '', second] = way;
-        const target = second === undefined ? own : entryOf(fields, first)?.ref;
-        const field = second ?? first;
-        const stated = target === undefined ? undefined : entryOf(entryOf(resources.all, target)?.fields, field);
-        if (own === undefined || target === undefined || !stated || stated.ref || makerMember(stated.set.create)) continue;
-        const through = second === undefined ? undefined : { resource: own, field: first };
-        yield { resource: target, field, member, users: new Set(to), through, operation: operation.name };
-      }
-    }
+    for (const operation of model.operations.filter((one) => namesOperation(allow, one)))
+      yield* heldIn(model, operation, condition.source, new Set(to));
+  }
+  // What a transition asks of whoever fires it: an order is begun by whom it was assigned to.
+  for (const operation of model.operations) {
+    const effect = operation.endpoint && statedValue(operation.endpoint.does);
+    if (effect?.verb !== 'transition') continue;
+    const machine = machineWith(model.spec.states, effect.resource, effect.transition);
+    const condition = machine && entryOf(machine.transitions, effect.transition)?.if;
+    if (!condition) continue;
+    const named = rules.filter(({ allow }) => namesOperation(allow, operation)).map(({ to }) => to);
+    const users = named.includes('anyone') || named.length === 0 ? model.callers.map(({ user = '' }) => user) : named.flat();
+    yield* heldIn(model, operation, condition.source, new Set(users));
+  }
+}
+
+/** The fields that a condition of an operation holds against whoever asks, as far as requests set them. */
+function* heldIn(
+  { spec: { resources } }: Model,
+  { resource: own, name }: Operation,
+  source: string,
+  users: ReadonlySet<string>,
+): Iterable<Entrusted> {
+  const fields = own === undefined ? undefined : entryOf(resources.all, own)?.fields;
+  for (const { way, member } of comparisonsIn(source)) {
+    const [first = '', second] = way;
+    const target = second === undefined ? own : entryOf(fields, first)?.ref;
+    const field = second ?? first;
+    const stated = target === undefined ? undefined : entryOf(entryOf(resources.all, target)?.fields, field);
+    if (own === undefined || target === undefined || !stated || stated.ref || makerMember(stated.set.create)) continue;
+    const through = second === undefined ? undefined : { resource: own, field: first };
+    yield { resource: target, field, member, users, through, operation: name };
   }
 }
 

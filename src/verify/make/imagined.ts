@@ -11,7 +11,9 @@ import type { StatedRefusal } from '../model/refusals.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
+import { keepingRules, otherErrors } from './refused-besides.ts';
 import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene } from './scene.ts';
+import { spansIn } from './timely.ts';
 
 /** Bodies and rows for which a condition holds, and the nearest to them that were found for which it does not. */
 export interface Imagined {
@@ -39,8 +41,12 @@ export function* imagine(
   const slots = conditionSubjectsOf(session, endpoint, reads);
   const callers = callersFor(session, endpoint);
   const asking = reads.some(({ root }) => root === 'caller') ? callers : [];
+  const contextIn = (scene: Scene, some: readonly ConditionSubject[] = slots) => ({
+    ...contextOf(session, endpoint, some, scene),
+    ...callerContext(scene.caller ?? callers[0]),
+  });
   const holds = (scene: Scene, some: readonly ConditionSubject[] = slots): boolean | undefined => {
-    const context = { ...contextOf(session, endpoint, some, scene), ...callerContext(scene.caller ?? callers[0]) };
+    const context = contextIn(scene, some);
     const evaluate = (one: Expression) => {
       const evaluated = model.expressions.evaluate(one, endpoint.operation, { context });
       return typeof evaluated === 'object' && typeof evaluated.value === 'boolean' ? evaluated.value : undefined;
@@ -52,7 +58,10 @@ export function* imagine(
   const seen = new Set<string>();
   // What the body refers to anew is not what the row refers to.
   const stored = slots.filter(({ from }) => from?.key !== 'body');
-  const canBe = makeable(endpoint, (scene) => holds(scene, stored));
+  const isMakeable = makeable(endpoint, (scene) => holds(scene, stored));
+  const keepsRules = keepingRules(session, endpoint, slots, condition);
+  const others = otherErrors(session, endpoint, slots, condition);
+  const canBe = (scene: Scene): boolean => keepsRules(scene) && isMakeable(scene);
   for (let draw = 0; draw < draws; draw++) {
     const values = new Map(slots.map((slot) => [slot.key, drawn(session, slot, draw, hints)]));
     const caller = asking.length > 0 ? session.chance.pick(asking) : undefined;
@@ -61,10 +70,15 @@ export function* imagine(
       scene.state,
       ...slots.map(({ key, machine }) => machine && values.get(key)?.[machine.field]),
     ]);
-    if (seen.has(inStates) || holds(scene) !== true || !canBe(scene)) continue;
+    // What another error refuses shows nothing of this one, and is no control.
+    const asked = (one: Scene) => {
+      const isSo = canBe(one) ? holds(one) : undefined;
+      return isSo !== undefined && others(contextIn(one), isSo) ? undefined : isSo;
+    };
+    if (seen.has(inStates) || asked(scene) !== true) continue;
     seen.add(inStates);
-    const asked = (one: Scene) => (canBe(one) ? holds(one) : undefined);
-    const { met, unmet } = sharpened(slots, scene, asked, hints);
+    const numbered = sharpened(slots, scene, asked, hints);
+    const { met, unmet } = numbered.unmet ? numbered : sharpenedInTime(session, all, slots, scene, asked);
     yield { slots, met, unmet: unmet ?? sparedByAnother(met, asking, asked) ?? spared(session, slots, met, states, asked) };
   }
 }
@@ -149,6 +163,55 @@ function sharpened(
         const beyond = withMember(met, key, name, outside);
         if (holds(near) === true && holds(beyond) === false) return { met: near, unmet: beyond };
       }
+    }
+  }
+  return { met, unmet: undefined };
+}
+
+/** A second, and an hour where what a condition compares with is the time itself, which goes on meanwhile; a day where it reads days. */
+const besideMs = { second: 1_000, hour: 3_600_000, day: 86_400_000 };
+
+/** The scene moved to the edge of its condition by one of its times, with the one just beyond the edge: as far from another of them, or from now, as the condition says. */
+function sharpenedInTime(
+  { model, run }: Session,
+  conditions: readonly Expression[],
+  slots: readonly ConditionSubject[],
+  met: Scene,
+  holds: (scene: Scene) => boolean | undefined,
+): Pick<Imagined, 'met' | 'unmet'> {
+  const times = slots.flatMap(({ key, reads, defaults }) =>
+    [...reads].flatMap((name) => {
+      const value = met.values.get(key)?.[name] ?? defaults[name];
+      const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN;
+      return typeof value === 'string' && Number.isFinite(ms) ? [{ key, name, ms, isDay: value.length === 10 }] : [];
+    }),
+  );
+  const spans = [0, ...spansIn(conditions)].flatMap((ms) => [ms, -ms]);
+  const readsNow = conditions.some((one) => model.expressions.reads(one, undefined, 'now'));
+  const nowMs = readsNow ? run.clock.toService(Date.now()) : undefined;
+  for (const { key, name, isDay } of times) {
+    const others = times.filter((one) => one.key !== key || one.name !== name).map(({ ms }) => ms);
+    for (const base of nowMs === undefined ? others : [...others, nowMs]) {
+      // The moment itself is over by the time that it is asked about.
+      const isNow = base === nowMs;
+      const step = isDay ? besideMs.day : isNow ? besideMs.hour : besideMs.second;
+      const pairs = isNow
+        ? [1, -1].map((one) => [one, -one] as const)
+        : [1, -1].flatMap(
+            (one) =>
+              [
+                [one, 0],
+                [0, one],
+              ] as const,
+          );
+      for (const ms of spans.map((span) => base + span))
+        for (const [inside, outside] of pairs) {
+          const [near, beyond] = [inside, outside].map((by) => {
+            const text = new Date(ms + by * step).toISOString();
+            return withMember(met, key, name, isDay ? text.slice(0, 10) : text);
+          }) as [Scene, Scene];
+          if (holds(near) === true && holds(beyond) === false) return { met: near, unmet: beyond };
+        }
     }
   }
   return { met, unmet: undefined };

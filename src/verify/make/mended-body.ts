@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entryOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -9,13 +9,15 @@ import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { hintsIn } from '../model/expressions.ts';
-import { sentKeepsRules } from '../model/field-rules.ts';
+import { changeKeepsRules, sentKeepsRules } from '../model/field-rules.ts';
+import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { edgesOf } from '../values/variants.ts';
 import { lastShowing, refusedByOwn } from './own-rules.ts';
+import { spansIn } from './timely.ts';
 
 /** A body of a creation, and what stands in its path. */
 interface Drafted {
@@ -37,7 +39,7 @@ export function mendedBody(
   session: Session,
   endpoint: Endpoint,
   drafted: Drafted,
-  { body = {}, parents = {} }: Pick<WantedRow, 'body' | 'parents'>,
+  { body = {}, parents = {}, changes }: Pick<WantedRow, 'body' | 'parents' | 'changes'>,
 ): Symbolic | undefined {
   const { path, caller } = drafted;
   const kept = new Set([...Object.keys(body), ...Object.keys(parents)]);
@@ -49,7 +51,9 @@ export function mendedBody(
     const better = membersOf(session, endpoint, refused, { ...drafted, json, kept }).flatMap((member) => {
       const passing = member.values.flatMap((value) => {
         const body = bareMap({ ...(json as Readonly<Record<string, Symbolic>>), [member.name]: value });
-        const isKept = sentKeepsRules(session.model, endpoint, resolve(body, session.run)) !== 'no';
+        const sent = resolve(body, session.run);
+        const isBroken = changes?.fields && changeKeepsRules(session.model, endpoint, changes.fields, sent) === 'no';
+        const isKept = !isBroken && sentKeepsRules(session.model, endpoint, sent) !== 'no';
         const still = isKept ? refusal(body) : refused;
         return still === refused ? [] : [{ body, value, isWhole: still === undefined }];
       });
@@ -105,19 +109,50 @@ function membersOf(
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const json = resolve(drafted.json, session.run);
   if (!resource || !rule.if || endpoint.takes || !isMap(json)) return [];
-  const reads = model.expressions.readsOf(rule.if, endpoint.operation).filter(({ root }) => root === 'next');
+  const all = model.expressions.readsOf(rule.if, endpoint.operation);
+  const reads = all.filter(({ root }) => root === 'next');
   const row = { ...(resolve(drafted.path, session.run) as Readonly<Record<string, Json>>), ...json };
-  const compared = [...hintsIn(rule.if.source), ...reads.flatMap((read) => readIn(session, resource, row, read))];
-  const own = new Set(reads.flatMap(({ path: [name = ''], follows }) => (follows ? [] : [name])));
-  return [...own].flatMap((name) => {
-    const stated = entryOf(resource.fields, name);
-    const shape = stated && statedValue(stated.shape);
-    const isFree = shape && !stated.ref && !drafted.kept.has(name) && isSendable(model, resource.name, name);
-    if (!isFree || isUniqueAlone(resource, name)) return [];
+  const compared = [
+    ...hintsIn(rule.if.source),
+    ...reads.flatMap((read) => readIn(session, resource, row, read)),
+    ...momentsIn(session, rule.if, endpoint),
+  ];
+  const shapes = new Map<string, Shape>();
+  for (const {
+    root,
+    path: [name = ''],
+    follows,
+  } of all) {
+    if (follows || drafted.kept.has(name)) continue;
+    const shape = root === 'next' ? fieldShape(model, resource, name) : root === 'request' && memberShape(model, endpoint, name);
+    if (shape) shapes.set(name, shape);
+  }
+  return [...shapes].map(([name, shape]) => {
     const fitting = model.schemas.of(shape, 'sent');
     const fits = (value: Json) => fitting(value).length === 0;
-    return [{ name, fits, values: [...new Set(valuesAbout(compared, shape))].filter(fits) }];
+    return { name, fits, values: [...new Set(valuesAbout(compared, shape))].filter(fits) };
   });
+}
+
+/** The shape of a field that a body may say freely. */
+function fieldShape(model: Model, resource: Resource, name: string): Shape | undefined {
+  const stated = entryOf(resource.fields, name);
+  const isFree = stated && !stated.ref && isSendable(model, resource.name, name) && !isUniqueAlone(resource, name);
+  return isFree ? statedValue(stated.shape) : undefined;
+}
+
+/** The shape of a member of a body that is stated for the act itself. */
+function memberShape(model: Model, endpoint: Endpoint, name: string): Shape | undefined {
+  const { properties } = statedValue(model.requestShape(endpoint)) ?? {};
+  const member = isMap(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return member !== undefined && isMap(member) ? member : undefined;
+}
+
+/** The moments that a condition compares with, where it reads the time: now, and what it adds to that. */
+function momentsIn({ model, run }: Session, condition: Expression, endpoint: Endpoint): string[] {
+  if (!model.expressions.reads(condition, endpoint.operation, 'now')) return [];
+  const nowMs = run.clock.toService(Date.now());
+  return [0, ...spansIn([condition]).flatMap((ms) => [ms, -ms])].map((ms) => new Date(nowMs + ms).toISOString());
 }
 
 /** Whether no two rows at all may have the same value, so that it has to be another one each time. */

@@ -1,4 +1,4 @@
-import { actsAfter, transitionOf } from '../../parts/followed.ts';
+import { actsAfter, fieldNaming, transitionOf } from '../../parts/followed.ts';
 import { type Machine, machineWith, type Transition } from '../../parts/states.ts';
 import type { Session } from '../session/session.ts';
 import type { Demand } from './demand.ts';
@@ -15,8 +15,7 @@ export function movedAlong({ model: { spec } }: Session, resource: string, field
   return actsAfter(spec, { verb: 'create', resource }).flatMap(({ does, to, each, skips, if: condition }): MovedAlong[] => {
     const transition = does && transitionOf(spec, does);
     const machine = transition && machineWith(spec.states, does.resource, transition.name);
-    const [, name] = /^\s*next\.(\w+)\s*$/.exec(to?.source ?? '') ?? [];
-    return machine && name === field && !each && !skips && !condition ? [{ machine, transition }] : [];
+    return machine && fieldNaming(to?.source) === field && !each && !skips && !condition ? [{ machine, transition }] : [];
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -8,7 +9,10 @@ import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { Done } from '../exchange/step.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
+import { callerContext } from '../model/access.ts';
+import { defaultsIn } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
+import { isSendable } from '../model/own-body.ts';
 import { anyOwnError, ownRulesAt } from '../model/own-condition.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import { rowsShown, rowWith, type ShownFields } from '../model/row-shown.ts';
@@ -22,8 +26,10 @@ export function refusedByOwn(
   caller: TrialCaller | undefined,
 ): StatedRefusal | undefined {
   const verb = statedValue(endpoint.does)?.verb;
-  const rules = verb === 'create' || verb === 'upsert' ? ownRulesAt(session.model, endpoint) : [];
+  const rules = verb !== undefined && writing.has(verb) ? ownRulesAt(session.model, endpoint) : [];
   if (rules.length === 0) return undefined;
+  const plainly = refusedPlainly(session, endpoint, rules, json, caller);
+  if (plainly !== 'unknown') return plainly;
   const seen = session.run.results.filter((result) => isExchange(result)).filter(isDone);
   const nowMs = session.run.clock.toService(Date.now());
   const meant: TrialExchange = {
@@ -48,6 +54,59 @@ export function refusedByOwn(
   const newestFirst = seen.toReversed();
   return anyOwnError(session.model, meant, newestFirst, true);
 }
+
+/** The same by what is sent alone, where that is all that the errors read of a new row: then nothing has to be reckoned of it. */
+function refusedPlainly(
+  session: Session,
+  endpoint: Endpoint,
+  rules: readonly StatedRefusal[],
+  json: Symbolic,
+  caller: TrialCaller | undefined,
+): StatedRefusal | undefined | 'unknown' {
+  const { model, run } = session;
+  const plain = plainRules(model, endpoint, rules);
+  const sent = plain.size > 0 ? resolve(json, run) : undefined;
+  if (!isMap(sent)) return 'unknown';
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const next = { ...(resource && defaultsIn(resource)), ...sent };
+  const context = { ...callerContext(caller), next, request: sent, operation: endpoint.operation };
+  const now = run.clock.toService(Date.now());
+  for (const stated of rules) {
+    const told = plain.has(stated)
+      ? model.expressions.evaluate(stated.rule.if!, endpoint.operation, { context: { ...context, now } })
+      : 'unknown';
+    if (typeof told === 'string') return 'unknown';
+    if (told.value === true) return stated;
+  }
+  return undefined;
+}
+
+/** Found once for the errors of an endpoint. */
+const plainAt = new WeakMap<readonly StatedRefusal[], ReadonlySet<StatedRefusal>>();
+
+/** The errors of a creation that read nothing but what is sent, who asks and the time. */
+function plainRules(model: Model, endpoint: Endpoint, rules: readonly StatedRefusal[]): ReadonlySet<StatedRefusal> {
+  const known = plainAt.get(rules);
+  if (known) return known;
+  const effect = statedValue(endpoint.does);
+  const name = resourceOfEffect(effect) ?? '';
+  const isNew = effect?.verb === 'create' && !endpoint.takes;
+  const isPlain = ({ rule }: StatedRefusal): boolean => {
+    const reads = rule.if && model.expressions.readsOf(rule.if, endpoint.operation);
+    return (
+      isNew &&
+      reads?.every(({ root, path: [field = ''], follows }) => {
+        if (root === 'now' || root === 'caller' || root === 'operation' || root === 'request') return true;
+        return root === 'next' && !follows && isSendable(model, name, field);
+      }) === true
+    );
+  };
+  const found = new Set(rules.filter(isPlain));
+  plainAt.set(rules, found);
+  return found;
+}
+
+const writing: ReadonlySet<string> = new Set(['create', 'upsert', 'replace', 'update', 'transition']);
 
 /** Whether what a row is, or whether it may be, depends on what it refers to: then that has to be drawn as widely. */
 export function readsThrough(model: Model, endpoint: Endpoint): boolean {

@@ -80,7 +80,8 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   // What the path says of the row a body need not say, and may not say otherwise.
   const own = session.model.identifierField(row.resource);
   const bound = new Set(boundByPath(session.model.spec, endpoint).filter((name) => name !== own));
-  const drafting = { bound, make, caller: about.caller, ...(about.named && { named: about.named }) };
+  const path = pathValues(session.model, endpoint, row);
+  const drafting = { bound, make, path, caller: about.caller, ...(about.named && { named: about.named }) };
   const style = about.style ?? 'plain';
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });

@@ -1,7 +1,7 @@
 import { sentAs } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { transitionOf } from '../../parts/followed.ts';
+import { fieldNaming, transitionOf } from '../../parts/followed.ts';
 import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
@@ -202,8 +202,7 @@ async function readyAlong(session: Session, row: TrialRow, { following = [] }: T
   for (const { does, to, each, skips, if: condition } of following) {
     const along = does && transitionOf(spec, does);
     const machine = along && machineWith(spec.states, does.resource, along.name);
-    const [, name = ''] = /^\s*(?:next|resource)\.(\w+)\s*$/.exec(to?.source ?? '') ?? [];
-    const id = row.known[name];
+    const id = row.known[fieldNaming(to?.source) ?? ''];
     if (!machine || along.from === '*' || each || skips || condition || id === undefined) continue;
     const other: TrialRow = { resource: does.resource, id, known: {}, caller: row.caller, shown: undefined, fields: undefined };
     await ifTestable(lookAt(session, other));

@@ -104,7 +104,8 @@ export function isThere(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function defaultsIn({ fields }: Resource): RowFields {
+/** What fields are where nothing is sent of them. */
+export function defaultsIn({ fields }: Resource): RowFields {
   return Object.fromEntries(entriesOf(fields).flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])));
 }
 

@@ -8,6 +8,7 @@ import { boundByPath, identifierParameter, isStateSent, isWritable, pathParamete
 import type { Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import type { TrialCaller } from '../exchange/callers.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import { bareMap } from '../values/at-path.ts';
 import { isForm } from '../values/forms.ts';
@@ -79,9 +80,13 @@ export function bodyMedia({ consumes }: Endpoint): 'json' | 'form' | undefined {
 export function isSendable(model: Model, name: string, field: string): boolean {
   const resource = model.resource(name);
   const stated = resource && entryOf(resource.fields, field);
-  if (!stated || stated.writable !== undefined || Object.keys(stated.set).length > 0) return false;
+  if (!stated || Object.keys(stated.set).length > 0) return false;
   const creations = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
+  const { writable } = stated;
+  const isMaker = (caller: TrialCaller) =>
+    creations.some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');
   return (
+    (writable === undefined || model.callers.every((one) => writable.includes(one.user ?? '') || !isMaker(one))) &&
     isWritable(model.spec, resource, stated) &&
     creations.every((endpoint) => {
       const properties = statedValue(requestShape(model.spec, endpoint))?.properties;

@@ -28,6 +28,8 @@ export class Likeness {
   #kinds: ReadonlySet<string> | undefined;
   readonly #narrowing = new Map<string, string | undefined>();
   readonly #sendable: Sendable;
+  /** The shapes of texts without their patterns. */
+  readonly #plain = new WeakMap<Shape, Shape>();
 
   constructor(spec: Spec, samples: Samples) {
     this.#spec = spec;
@@ -165,15 +167,25 @@ export class Likeness {
     // What was just made tells of no error, and nothing is bound to it yet.
     if (isCountName(name) && sampler.fits(0)) return 0;
     if (isErrorName(name) || isOfItsEnd(name) || /(?:_|[a-z])ids$/i.test(name)) return emptyOf(shape, name, this.#samples);
-    // A pattern is the least that is asked of a text: what only that is known of, and no format, is left out where it may be.
     const { pattern, enum: listed, format } = this.#samples.whole(shape);
-    if ((pattern !== undefined && listed === undefined && format === undefined) || !Number.isFinite(sampler.cost))
-      return undefined;
+    if (!Number.isFinite(sampler.cost)) return undefined;
+    if (pattern !== undefined && listed === undefined && format === undefined) return this.#ordinaryText(shape, name, ground);
     // A new thing stands where the list of its states begins.
     const first = stateOfNew(listed ?? wordsBesideNull(given, this.#samples), name);
     if (first !== undefined && sampler.fits(first)) return first;
     const made = sampler.make({ ...ground, isFull: true, keepsNull: true, sampled: () => {} }, below('', name));
     return made === nothing ? undefined : made;
+  }
+
+  /**
+   * A pattern is the least that is asked of a text: what only that is known of is what it would be without one, where that fits, and is left out otherwise.
+   */
+  #ordinaryText(shape: Shape, name: string, ground: Ground): Value {
+    const { pattern: _, ...rest } = this.#samples.whole(shape);
+    const plain = this.#plain.get(shape) ?? rest;
+    this.#plain.set(shape, plain);
+    const made = this.#samples.of(plain, name).make({ ...ground, isFull: true, sampled: () => {} }, below('', name));
+    return typeof made === 'string' && this.#samples.of(shape, name).fits(made) ? made : undefined;
   }
 
   /** `resource_type: tag` of a tag, where the example of that field is the name of some resource of the document: so every kind says its own. */

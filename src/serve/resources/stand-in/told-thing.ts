@@ -45,9 +45,9 @@ export function compileToldThing(shape: Shape, does: Effect | undefined, isPlace
       ? thingWithin(members, resource, false, samples, sampling, true)
       : undefined;
   const isForeign = isUnsaid && resource !== undefined && sharesNothing(shape, members, resource, samples);
-  const isTold = isUnsaid && !within && resource !== undefined && (isMaking || isForeign);
-  const word = isTold ? nameTold(members, resource, samples) : undefined;
   const isGone = does?.verb === 'delete';
+  const isTold = isUnsaid && !within && resource !== undefined && (isMaking || isForeign || isGone);
+  const word = isTold ? nameTold(members, resource, samples) : undefined;
   const names = new Map(Object.entries(members));
   const retyped = compileRetyped(isPlaced ? undefined : (naming ?? word), members, samples);
   const isOfAny = word !== undefined && isAnything(members[word], samples);
@@ -57,8 +57,9 @@ export function compileToldThing(shape: Shape, does: Effect | undefined, isPlace
     renamed: (row) => retyped(called.length > 0 ? withNames(row, called) : row),
     said(row) {
       if (within) return { [within.member]: within.retyped(ownFields(within.names, row)) };
-      if (word !== undefined) return { ...ownFields(names, row), ...retyped({ [word]: row[identifier ?? ''] }) };
-      if (isGone) return remainsOf(row, members, samples);
+      const told = word === undefined ? {} : retyped({ [word]: row[identifier ?? ''] });
+      if (isGone) return { ...remainsOf(row, members, samples), ...told };
+      if (word !== undefined) return { ...ownFields(names, row), ...told };
       if (naming === undefined) return {};
       return { ...ownFields(names, row), ...(rest && { [rest.member]: ownFields(rest.names, row) }) };
     },
@@ -154,7 +155,7 @@ function sharesNothing(shape: Shape, members: Members, resource: string, samples
 }
 
 /**
- * The member in which the answer to a creation tells what the new thing is called, where it is called otherwise than the thing's own identifier, and no field of the thing
+ * The member in which the answer to a creation, or a deletion, tells what the thing is called, where it is called otherwise than the thing's own identifier, and no field of the thing
  * is called so: `{ key, status }`, `{ order_id }`.
  */
 function nameTold(members: Members, resource: string, samples: Samples): string | undefined {

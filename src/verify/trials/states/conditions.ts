@@ -74,9 +74,8 @@ export async function block(
     // What was open when the row was made may be shut by others afterwards.
     else if (at > 0 || !shut) await shutByOthers(session, row, as, endpoint.operation);
     for (let fires = 0; fires < firesMax; fires++) {
-      const [caller] = callersFor(session, endpoint, row);
       const before = (await lookAt(session, row)).done;
-      const plan = await blockedRequest(session, row, endpoint, as, caller);
+      const plan = await blockedForAny(session, row, endpoint, as);
       const control = () => openRequest(session, machine, transition, endpoint);
       if (plan) {
         const done = await session.send(plan);
@@ -128,6 +127,21 @@ function statesAsked(
   return machinesOf(spec.states, machine.resource)
     .filter((other) => other !== machine && read.has(other.field))
     .flatMap((other) => statesOf(other).map((state) => ({ machine: other, state })));
+}
+
+/** The same for whoever may as for whom it is blocked: an order that was given to somebody is not begun by another. */
+async function blockedForAny(
+  session: Session,
+  row: TrialRow,
+  endpoint: Endpoint,
+  transition: Transition,
+): Promise<RequestPlan | undefined> {
+  const callers = callersFor(session, endpoint, row);
+  for (const caller of new Set([callers[0], callers.at(-1)])) {
+    const plan = await blockedRequest(session, row, endpoint, transition, caller);
+    if (plan) return plan;
+  }
+  return undefined;
 }
 
 async function blockedRequest(

@@ -1,22 +1,22 @@
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
 import type { Following, FollowingEffect } from '../../../parts/effects.ts';
-import { type Expression, entriesOf } from '../../../parts/fact.ts';
+import type { Expression } from '../../../parts/fact.ts';
 import { comingOf, type Followed, followingName, transitionOf } from '../../../parts/followed.ts';
-import { pathParameters } from '../../../parts/payload.ts';
 import { machineWith, type Transition } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
-import { callersFor } from '../../make/callers-for.ts';
-import { hasNextPage, widest } from '../../make/pages.ts';
+import { lookAt } from '../../make/look.ts';
+import { hasNextPage } from '../../make/pages.ts';
 import { callerContext, outcomeOf } from '../../model/access.ts';
 import type { Evaluated } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
-import { idIn, rowIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
+import { idIn, rowIn, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
+import { rowsListed, rowsTiedTo, type Tie, tiedId } from './tied-rows.ts';
 
 /** An act of which something is claimed. */
 interface Named {
@@ -30,7 +30,7 @@ interface Named {
 
 /** The rows that refer to what changed by a field, before and after. */
 interface SeenRows {
-  readonly field: string;
+  readonly tie: Tie;
   readonly change: Done<TrialExchange>;
   /** What changed, as it was before. */
   readonly was: Done<TrialExchange> | undefined;
@@ -38,32 +38,8 @@ interface SeenRows {
   readonly after: Done<TrialExchange>;
 }
 
-/** Asks a list for the rows that refer to another by a field, on one page; nothing where no list shows them so. */
-export async function listReferring(
-  session: Session,
-  resource: string,
-  field: string,
-  to: TrialRow,
-): Promise<Done<TrialExchange> | undefined> {
-  const { model } = session;
-  for (const endpoint of model.endpointsThat('list', resource)) {
-    const bound = pathParameters(endpoint.path);
-    if (bound.some((name) => name !== field)) continue;
-    const filter = entriesOf(endpoint.parameters).find(([, { filters, op }]) => filters === field && op === '=');
-    const query = { ...widest(model, endpoint), ...(bound.length === 0 && filter && { [filter[0]]: to.id }) };
-    for (const caller of callersFor(session, endpoint).slice(0, callersMost)) {
-      const path = bound.length === 0 ? {} : { [field]: to.id };
-      const done = await session.send(model.request(endpoint, { path, query, caller }));
-      if (isDone(done.value) && !hasNextPage(model, done.value)) return done;
-    }
-  }
-  return undefined;
-}
-
-const callersMost = 3;
-
 /** Claims that what was to be made was, as often as it was to be, and with what it was given. */
-export function claimMade(session: Session, named: Named, { field, change, was, before, after }: SeenRows): void {
+export function claimMade(session: Session, named: Named, { tie, change, was, before, after }: SeenRows): void {
   const { model, does, act, fact, reason } = named;
   session.claim({
     fact,
@@ -72,9 +48,9 @@ export function claimMade(session: Session, named: Named, { field, change, was, 
     of: [change, after, ...(was && before ? [was, before] : [])] as const,
     judge(changed: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]): Judgement {
       if (!isDone(changed)) return moot('the change was not made');
-      const id = idIn(model, changed);
-      const rows = referring(model, seen, does.resource, field, id);
-      const old = earlier[1] ? referring(model, earlier[1], does.resource, field, id) : [];
+      const id = tiedId(model, tie, changed);
+      const rows = rowsTiedTo(model, seen, does.resource, tie.field, id);
+      const old = earlier[1] ? rowsTiedTo(model, earlier[1], does.resource, tie.field, id) : [];
       if (!rows || !old) return moot('the rows are not shown');
       const key = model.identifierField(does.resource);
       const fresh = rows.filter((row) => !old.some((one) => isSame(one[key], row[key])));
@@ -108,7 +84,7 @@ function timesMade({ spec }: Model, { followed, does }: Named): number {
 export function claimMoved(
   session: Session,
   named: Named,
-  { field, change, was, before, after }: SeenRows & { readonly before: Done<TrialExchange> },
+  { tie, change, was, before, after }: SeenRows & { readonly before: Done<TrialExchange> },
 ): void {
   const { model, does, act, fact, reason } = named;
   const transition = transitionOf(model.spec, does);
@@ -121,8 +97,8 @@ export function claimMoved(
     of: [change, before, after, ...(was ? [was] : [])] as const,
     judge(changed: TrialExchange, then: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]): Judgement {
       if (!isDone(changed)) return moot('the change was not made');
-      const id = idIn(model, changed);
-      const old = referring(model, then, does.resource, field, id);
+      const id = tiedId(model, tie, changed);
+      const old = rowsTiedTo(model, then, does.resource, tie.field, id);
       const key = model.identifierField(does.resource);
       if (!old) return moot('there was nothing to do it to');
       let count = 0;
@@ -135,7 +111,7 @@ export function claimMoved(
         if (leads === 'unknown' || (leads === 'blocked' && !act.skips)) return moot('whether it is done cannot be told');
         if (leads === 'blocked') continue;
         count += 1;
-        const now = rowsOf(model, seen, does.resource)?.find((one) => isSame(one[key], row[key]));
+        const now = rowsListed(model, seen, does.resource)?.find((one) => isSame(one[key], row[key]));
         const state = machine && now?.[machine.field];
         const isSo = transition ? transition.to.some((target) => target.state === state) : now === undefined;
         // A transition may have let it go of what changed, so that the list does not show it any more.
@@ -216,17 +192,51 @@ function evaluate(
   });
 }
 
-function rowsOf(model: Model, exchange: TrialExchange, resource: string): readonly ShownFields[] | undefined {
-  const shown = rowsShown(model, exchange);
-  return shown?.resource === resource ? shown.rows.map((row) => unexpanded(model, resource, row)) : undefined;
+/** What something was to be done to is where the transition leads; where it is passed over if it cannot be, it is where it was. */
+export async function claimTarget(
+  session: Session,
+  { model, act, does, fact, reason }: Named,
+  {
+    change,
+    target,
+    then,
+  }: {
+    readonly change: Done<TrialExchange>;
+    readonly target: TrialRow;
+    readonly then: Done<TrialExchange> | undefined;
+  },
+): Promise<void> {
+  const transition = transitionOf(model.spec, does);
+  const machine = transition && machineWith(model.spec.states, does.resource, transition.name);
+  session.need(transition !== undefined && machine !== undefined && act.if === undefined, 'whether it is done cannot be told');
+  const after = (await lookAt(session, target)).done;
+  const targets = transition.to.map(({ state }) => state);
+  const stateIn = (shown: TrialExchange) => rowWith(model, shown, idIn(model, shown))?.[machine.field];
+  session.claim({
+    fact,
+    reason,
+    at: act.at,
+    of: [change, after, ...(then ? [then] : [])] as const,
+    judge(changed: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]) {
+      if (!isDone(changed)) return moot('the change was not made');
+      const row = rowWith(model, seen, idIn(model, seen));
+      const state = row?.[machine.field];
+      const old = earlier[0] && stateIn(earlier[0]);
+      if (row === undefined || state === undefined) return moot(`the ${does.resource} is not shown`);
+      if (transition.if && !allows(model, transition.if, row)) return moot(`${followingName(does)} has a condition of its own`);
+      const isPassedOver = act.skips && transition.from !== '*' && !transition.from.includes(asText(old));
+      if (isPassedOver) return moot(`the ${does.resource} is in no state for it`);
+      if (targets.includes(asText(state))) return undefined;
+      return {
+        promised: `${followingName(does)} after ${changed.endpoint?.operation}: ${targets.join(' or ')}`,
+        seen: asText(state),
+      };
+    },
+  });
 }
 
-function referring(
-  model: Model,
-  exchange: TrialExchange,
-  resource: string,
-  field: string,
-  id: Json | undefined,
-): readonly ShownFields[] | undefined {
-  return rowsOf(model, exchange, resource)?.filter((row) => row[field] === undefined || asText(row[field]) === asText(id));
+/** Whether a condition of a transition holds for a row, as it is shown after what could have fired it. */
+function allows(model: Model, condition: Expression, row: ShownFields): boolean {
+  const told = model.expressions.evaluate(condition, undefined, { context: { resource: row as Json, next: row as Json } });
+  return typeof told === 'object' && told.value === true;
 }

@@ -1,5 +1,5 @@
 import type { Following, FollowingEffect } from '../../../parts/effects.ts';
-import { type Followed, followedOf, followingName, transitionOf } from '../../../parts/followed.ts';
+import { type Followed, fieldNaming, followedOf, followingName, transitionOf } from '../../../parts/followed.ts';
 import { type Machine, machineWith, type Transition } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import { moot } from '../../exchange/claim.ts';
@@ -63,7 +63,7 @@ function chainOf(model: Model, { resource, change }: Followed, act: Following): 
   const machine = machineWith(model.spec.states, resource, timed.name);
   const transition = transitionOf(model.spec, does);
   const other = transition && machineWith(model.spec.states, does.resource, transition.name);
-  const [, name] = /^\s*(?:next|resource)\.(\w+)\s*$/.exec(to?.source ?? '') ?? [];
+  const name = fieldNaming(to?.source);
   if (!machine || !other || name === undefined || transition.to.length !== 1) return undefined;
   const isItself = does.resource === resource && name === model.identifierField(resource);
   return { machine, timed, act, does, other, transition, field: isItself ? undefined : name };

@@ -1,27 +1,29 @@
 import type { Json } from '../../../document/document.ts';
 import type { Following, FollowingEffect } from '../../../parts/effects.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { type Expression, entryOf, statedValue } from '../../../parts/fact.ts';
-import { type Followed, followedOf, followingName, referringRows, transitionOf } from '../../../parts/followed.ts';
+import { entryOf, statedValue } from '../../../parts/fact.ts';
+import { type Followed, fieldNaming, followedOf, followingName, transitionOf } from '../../../parts/followed.ts';
 import { type Machine, machineWith, type Transition } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
-import type { TrialRow } from '../../exchange/row.ts';
-import type { Done } from '../../exchange/step.ts';
+import type { TrialRow, WantedRow } from '../../exchange/row.ts';
 import { Captured, type Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
+import { imaginedOf, valuesThatFit } from '../../make/demands.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import { openToFire, stateSent, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { idIn, rowsShown, rowWith, type ShownFields } from '../../model/row-shown.ts';
+import { isSendable } from '../../model/own-body.ts';
+import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { claimMade, claimMoved, listReferring } from './follow-claims.ts';
+import { claimMade, claimMoved, claimTarget } from './follow-claims.ts';
+import { type Chain, listReferring, rowsTiedTo, type Tie, tiedId, tiedTo, tieOf } from './tied-rows.ts';
 
 /** What is stated to follow from a change is there after it, once; and where it is refused, so is the change. */
 export const following: Trial = {
@@ -53,14 +55,6 @@ export const following: Trial = {
   },
 };
 
-/** An act that follows from what a caller does. */
-interface Chain {
-  readonly followed: Followed;
-  readonly act: Following;
-  readonly does: FollowingEffect;
-  readonly endpoint: Endpoint;
-}
-
 /** The endpoint by which a caller brings the change about. */
 function bringingAbout(model: Model, { resource, change }: Followed): Endpoint | undefined {
   if (typeof change !== 'string') {
@@ -83,48 +77,72 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
   const { model } = session;
   const fact = factOf(followed, endpoint);
   const named = { model, act, does, followed, fact, reason: `${followingName(does)} follows ${endpoint.operation}` };
-  const field = tieOf(model, chain);
-  const row = followed.change === 'created' ? undefined : await changing(session, followed);
-  if (field !== undefined && row && does.verb !== 'create') {
+  const tie = tieOf(model, chain);
+  const row = followed.change === 'created' ? undefined : await changing(session, followed, bodyUnder(session, chain));
+  if (tie && row && does.verb !== 'create') {
     const transition = transitionOf(model.spec, does);
-    const other = await session.make(does.resource, { parents: { [field]: row }, ...leaving(transition) });
+    const other = await session.make(does.resource, { parents: { [tie.field]: row }, ...leaving(transition) });
     if (transition) await ifTestable(openToFire(session, other, transition));
   }
   const was = row && (await lookAt(session, row)).done;
-  const before = row && field !== undefined ? await listReferring(session, does.resource, field, row) : undefined;
-  const target = field === undefined && row ? await targetOf(session, chain, row) : undefined;
-  const made = row ?? (await session.make(followed.resource));
+  const listOf = (one: TrialRow, { field }: Tie) =>
+    listReferring(session, does.resource, field, tiedTo(session, tie ?? { field }, one, chain));
+  const before = row && tie ? await listOf(row, tie) : undefined;
+  const target = !tie && row ? await targetOf(session, chain, row) : undefined;
+  if (target && act.skips) await openAlong(session, target, does);
+  const then = target && (await lookAt(session, target)).done;
+  const made = row ?? (await session.make(followed.resource, { body: bodyUnder(session, chain) }));
   const change = row ? await session.send(await asking(session, row, chain)) : made.made;
   session.need(change !== undefined, `rows of ${followed.resource} are given, not made`);
-  if (field !== undefined) {
-    const after = await listReferring(session, does.resource, field, made);
+  if (tie) {
+    const after = await listOf(made, tie);
     session.need(after !== undefined, `no list shows the rows of ${does.resource} that refer to a ${followed.resource}`);
-    if (does.verb === 'create') claimMade(session, named, { field, change, was, before, after });
-    else if (before) claimMoved(session, named, { field, change, was, before, after });
+    if (does.verb === 'create') claimMade(session, named, { tie, change, was, before, after });
+    else if (before) claimMoved(session, named, { tie, change, was, before, after });
     return;
   }
   const row2 = target ?? (await targetOf(session, chain, made));
-  await claimTarget(session, chain, change, row2, fact);
+  await claimTarget(session, named, { change, target: row2, then });
 }
 
-/** The field by which rows that are made, or that something is done to, refer to what changed. */
-function tieOf(model: Model, { followed, act, does }: Chain): string | undefined {
-  if (does.verb !== 'create') return act.each && !act.to ? referringRows(model.spec, act.each)?.field : undefined;
-  const own = `next.${model.identifierField(followed.resource)}`;
-  const resource = model.resource(does.resource);
-  const tied = Object.entries(act.set).find(
-    ([name, { source }]) => source.trim() === own && resource && entryOf(resource.fields, name)?.ref === followed.resource,
-  );
-  if (!tied) throw new Untestable(`nothing of a new ${does.resource} says from which ${followed.resource} it came`);
-  return tied[0];
+/** Brings what something is to be done to, and is passed over where it cannot be, to where it can. */
+async function openAlong(session: Session, target: TrialRow, does: FollowingEffect): Promise<void> {
+  const transition = transitionOf(session.model.spec, does);
+  const machine = transition && machineWith(session.model.spec.states, does.resource, transition.name);
+  if (!machine || transition.from === '*' || transition.from.includes(asText(target.fields?.[machine.field]))) return;
+  for (const state of transition.from) {
+    await ifTestable(walkTo(session, target, state, { machine }));
+    if (target.fields?.[machine.field] === state) return;
+  }
 }
 
 /** A row to which the change can be done. */
-async function changing(session: Session, { resource, change }: Followed): Promise<TrialRow> {
-  if (typeof change === 'string') return session.make(resource, { style: 'full' });
-  const row = await session.make(resource, { style: 'full', ...leaving(change.transition) });
+async function changing(session: Session, { resource, change }: Followed, body: WantedRow['body'] = {}): Promise<TrialRow> {
+  if (typeof change === 'string') return session.make(resource, { style: 'full', body });
+  const row = await session.make(resource, { style: 'full', body, ...leaving(change.transition) });
   await openToFire(session, row, change.transition);
   return row;
+}
+
+/** What of a new row makes the condition of an act hold, as far as it is sent with the row: an order is made for an outage of the third degree alone. */
+function bodyUnder(session: Session, { act, followed }: Chain): Readonly<Record<string, Json>> {
+  const { model } = session;
+  const { if: condition } = act;
+  const fields = model.resource(followed.resource)?.fields;
+  const reads = condition ? model.expressions.readsOf(condition, undefined) : [];
+  const isPlain = reads.every(({ root, follows }) => (root === 'next' || root === 'resource') && !follows);
+  if (!condition || !isPlain) return {};
+  const names = [...new Set(reads.map(({ path: [name = ''] }) => name))];
+  const choices = names.flatMap((name): [string, Json[]][] => {
+    const stated = entryOf(fields, name);
+    const shape = stated && !stated.ref && isSendable(model, followed.resource, name) ? statedValue(stated.shape) : undefined;
+    return shape ? [[name, [...valuesThatFit(session, shape, condition.source)]]] : [];
+  });
+  const isSo = (row: Readonly<Record<string, Json>>): boolean => {
+    const told = model.expressions.evaluate(condition, undefined, { context: { resource: row, next: row } });
+    return typeof told === 'object' && told.value === true;
+  };
+  return [...imaginedOf(choices)].find(isSo) ?? {};
 }
 
 function leaving(transition: Transition | undefined): { readonly state?: string } {
@@ -148,8 +166,7 @@ async function asking(session: Session, row: TrialRow, { endpoint, followed }: C
 async function targetOf(session: Session, { act, does }: Chain, row: TrialRow): Promise<TrialRow> {
   const source = act.to?.source.trim() ?? '';
   const path = source === 'item' || source === '' ? act.each?.source.trim() : source;
-  const [, name = ''] = /^(?:next|resource)\.(\w+)$/.exec(path ?? '') ?? [];
-  const shown = row.known[name];
+  const shown = row.known[fieldNaming(path) ?? ''];
   session.need(shown instanceof Captured, `which ${does.resource} is meant is not shown`);
   const { spot, step } = shown;
   const id: Symbolic =
@@ -159,47 +176,10 @@ async function targetOf(session: Session, { act, does }: Chain, row: TrialRow): 
   return target;
 }
 
-/** What something was to be done to is where the transition leads. */
-async function claimTarget(
-  session: Session,
-  { act, does, endpoint }: Chain,
-  change: Done<TrialExchange>,
-  target: TrialRow,
-  fact: FactName,
-): Promise<void> {
-  const { model } = session;
-  const transition = transitionOf(model.spec, does);
-  const machine = transition && machineWith(model.spec.states, does.resource, transition.name);
-  session.need(transition !== undefined && machine !== undefined && act.if === undefined, 'whether it is done cannot be told');
-  const after = (await lookAt(session, target)).done;
-  const targets = transition.to.map(({ state }) => state);
-  session.claim({
-    fact,
-    reason: `${followingName(does)} follows ${endpoint.operation}`,
-    at: act.at,
-    of: [change, after] as const,
-    judge(changed: TrialExchange, seen: TrialExchange) {
-      if (!isDone(changed)) return moot('the change was not made');
-      const row = rowWith(model, seen, idIn(model, seen));
-      const state = row?.[machine.field];
-      if (row === undefined || state === undefined) return moot(`the ${does.resource} is not shown`);
-      if (transition.if && !allows(model, transition.if, row)) return moot(`${followingName(does)} has a condition of its own`);
-      if (targets.includes(asText(state))) return undefined;
-      return { promised: `${followingName(does)} after ${endpoint.operation}: ${targets.join(' or ')}`, seen: asText(state) };
-    },
-  });
-}
-
-/** Whether a condition of a transition holds for a row, as it is shown after what could have fired it. */
-function allows(model: Model, condition: Expression, row: ShownFields): boolean {
-  const told = model.expressions.evaluate(condition, undefined, { context: { resource: row as Json, next: row as Json } });
-  return typeof told === 'object' && told.value === true;
-}
-
 /** Whether a row can be named that an act cannot be done to. */
 function refusable(model: Model, { to, each, if: condition, skips }: Following, does: FollowingEffect): boolean {
   const transition = transitionOf(model.spec, does);
-  const isNamed = /^\s*(?:next|resource)\.\w+\s*$/.test(to?.source ?? '') && each === undefined;
+  const isNamed = fieldNaming(to?.source) !== undefined && each === undefined;
   return isNamed && !condition && !skips && transition !== undefined && transition.from !== '*';
 }
 
@@ -243,29 +223,29 @@ async function nothingMade(session: Session, chain: Chain): Promise<void> {
   const { model } = session;
   const { change, resource } = followed;
   const machine = typeof change === 'string' ? undefined : machineWith(model.spec.states, resource, change.transition.name);
-  const field = tieOf(model, chain);
-  session.need(typeof change !== 'string' && machine !== undefined && field !== undefined, 'it is in no state');
+  const tie = tieOf(model, chain);
+  session.need(typeof change !== 'string' && machine !== undefined && tie !== undefined, 'it is in no state');
   const { from } = change.transition;
   const wrong = statesOf(machine).filter((state) => from !== '*' && !from.includes(state));
   const row = await session.make(resource);
   if (from === '*' || from.includes(asText(row.fields?.[machine.field]))) await walkToAny(session, row, machine, wrong);
-  const before = await listReferring(session, does.resource, field, row);
+  const seen = (await lookAt(session, row)).done;
+  const to = tiedTo(session, tie, row, chain);
+  const before = await listReferring(session, does.resource, tie.field, to);
   const done = await session.send(await asking(session, row, chain));
-  const after = await listReferring(session, does.resource, field, row);
+  const after = await listReferring(session, does.resource, tie.field, to);
   session.need(before !== undefined && after !== undefined, `no list shows the rows of ${does.resource} of a ${resource}`);
   session.claim({
     fact: factOf(followed, endpoint),
     reason: `${endpoint.operation} refused without what follows`,
     at: act.at,
-    of: [done, before, after] as const,
+    of: [done, before, after, seen] as const,
     control: async () => asking(session, await changing(session, followed), chain),
-    judge(tried: TrialExchange, then: TrialExchange, now: TrialExchange) {
+    judge(tried: TrialExchange, then: TrialExchange, now: TrialExchange, shown: TrialExchange) {
       if (isDone(tried) || tried.status >= 500) return moot('it was not refused');
       // What others make meanwhile is of other rows.
-      const id = asText(idIn(model, tried));
-      const [old, fresh] = [then, now].map(
-        (shown) => rowsShown(model, shown)?.rows.filter((one) => one[field] === undefined || asText(one[field]) === id).length,
-      );
+      const id = tiedId(model, tie, shown);
+      const [old, fresh] = [then, now].map((list) => rowsTiedTo(model, list, does.resource, tie.field, id)?.length);
       if (old === undefined || fresh === undefined) return moot('the rows are not shown');
       return fresh === old ? undefined : { promised: `${old} ${does.resource} as before what was refused`, seen: `${fresh}` };
     },
