@@ -1,8 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
-import { resourceOfEffect } from '../../parts/operations.ts';
+import { fieldNaming, followedOf } from '../../parts/followed.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { defaultsIn } from '../model/field-rules.ts';
 import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import type { Session } from '../session/session.ts';
@@ -22,6 +24,12 @@ export function roomyDemands(session: Session, endpoint: Endpoint, field: string
   const { model } = session;
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   if (!resource) return [];
+  return [...ownRoom(session, endpoint, resource, field), ...roomToFollow(session, resource, field)];
+}
+
+/** What errors of making the row ask. */
+function ownRoom(session: Session, endpoint: Endpoint, resource: Resource, field: string): Demand[] {
+  const { model } = session;
   return ownRulesAt(model, endpoint).flatMap(({ rule }): Demand[] => {
     const condition = rule.if;
     const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
@@ -31,10 +39,57 @@ export function roomyDemands(session: Session, endpoint: Endpoint, field: string
     if (samples.length === 0) return [];
     const room = (row: Readonly<Record<string, Json>>) =>
       samples.filter(({ own, reckoned }) =>
-        isSpared(session, condition, endpoint, { [field]: field, ...own }, { ...row, ...reckoned }),
+        isSpared(session, condition, endpoint.operation, { [field]: field, ...own }, { ...row, ...reckoned }),
       ).length;
     return [{ members: split.through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
   });
+}
+
+/**
+ * What errors of making another row ask of it that follows from changes of the row later on: packing an order writes down a withdrawal, for which
+ * there has to be enough of what the order is of.
+ */
+function roomToFollow(session: Session, resource: Resource, field: string): Demand[] {
+  const { model } = session;
+  const acts = followedOf(model.spec).flatMap((one) => (one.resource === resource.name ? one.acts : []));
+  return acts.flatMap(({ does, set }): Demand[] => {
+    const [tie] = Object.entries(set).find(([, { source }]) => fieldNaming(source) === field) ?? [];
+    if (does?.verb !== 'create' || tie === undefined) return [];
+    const making = model.operations.find(({ name }) => name === `create ${does.resource}`);
+    const rules = model.refusals
+      .all()
+      .flatMap(({ rule }) => (rule.if && rule.on && making && namesOperation(rule.on, making) ? [rule.if] : []));
+    return rules.flatMap((condition): Demand[] => {
+      const reads = model.expressions.readsOf(condition, undefined);
+      const through = reads.flatMap(({ path: [name], follows = [] }) => (name === tie && follows.length === 1 ? follows : []));
+      const rest = reads.filter(({ path: [name] }) => name !== tie);
+      const read = rest.flatMap(({ root, path: [name = ''], follows }) =>
+        root === 'next' && !follows ? [set[name]] : [undefined],
+      );
+      const own = read.flatMap((one) => (one ? ownReads(session, resource, one) : [undefined]));
+      if (through.length === 0 || !own.every((one) => one !== undefined)) return [];
+      const samples = samplesOf(session, resource, { own: [...new Set(own)], reckoned: [] });
+      const room = (row: Readonly<Record<string, Json>>) =>
+        samples.filter((sample) => {
+          const context = { next: { ...defaultsIn(resource), ...sample.own } };
+          const made = Object.entries(set).flatMap(([name, one]): [string, Json][] => {
+            const told = model.expressions.evaluate(one, undefined, { context });
+            return typeof told === 'object' && name !== tie ? [[name, told.value]] : [];
+          });
+          return isSpared(session, condition, undefined, { ...Object.fromEntries(made), [tie]: tie }, row);
+        }).length;
+      return [{ members: through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
+    });
+  });
+}
+
+/** The members of a row that an expression reads, where these can be sent and it reads nothing else. */
+function ownReads({ model }: Session, { name }: Resource, expression: Expression): (string | undefined)[] {
+  return model.expressions
+    .readsOf(expression, undefined)
+    .map(({ root, path: [member = ''], follows }) =>
+      root === 'next' && !follows && isSendable(model, name, member) ? member : undefined,
+    );
 }
 
 interface Split {
@@ -71,10 +126,10 @@ interface Sample {
 }
 
 /** What is reckoned of few rows, of some and of many. */
-const reckonedAs = [1, 1_000, 1_000_000];
+const reckonedAs = [1, 10, 100, 250, 1_000, 1_000_000];
 
 /** Values of members as a new row may have them, those at the edges of their shapes; and of what is reckoned. */
-function samplesOf({ model }: Session, resource: Resource, { own, reckoned }: Split): Sample[] {
+function samplesOf({ model }: Session, resource: Resource, { own, reckoned }: Pick<Split, 'own' | 'reckoned'>): Sample[] {
   const each = own.map((name) => {
     const shape = statedValue(entryOf(resource.fields, name)?.shape ?? { standing: 'open', at: '' });
     const fits = shape && model.schemas.of(shape, 'sent');
@@ -93,7 +148,7 @@ function samplesOf({ model }: Session, resource: Resource, { own, reckoned }: Sp
 function isSpared(
   { model }: Session,
   condition: Expression,
-  { operation }: Endpoint,
+  operation: string | undefined,
   next: Readonly<Record<string, Json>>,
   row: Readonly<Record<string, Json>>,
 ): boolean {

@@ -16,7 +16,7 @@ import type { Evaluated } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowIn, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
-import { rowsListed, rowsTiedTo, type Tie, tiedId } from './tied-rows.ts';
+import { isShownTo, rowsListed, rowsTiedTo, type Tie, tiedId } from './tied-rows.ts';
 
 /** An act of which something is claimed. */
 interface Named {
@@ -59,6 +59,8 @@ export function claimMade(session: Session, named: Named, { tie, change, was, be
       const promised = `${wanted.length} ${does.resource} after ${changed.endpoint?.operation}`;
       const isAlone = timesMade(model, named) === 1;
       if (fresh.length < wanted.length && hasNextPage(model, seen)) return moot('what is new may be on another page');
+      if (fresh.length < wanted.length && !isShownTo(model, changed, seen))
+        return moot('what is new may not be shown to whoever looks');
       if (isAlone ? fresh.length !== wanted.length : fresh.length < wanted.length) return { promised, seen: `${fresh.length}` };
       // What a rule keeps from whoever looks is in no row that is shown.
       const unseen = model.unseenBy(does.resource, model.readerOf(seen));
@@ -231,6 +233,44 @@ export async function claimTarget(
         promised: `${followingName(does)} after ${changed.endpoint?.operation}: ${targets.join(' or ')}`,
         seen: asText(state),
       };
+    },
+  });
+}
+
+/** Claims of what was to be changed by what follows that it has what it was set to, as far as that can be reckoned. */
+export async function claimSet(
+  session: Session,
+  named: Named,
+  {
+    change,
+    target,
+    was,
+  }: { readonly change: Done<TrialExchange>; readonly target: TrialRow; readonly was: Done<TrialExchange> | undefined },
+): Promise<void> {
+  const { model, act, does, fact, reason } = named;
+  const after = (await lookAt(session, target)).done;
+  session.claim({
+    fact,
+    reason,
+    at: act.at,
+    of: [change, after, ...(was ? [was] : [])] as const,
+    judge(changed: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]) {
+      if (!isDone(changed)) return moot('the change was not made');
+      const row = rowWith(model, seen, idIn(model, seen));
+      if (!row) return moot(`the ${does.resource} is not shown`);
+      const holds = act.if ? evaluate(named, act.if, changed, earlier[0]) : { value: true };
+      if (typeof holds === 'string' || holds.value !== true) return moot('whether it is done cannot be told');
+      const unseen = model.unseenBy(does.resource, model.readerOf(seen));
+      const shown = unexpanded(model, does.resource, row);
+      const wanted = Object.entries(act.set).flatMap(([name, expression]) => {
+        const value = unseen.has(name) ? 'unknown' : evaluate(named, expression, changed, earlier[0]);
+        return typeof value === 'string' ? [] : [{ name, value: value.value }];
+      });
+      if (wanted.length === 0) return moot('what it is set to cannot be reckoned');
+      const other = wanted.find(({ name, value }) => !isSame(shown[name] ?? null, value));
+      if (!other) return undefined;
+      const promised = `${other.name} of the ${does.resource} after ${changed.endpoint?.operation}: ${JSON.stringify(other.value)}`;
+      return { promised, seen: JSON.stringify(shown[other.name] ?? null) };
     },
   });
 }

@@ -22,7 +22,7 @@ import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { claimMade, claimMoved, claimTarget } from './follow-claims.ts';
+import { claimMade, claimMoved, claimSet, claimTarget } from './follow-claims.ts';
 import { type Chain, listReferring, rowsTiedTo, type Tie, tiedId, tiedTo, tieOf } from './tied-rows.ts';
 
 /** What is stated to follow from a change is there after it, once; and where it is refused, so is the change. */
@@ -85,8 +85,9 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
     if (transition) await ifTestable(openToFire(session, other, transition));
   }
   const was = row && (await lookAt(session, row)).done;
+  const [firing] = row ? callersFor(session, endpoint, row) : [];
   const listOf = (one: TrialRow, { field }: Tie) =>
-    listReferring(session, does.resource, field, tiedTo(session, tie ?? { field }, one, chain));
+    listReferring(session, does.resource, field, tiedTo(session, tie ?? { field }, one, chain), firing ?? one.caller);
   const before = row && tie ? await listOf(row, tie) : undefined;
   const target = !tie && row ? await targetOf(session, chain, row) : undefined;
   if (target && act.skips) await openAlong(session, target, does);
@@ -102,7 +103,8 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
     return;
   }
   const row2 = target ?? (await targetOf(session, chain, made));
-  await claimTarget(session, named, { change, target: row2, then });
+  if (does.verb === 'update') await claimSet(session, named, { change, target: row2, was });
+  else await claimTarget(session, named, { change, target: row2, then });
 }
 
 /** Brings what something is to be done to, and is passed over where it cannot be, to where it can. */

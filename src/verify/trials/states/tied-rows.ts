@@ -5,6 +5,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Followed, fieldNaming, referringRows } from '../../../parts/followed.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import { asText } from '../../exchange/as-text.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -67,12 +68,16 @@ export function tiedTo(session: Session, { field, by }: Tie, row: TrialRow, { do
   return { resource, id, known: {}, caller: row.caller, shown: undefined, fields: undefined };
 }
 
-/** Asks a list for the rows that refer to another by a field, on one page; nothing where no list shows them so. */
+/**
+ * Asks a list for the rows that refer to another by a field, on one page, as somebody who is meant where they may; nothing where no list shows
+ * them so.
+ */
 export async function listReferring(
   session: Session,
   resource: string,
   field: string,
   to: TrialRow,
+  asking?: TrialCaller,
 ): Promise<Done<TrialExchange> | undefined> {
   const { model } = session;
   for (const endpoint of model.endpointsThat('list', resource)) {
@@ -80,7 +85,9 @@ export async function listReferring(
     if (bound.some((name) => name !== field)) continue;
     const filter = entriesOf(endpoint.parameters).find(([, { filters, op }]) => filters === field && op === '=');
     const query = { ...widest(model, endpoint), ...(bound.length === 0 && filter && { [filter[0]]: to.id }) };
-    for (const caller of callersFor(session, endpoint).slice(0, callersMost)) {
+    const able = callersFor(session, endpoint);
+    const meant = able.filter((caller) => caller === asking);
+    for (const caller of [...new Set([...meant, ...able])].slice(0, callersMost)) {
       const path = bound.length === 0 ? {} : { [field]: to.id };
       const done = await session.send(model.request(endpoint, { path, query, caller }));
       if (isDone(done.value) && !hasNextPage(model, done.value)) return done;
@@ -90,6 +97,14 @@ export async function listReferring(
 }
 
 const callersMost = 3;
+
+/** Whether what comes of a change is surely shown to whoever looks: to all who may list such rows, or to whoever brought it about. */
+export function isShownTo(model: Model, changed: TrialExchange, list: TrialExchange): boolean {
+  const { endpoint, caller } = list;
+  if (caller !== undefined && caller === changed.caller) return true;
+  const rules = endpoint && model.access.rules(model.operationOf(endpoint), caller);
+  return !rules?.some((rule) => rule.if);
+}
 
 export function rowsListed(model: Model, exchange: TrialExchange, resource: string): readonly ShownFields[] | undefined {
   const shown = rowsShown(model, exchange);
