@@ -53,7 +53,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...beginningDemands(session, { resource, operation: endpoint.operation, field }, wanted, asking),
     ...firingDemands(session, resource, field, wanted),
     ...movedDemands(session, moved),
-    ...roomyDemands(session, endpoint, field),
+    ...roomyDemands(model, endpoint, field),
   ];
   const asked = answeringAll(session, target, asking, demands);
   const given = asked?.state === undefined ? givenBefore(session, resource, field, { asking, meant: wanted.named }) : undefined;

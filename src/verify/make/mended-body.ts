@@ -148,11 +148,12 @@ function memberShape(model: Model, endpoint: Endpoint, name: string): Shape | un
   return member !== undefined && isMap(member) ? member : undefined;
 }
 
-/** The moments that a condition compares with, where it reads the time: now, and what it adds to that. */
+/** Moments an hour before and after those that a condition compares with, where it reads the time: now, and what it adds to that. It goes on until the body comes. */
 function momentsIn({ model, run }: Session, condition: Expression, endpoint: Endpoint): string[] {
   if (!model.expressions.reads(condition, endpoint.operation, 'now')) return [];
   const nowMs = run.clock.toService(Date.now());
-  return [0, ...spansIn([condition]).flatMap((ms) => [ms, -ms])].map((ms) => new Date(nowMs + ms).toISOString());
+  const all = [0, ...spansIn([condition]).flatMap((ms) => [ms, -ms])];
+  return all.flatMap((ms) => [hourMs, -hourMs].map((by) => new Date(nowMs + ms + by).toISOString()));
 }
 
 /** Whether no two rows at all may have the same value, so that it has to be another one each time. */
@@ -163,8 +164,9 @@ function isUniqueAlone({ unique, fields }: Resource, name: string): boolean {
 }
 
 const secondMs = 1_000;
+const hourMs = 3_600_000;
 /** So far from a time that it is compared with a time is tried: seconds, an hour, a day. */
-const apartMs = [secondMs, 3_600_000, 86_400_000];
+const apartMs = [secondMs, hourMs, 86_400_000];
 
 /** Values beside those that a condition compares, and those at the edges of the shape. */
 function valuesAbout(compared: readonly Json[], shape: Shape): Json[] {

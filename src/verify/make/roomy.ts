@@ -5,13 +5,13 @@ import { fieldNaming, followedOf } from '../../parts/followed.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { defaultsIn } from '../model/field-rules.ts';
+import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
-import type { Session } from '../session/session.ts';
 import { edgesOf } from '../values/variants.ts';
 import type { Demand } from './demand.ts';
 
-type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
+type Reads = ReturnType<Model['expressions']['readsOf']>;
 
 /** So many values of the new row's own are held against what it refers to. */
 const valuesMost = 4;
@@ -20,26 +20,32 @@ const valuesMost = 4;
  * What errors of the service's own ask of what a new row refers to beside the row's own members: the longer a wall is, the more places in it
  * there are. It is a wish: the more of the row's own values are taken, the better.
  */
-export function roomyDemands(session: Session, endpoint: Endpoint, field: string): Demand[] {
-  const { model } = session;
+export function roomyDemands(model: Model, endpoint: Endpoint, field: string): readonly Demand[] {
+  const all = known.get(model) ?? new Map<string, readonly Demand[]>();
+  known.set(model, all);
+  const key = `${endpoint.key}\n${field}`;
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
-  if (!resource) return [];
-  return [...ownRoom(session, endpoint, resource, field), ...roomToFollow(session, resource, field)];
+  const found =
+    all.get(key) ?? (resource ? [...ownRoom(model, endpoint, resource, field), ...roomToFollow(model, resource, field)] : []);
+  all.set(key, found);
+  return found;
 }
 
+/** Found once for each reference. */
+const known = new WeakMap<Model, Map<string, readonly Demand[]>>();
+
 /** What errors of making the row ask. */
-function ownRoom(session: Session, endpoint: Endpoint, resource: Resource, field: string): Demand[] {
-  const { model } = session;
+function ownRoom(model: Model, endpoint: Endpoint, resource: Resource, field: string): Demand[] {
   return ownRulesAt(model, endpoint).flatMap(({ rule }): Demand[] => {
     const condition = rule.if;
     const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
-    const split = condition && splitReads(session, resource, field, reads);
+    const split = condition && splitReads(model, resource, field, reads);
     if (!condition || !split) return [];
-    const samples = samplesOf(session, resource, split);
+    const samples = samplesOf(model, resource, split);
     if (samples.length === 0) return [];
     const room = (row: Readonly<Record<string, Json>>) =>
       samples.filter(({ own, reckoned }) =>
-        isSpared(session, condition, endpoint.operation, { [field]: field, ...own }, { ...row, ...reckoned }),
+        isSpared(model, condition, endpoint.operation, { [field]: field, ...own }, { ...row, ...reckoned }),
       ).length;
     return [{ members: split.through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
   });
@@ -49,8 +55,7 @@ function ownRoom(session: Session, endpoint: Endpoint, resource: Resource, field
  * What errors of making another row ask of it that follows from changes of the row later on: packing an order writes down a withdrawal, for which
  * there has to be enough of what the order is of.
  */
-function roomToFollow(session: Session, resource: Resource, field: string): Demand[] {
-  const { model } = session;
+function roomToFollow(model: Model, resource: Resource, field: string): Demand[] {
   const acts = followedOf(model.spec).flatMap((one) => (one.resource === resource.name ? one.acts : []));
   return acts.flatMap(({ does, set }): Demand[] => {
     const [tie] = Object.entries(set).find(([, { source }]) => fieldNaming(source) === field) ?? [];
@@ -66,9 +71,9 @@ function roomToFollow(session: Session, resource: Resource, field: string): Dema
       const read = rest.flatMap(({ root, path: [name = ''], follows }) =>
         root === 'next' && !follows ? [set[name]] : [undefined],
       );
-      const own = read.flatMap((one) => (one ? ownReads(session, resource, one) : [undefined]));
+      const own = read.flatMap((one) => (one ? ownReads(model, resource, one) : [undefined]));
       if (through.length === 0 || !own.every((one) => one !== undefined)) return [];
-      const samples = samplesOf(session, resource, { own: [...new Set(own)], reckoned: [] });
+      const samples = samplesOf(model, resource, { own: [...new Set(own)], reckoned: [] });
       const room = (row: Readonly<Record<string, Json>>) =>
         samples.filter((sample) => {
           const context = { next: { ...defaultsIn(resource), ...sample.own } };
@@ -76,7 +81,7 @@ function roomToFollow(session: Session, resource: Resource, field: string): Dema
             const told = model.expressions.evaluate(one, undefined, { context });
             return typeof told === 'object' && name !== tie ? [[name, told.value]] : [];
           });
-          return isSpared(session, condition, undefined, { ...Object.fromEntries(made), [tie]: tie }, row);
+          return isSpared(model, condition, undefined, { ...Object.fromEntries(made), [tie]: tie }, row);
         }).length;
       return [{ members: through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
     });
@@ -84,7 +89,7 @@ function roomToFollow(session: Session, resource: Resource, field: string): Dema
 }
 
 /** The members of a row that an expression reads, where these can be sent and it reads nothing else. */
-function ownReads({ model }: Session, { name }: Resource, expression: Expression): (string | undefined)[] {
+function ownReads(model: Model, { name }: Resource, expression: Expression): (string | undefined)[] {
   return model.expressions
     .readsOf(expression, undefined)
     .map(({ root, path: [member = ''], follows }) =>
@@ -102,8 +107,7 @@ interface Split {
 }
 
 /** What a condition reads of what a field refers to, and of the row itself, where it reads nothing else. */
-function splitReads(session: Session, resource: Resource, field: string, reads: Reads): Split | undefined {
-  const { model } = session;
+function splitReads(model: Model, resource: Resource, field: string, reads: Reads): Split | undefined {
   const target = model.resource(entryOf(resource.fields, field)?.ref ?? '');
   const found = { through: new Set<string>(), reckoned: new Set<string>(), own: new Set<string>() };
   for (const { root, path, follows = [] } of reads) {
@@ -129,7 +133,7 @@ interface Sample {
 const reckonedAs = [1, 10, 100, 250, 1_000, 1_000_000];
 
 /** Values of members as a new row may have them, those at the edges of their shapes; and of what is reckoned. */
-function samplesOf({ model }: Session, resource: Resource, { own, reckoned }: Pick<Split, 'own' | 'reckoned'>): Sample[] {
+function samplesOf(model: Model, resource: Resource, { own, reckoned }: Pick<Split, 'own' | 'reckoned'>): Sample[] {
   const each = own.map((name) => {
     const shape = statedValue(entryOf(resource.fields, name)?.shape ?? { standing: 'open', at: '' });
     const fits = shape && model.schemas.of(shape, 'sent');
@@ -146,7 +150,7 @@ function samplesOf({ model }: Session, resource: Resource, { own, reckoned }: Pi
 
 /** Whether a condition does not hold of a new row that refers to such a one. */
 function isSpared(
-  { model }: Session,
+  model: Model,
   condition: Expression,
   operation: string | undefined,
   next: Readonly<Record<string, Json>>,
