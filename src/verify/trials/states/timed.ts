@@ -225,6 +225,16 @@ async function begin(session: Session, machine: Machine, { transition, make }: P
   return { source, row, made, before, dueMs };
 }
 
+/** Whether what is done to other rows may have led a row from one of some states to another: a certificate that expires stops its engine. */
+function mayFollowOthers({ spec }: Model, machine: Machine, states: readonly string[], now: unknown): boolean {
+  return entriesOf(machine.transitions).some(
+    ([name, { from, to }]) =>
+      to.some((target) => target.state === now) &&
+      (from === '*' || from.some((state) => states.includes(state))) &&
+      followsOthers(spec, machine.resource, name),
+  );
+}
+
 async function letTimePass(session: Session, machine: Machine, passing: Passing): Promise<void> {
   const { transition, state, meanwhile, reason = `${transition.name} not before` } = passing;
   const { model } = session;
@@ -256,7 +266,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
     judge(creation: TrialExchange, was: TrialExchange, _waited: null, seen: TrialExchange) {
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
       const now = stateIn(creation, seen);
-      if (now !== state && followsOthers(model.spec, machine.resource, transition.name))
+      if (now !== state && mayFollowOthers(model, machine, [state, ...targets], now))
         return moot('something else may have led to it');
       // How long it took to get there is not known to the second.
       if (!(seen.toMs < dueFor(creation, was, isSince ? sinceMs(creation) : was.fromMs))) return moot('it took too long');
@@ -273,6 +283,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       if (!(seen.fromMs >= dueFor(creation, was, was.toMs))) return moot('not so much time has gone by');
       const now = stateIn(creation, seen);
       const isThere = typeof now === 'string' && targets.includes(now);
+      if (!isThere && mayFollowOthers(model, machine, [state, ...targets], now)) return moot('something else may have led to it');
       return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: asText(now) };
     },
   });
