@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { spansIn } from '../src/verify/make/timely.ts';
 import { openStand } from './verify/stand.ts';
 
 /** A passage is booked days ahead; a parcel may say by when it is to come, in which case that is in three weeks at the earliest. */
@@ -55,4 +56,10 @@ test('times are drawn beyond the spans that conditions name, and left out where 
   } finally {
     await stand.close();
   }
+});
+
+test('a span that leads to no moment that can be written is passed over', () => {
+  const spans = (source: string) => spansIn([{ source, at: '' }]);
+  assert.deepEqual(spans("next.leaves > now + duration('48h') && next.leaves < now + duration('30m')"), [172_800_000, 1_800_000]);
+  assert.deepEqual(spans("next.leaves > now + duration('99999999999999h')"), []);
 });

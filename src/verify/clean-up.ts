@@ -102,14 +102,17 @@ function holdersIn(rows: readonly MadeRow[], model: Model): ReadonlyMap<string, 
   return holders;
 }
 
+/** Children of children are gone into so far. */
+const childrenMost = 8;
+
 /** What a row keeps from being removed, by itself and by the children that are shown in it. */
-function heldBy(model: Model, resource: string, shown: Readonly<Record<string, Json>>): string[] {
+function heldBy(model: Model, resource: string, shown: Readonly<Record<string, Json>>, depth = 0): string[] {
   const stated = model.resource(resource);
   return (stated ? entriesOf(stated.fields) : []).flatMap(([name, { ref, onDelete, children }]) => {
     const value = shown[name];
     if (children !== undefined)
-      return Array.isArray(value)
-        ? value.filter((child) => isMap(child)).flatMap((child) => heldBy(model, children.resource, child))
+      return Array.isArray(value) && depth < childrenMost
+        ? value.filter((child) => isMap(child)).flatMap((child) => heldBy(model, children.resource, child, depth + 1))
         : [];
     if (ref === undefined || onDelete !== 'restrict') return [];
     // What is referred to may be shown whole.

@@ -91,7 +91,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
         // Times against now are gone through already.
         const isTimed =
           timely?.hasTimes && refused?.rule.if && model.expressions.reads(refused.rule.if, endpoint.operation, 'now');
-        const isMendable = isOfBody && draw >= drawsBefore && !isTimed;
+        const isMendable = isOfBody && draw >= drawsBefore && !isTimed && unmended < mendingsMost;
         const mended = isMendable ? mendedBody(session, endpoint, { path, json: last, caller }, drafting) : undefined;
         if (isMendable && !mended) unmended += 1;
         if (unmended >= mendingsMost && !timely) return last;

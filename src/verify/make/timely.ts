@@ -112,14 +112,17 @@ function begunIn({ spec }: Model, resource: string): Readonly<Record<string, Jso
   return Object.fromEntries(machines.flatMap(({ field, initial }) => (initial[0] ? [[field, initial[0].state]] : [])));
 }
 
-/** The spans of time that conditions name, in milliseconds: `now + duration('48h')`. */
+/** A span that is longer leads to no moment that can be written. */
+const longestMs = 100 * 366 * 86_400_000;
+
+/** The spans of time that conditions name, in milliseconds, up to a hundred years: `now + duration('48h')`. */
 export function spansIn(conditions: readonly Expression[]): readonly number[] {
   const named = conditions.flatMap(({ source }) => [...source.matchAll(/\bduration\(\s*(['"])([\d.hms]{1,20})\1\s*\)/g)]);
   const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
   const spans = named.map(([, , text = '']) =>
     [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? 0), 0),
   );
-  return [...new Set(spans)].filter((ms) => ms > 0).slice(0, spansMost);
+  return [...new Set(spans)].filter((ms) => ms > 0 && ms <= longestMs).slice(0, spansMost);
 }
 
 /** Whether a field holds a moment as a text. */

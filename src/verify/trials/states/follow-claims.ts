@@ -194,7 +194,7 @@ function evaluate(
   });
 }
 
-/** What something was to be done to is where the transition leads; where it is passed over if it cannot be, it is where it was. */
+/** Claims of what something was to be done to that it is where the transition leads; nothing where it was in no state for it, and may be passed over. */
 export async function claimTarget(
   session: Session,
   { model, act, does, fact, reason }: Named,
@@ -247,8 +247,9 @@ export async function claimSet(
     was,
   }: { readonly change: Done<TrialExchange>; readonly target: TrialRow; readonly was: Done<TrialExchange> | undefined },
 ): Promise<void> {
-  const { model, act, does, fact, reason } = named;
+  const { model, followed, act, does, fact, reason } = named;
   const after = (await lookAt(session, target)).done;
+  const isOnlyOne = comingOf(model.spec, followed.acts).filter((one) => one.does?.resource === does.resource).length === 1;
   session.claim({
     fact,
     reason,
@@ -256,6 +257,7 @@ export async function claimSet(
     of: [change, after, ...(was ? [was] : [])] as const,
     judge(changed: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]) {
       if (!isDone(changed)) return moot('the change was not made');
+      if (!isOnlyOne) return moot(`something else is done to the ${does.resource} as well`);
       const row = rowWith(model, seen, idIn(model, seen));
       if (!row) return moot(`the ${does.resource} is not shown`);
       const holds = act.if ? evaluate(named, act.if, changed, earlier[0]) : { value: true };
