@@ -40,6 +40,7 @@ import { delivering } from './trials/events/delivering.ts';
 import { endingAll } from './trials/events/ear.ts';
 import { emitting } from './trials/events/emitting.ts';
 import { families } from './trials/events/families.ts';
+import { toldAlong } from './trials/events/following.ts';
 import { kept, resuming } from './trials/events/kept.ts';
 import { later, toldByClock } from './trials/events/later.ts';
 import { logged, logKept } from './trials/events/logged.ts';
@@ -59,12 +60,13 @@ import { toldAddresses } from './trials/purpose/told-addresses.ts';
 import { changed, changedLater } from './trials/resources/changed.ts';
 import { childrenInParents } from './trials/resources/children.ts';
 import { childrenInChanges } from './trials/resources/children-changed.ts';
+import { countedFields } from './trials/resources/counted.ts';
 import { derived } from './trials/resources/derived.ts';
 import { derivedEdges } from './trials/resources/derived-edges.ts';
 import { rulesOverFields } from './trials/resources/field-rules.ts';
 import { fixedFields } from './trials/resources/fixed.ts';
 import { foundByKey } from './trials/resources/found-by-key.ts';
-import { countedFields, identifiers } from './trials/resources/identifiers.ts';
+import { identifiers } from './trials/resources/identifiers.ts';
 import { keptDeleted } from './trials/resources/kept.ts';
 import { missingRows } from './trials/resources/missing.ts';
 import { movedRows } from './trials/resources/moved-rows.ts';
@@ -100,6 +102,7 @@ const eventTrials: readonly Trial[] = [
   logKept,
   confirmingTrial,
   emitting,
+  toldAlong,
   alreadySo,
   refused,
   unchangedIsSilent,

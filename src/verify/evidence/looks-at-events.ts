@@ -8,13 +8,16 @@ import { isFlaw } from '../exchange/claim.ts';
 import { isDone } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { looksAtSomethingElse } from '../trials/events/already-so.ts';
+import { cascadesOf, goneWith } from '../trials/events/cascades.ts';
 import { confirmingReasons } from '../trials/events/confirming.ts';
-import { cascadesOf, goneWith } from '../trials/events/emitting.ts';
 import { toldIn } from '../trials/events/envelope.ts';
 import { asksForFamilies, familyAsked, foreignLooks } from '../trials/events/families.ts';
+import { followsFrom, toldAlongOf } from '../trials/events/following.ts';
 import { eventsIn } from '../trials/events/heard.ts';
 import { loggedReasons } from '../trials/events/logged.ts';
 import type { ReceivedDelivery } from '../trials/events/receiver.ts';
+import { subscribersOf } from '../trials/events/subscribing.ts';
+import { toldLess } from '../trials/events/told-less.ts';
 import { triedToTheEnd, waitsOf } from '../trials/events/tries.ts';
 import { asTold, isHeard } from './alterations.ts';
 import { withAltered } from './altered-json.ts';
@@ -32,7 +35,19 @@ export function looksAtKinds(model: Model): Obligation[] {
 export function looksAtPayload(model: Model, { subject }: LedgerFact): Obligation[] {
   if (isLoggedAlone(model)) return [looksFor('a row of it in the log', loggedReasons.rows)];
   const kind = entryOf(model.spec.events.kinds, subject);
-  return [received(model, subject, 'an event of it'), ...(kind ? reckonedIn(model, kind) : [])];
+  return [received(model, subject, 'an event of it'), ...(kind ? [...reckonedIn(model, kind), ...hiddenIn(model, kind)] : [])];
+}
+
+/** An event of it that is told to a user who is never shown some of its row. */
+function hiddenIn(model: Model, kind: EventKind): Obligation[] {
+  const subscribes = new Set(model.endpointsThat('create', subscribersOf(model)?.resource ?? ''));
+  const users = new Set(toldLess(model, kind).map(({ user }) => user));
+  return [...users].map((user) => ({
+    name: `told to a ${user}, who is shown less`,
+    isMetBy: (shown) =>
+      hasKind(model, shown, kind.name) &&
+      shown.exchanges.some(({ endpoint, caller }) => endpoint && subscribes.has(endpoint) && caller?.user === user),
+  }));
 }
 
 /** Each member that `data` reckons, where another value of it would have been noticed: what reads rows that nobody saw says nothing of it. */
@@ -101,8 +116,11 @@ export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligati
   // What only the clock or the service causes comes of nothing that a caller does.
   const along = cascadesOf(model).filter((cascade) => cascade.kind.name === subject);
   const gone = [...new Set(along.map(({ parent }) => goneWith(parent)))].map((reason) => looksFor(reason));
+  const told = toldAlongOf(model).filter((one) => one.kind.name === subject);
+  const others = [...new Set(told.map((one) => followsFrom(one)))].map((reason) => looksFor(reason));
   const again = (kind ? looksAtSomethingElse(model, kind) : []).map((reason) => looksFor(reason));
-  return emitted.length + gone.length > 0 ? [...emitted, ...gone, ...again, none] : [received(model, subject, 'an event of it')];
+  if (emitted.length + gone.length > 0) return [...emitted, ...gone, ...others, ...again, none];
+  return others.length > 0 ? others : [received(model, subject, 'an event of it')];
 }
 
 /** What is stated of how subscribers are told: to whom, of what, and again where that did not do. */

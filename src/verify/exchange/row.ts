@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Expression } from '../../parts/fact.ts';
 import type { Machine } from '../../parts/states.ts';
 import type { TrialCaller } from './callers.ts';
 import type { TrialExchange } from './exchange.ts';
@@ -51,6 +52,8 @@ export interface WantedRow {
   readonly named?: TrialCaller;
   /** Whether what is to refer to it moves it on, so that it serves one alone. */
   readonly isMovedAlong?: boolean;
+  /** The condition that is meant to refuse it: no other error of the service's own is to. */
+  readonly meant?: Expression;
   /** Whether a subscriber is told at any address, and not at one of ours. */
   readonly isElsewhere?: boolean;
 }

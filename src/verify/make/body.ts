@@ -21,6 +21,7 @@ import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
 import { keepImmutable, withoutUnions, withUnique } from './body-fields.ts';
 import { namingIn } from './entrusted.ts';
+import { fewCombinations } from './few-combinations.ts';
 import { drawnShape, RowsReferred } from './links.ts';
 import { mendedBody } from './mended-body.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
@@ -84,7 +85,8 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
         kept = last;
         const refused = refusedByOwn(session, endpoint, { path, json: last }, caller);
         // What is refused for the row above it, or for who asks, is so whatever is sent.
-        const isOfBody = refused !== undefined && readsBody(session, endpoint, refused, drafting.bound);
+        const isOther = refused?.rule.if !== undefined && refused.rule.if !== drafting.meant;
+        const isOfBody = isOther && readsBody(session, endpoint, refused, drafting.bound);
         if (!isOfBody && !timely?.closes(sent, draw)) return last;
         // What is as ordinary as can be is the same each time.
         wasRefused = true;
@@ -217,6 +219,7 @@ function withWanted(
       out[field] = row.id;
   const wanted = new Set(Object.keys(body ?? {}));
   const whole = subscribers?.resource === name ? within(out, body ?? {}) : { ...out, ...body };
+  if (writesRow(effect?.verb)) Object.assign(whole, fewCombinations(session, name, whole, { bound, wanted, changes }));
   return bareMap(withChoices(session, endpoint, whole, { wanted, changes }));
 }
 
@@ -275,9 +278,7 @@ function writtenByOthers({ model }: Session, name: string, caller: TrialCaller |
 /** Whether a body is of the fields of a row: what a transition takes is its own. */
 const writesRow = (verb: string | undefined) => isNew(verb) || verb === 'update' || verb === 'replace';
 
-function isNew(verb: string | undefined): boolean {
-  return verb === 'create' || verb === 'upsert';
-}
+const isNew = (verb: string | undefined) => verb === 'create' || verb === 'upsert';
 
 async function filled(draft: Draft | DraftMap, made: RowsReferred): Promise<Symbolic> {
   if (draft instanceof Reference) return made.one(draft.resource);

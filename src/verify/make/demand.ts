@@ -33,6 +33,29 @@ export function ownDemands({ model }: Session, endpoint: Endpoint, field: string
   });
 }
 
+/** A new row is to refer to what its maker is permitted to make one for. */
+export function permittingDemands(
+  { model }: Session,
+  endpoint: Endpoint,
+  field: string,
+  asking: TrialCaller | undefined,
+): Demand[] {
+  const operation = model.operationOf(endpoint);
+  if (!asking || model.access.isPublic(operation)) return [];
+  const conditions = (model.access.rules(operation, asking) ?? []).map((rule) => rule.if);
+  if (conditions.includes(undefined)) return [];
+  const readable = conditions.flatMap((condition) => {
+    const reads = condition ? model.expressions.readsOf(condition, operation.name) : [];
+    const members = membersThrough(reads, 'next', field);
+    return condition && members && knowsCaller(reads, asking) ? [{ condition, members }] : [];
+  });
+  if (readable.length === 0) return [];
+  const isMet = (row: ShownFields) =>
+    readable.some(({ condition }) => whatHolds(model, condition, operation.name, 'next', field, row, asking) === true);
+  const members = [...new Set(readable.flatMap((one) => one.members))];
+  return [{ members, source: readable.map(({ condition }) => condition.source).join(' '), isFirm: true, isMet }];
+}
+
 /** Whether all is known that is read of whoever asks. */
 function knowsCaller(reads: Reads, asking: TrialCaller | undefined): boolean {
   const { caller: known = {} } = callerContext(asking);

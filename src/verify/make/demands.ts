@@ -14,7 +14,7 @@ import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
-import { beginningDemands, type Demand, firingDemands, ownDemands, readingDemands } from './demand.ts';
+import { beginningDemands, type Demand, firingDemands, ownDemands, permittingDemands, readingDemands } from './demand.ts';
 import { givenBefore } from './entrusted.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
 import { toldOfMaker } from './newcomers.ts';
@@ -49,6 +49,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   const moved = movedAlong(session, resource, field);
   const demands = [
     ...ownDemands(session, endpoint, field, asking),
+    ...permittingDemands(session, endpoint, field, asking),
     ...readingDemands(session, target, asking),
     ...beginningDemands(session, { resource, operation: endpoint.operation, field }, wanted, asking),
     ...firingDemands(session, resource, field, wanted),

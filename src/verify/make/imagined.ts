@@ -11,7 +11,7 @@ import type { StatedRefusal } from '../model/refusals.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
-import { keepingRules, otherErrors } from './refused-besides.ts';
+import { keepingRules, otherErrors, readsBeside } from './refused-besides.ts';
 import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene } from './scene.ts';
 import { spansIn } from './timely.ts';
 
@@ -23,6 +23,8 @@ export interface Imagined {
 }
 
 const draws = 240;
+/** In so many of them no other error holds: what differs from them in the condition alone is refused by none. */
+const drawsAlone = 120;
 
 /**
  * Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything: one for each of the states that they may be in.
@@ -38,7 +40,9 @@ export function* imagine(
   if (!condition) return;
   const all = within ? [condition, within] : [condition];
   const reads = all.flatMap((one) => model.expressions.readsOf(one, endpoint.operation));
-  const slots = conditionSubjectsOf(session, endpoint, reads);
+  const led = conditionSubjectsOf(session, endpoint, reads);
+  const beside = led.some(({ from }) => from) ? readsBeside(session, endpoint, led, condition) : [];
+  const slots = beside.length === 0 ? led : conditionSubjectsOf(session, endpoint, [...reads, ...beside]);
   const callers = callersFor(session, endpoint);
   const asking = reads.some(({ root }) => root === 'caller') ? callers : [];
   const contextIn = (scene: Scene, some: readonly ConditionSubject[] = slots) => ({
@@ -73,7 +77,7 @@ export function* imagine(
     // What another error refuses shows nothing of this one, and is no control.
     const asked = (one: Scene) => {
       const isSo = canBe(one) ? holds(one) : undefined;
-      return isSo !== undefined && others(contextIn(one), isSo) ? undefined : isSo;
+      return isSo !== undefined && others(contextIn(one), isSo, draw < drawsAlone) ? undefined : isSo;
     };
     if (seen.has(inStates) || asked(scene) !== true) continue;
     seen.add(inStates);

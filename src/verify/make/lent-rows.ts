@@ -1,13 +1,16 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import type { Done, ScriptRun } from '../exchange/step.ts';
-import { capturesIn, freshIn, renumbered, resolve, type Symbolic } from '../exchange/symbol.ts';
+import { capturesIn, renumbered, resolve, type Symbolic } from '../exchange/symbol.ts';
+import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
 import type { SentStep } from '../session/sent-steps.ts';
 import type { Session } from '../session/session.ts';
 import { isEntangled, isTimely } from './entangled.ts';
 import { claimedBy, keysMade, resourceIn } from './lent-keys.ts';
 import { type MadeRow, madeKey } from './made.ts';
+import { againOr, wishOf } from './own-again.ts';
+import { isScarce } from './places.ts';
 
 /** So many cases at most refer to one row, and to one that what refers to it bears on. */
 const takersMost = { plain: 100, entangled: 12 };
@@ -65,14 +68,23 @@ export async function sharedOr(
   make: () => Promise<TrialRow>,
 ): Promise<TrialRow> {
   const { rows, holding } = holdings.get(session.run.owner) ?? {};
-  const wish = rows && holding && !holding.isAlone && !holding.own.has(resource) ? wishOf(session, resource, wanted) : undefined;
+  if (!holding && isScarce(session.model, resource)) return againOr(session, resource, wanted, make);
+  const isShared = rows && holding && !holding.own.has(resource) && (!holding.isAlone || isScarce(session.model, resource));
+  const wish = isShared ? wishOf(session, resource, wanted) : undefined;
   if (!rows || wish === undefined) return make();
   const taken = await rows.take(session, wish);
   if (taken) return taken;
   const from = session.script.length;
-  const row = await make();
-  rows.give(session, { resource, wish, from, row });
-  return row;
+  try {
+    const row = await make();
+    rows.give(session, { resource, wish, from, row });
+    return row;
+  } catch (error) {
+    // Where there can be no more of them, more cases refer to those that there are.
+    const again = error instanceof Untestable ? await rows.take(session, wish, takersMost.plain) : undefined;
+    if (!again) throw error;
+    return again;
+  }
 }
 
 /** The tries to make a row, or to bring it to a state: whoever is refused for what others may have done to a row has its own for the next. */
@@ -146,12 +158,14 @@ export class SharedRows {
     return (this.#holders.get(madeKey(row)) ?? 0) > 0;
   }
 
-  /** A row that another case has made, as if this one had. */
-  async take(session: Session, wish: string): Promise<TrialRow | undefined> {
+  /** A row that another case has made, as if this one had: one to which few refer, unless so many may. */
+  async take(session: Session, wish: string, most?: number): Promise<TrialRow | undefined> {
     const held = holdings.get(session.run.owner)?.holding;
     if (!held) return undefined;
     // What stands below one that is to be the case's own would bring another's along.
-    const alike = (this.#lent.get(wish) ?? []).filter((lent) => this.#isThere(lent, session.run) && !hasOwn(held, lent.keys));
+    const alike = (this.#lent.get(wish) ?? []).filter(
+      (lent) => this.#isThere(most === undefined ? lent : { ...lent, most }, session.run) && !hasOwn(held, lent.keys),
+    );
     const isNew = (lent: Lent) => held.keys.isDisjointFrom(lent.keys);
     // What wants several has two at least, and then one of these again.
     const again = alike.filter(({ isEntangled: bears, keys }) => !bears && keys.isSubsetOf(held.keys));
@@ -171,7 +185,7 @@ export class SharedRows {
   /** Leaves a row that a case has made to others. */
   give(session: Session, { resource, wish, from, row }: { resource: string; wish: string; from: number; row: TrialRow }): void {
     const held = holdings.get(session.run.owner)?.holding;
-    if (!held || held.isAlone || !row.made || !row.fields) return;
+    if (!held || (held.isAlone && !isScarce(this.#model, resource)) || !row.made || !row.fields) return;
     const alike = (this.#lent.get(wish) ?? []).filter((one) => this.#isThere(one, session.run));
     const steps = alike.length < alikeMost ? session.sentSince(from, neededFor(row)) : undefined;
     if (!steps) return;
@@ -185,7 +199,7 @@ export class SharedRows {
       row: { ...row },
       steps,
       keys,
-      most: entangled ? takersMost.entangled : takersMost.plain,
+      most: entangled && !isScarce(this.#model, resource) ? takersMost.entangled : takersMost.plain,
       isEntangled: entangled,
       isTimely: [...keys].some((key) => isTimely(this.#model.spec, resourceIn(key))),
       madeMs: nowMs,
@@ -224,40 +238,6 @@ export class SharedRows {
       !keys.values().some((key) => this.#retired.has(key))
     );
   }
-}
-
-/** What is wanted, in words that are the same for all who want it alike; nothing where that is for one case alone. */
-function wishOf(session: Session, resource: string, wanted: WantedRow): string | undefined {
-  const {
-    state,
-    machine,
-    mayBeDeleted,
-    blocking,
-    byClock,
-    caller,
-    body,
-    parents,
-    changes,
-    style,
-    isElsewhere,
-    isMovedAlong,
-    named,
-  } = wanted;
-  if (isMovedAlong || byClock || changes || isElsewhere || mayBeDeleted || freshIn(body ?? {}).length > 0) return undefined;
-  const of = Object.entries(parents ?? {}).map(([name, { id }]) => [name, resolve(id, session.run)]);
-  const given = resolve(body ?? {}, session.run);
-  return JSON.stringify([
-    resource,
-    state,
-    machine?.field,
-    blocking,
-    caller?.name,
-    named?.name,
-    caller ? '' : wanted.for?.name,
-    style,
-    given,
-    of,
-  ]);
 }
 
 /** The steps that a row is known by. */

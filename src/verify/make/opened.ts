@@ -3,7 +3,7 @@ import { sentAs } from '../../parts/answers.ts';
 import type { Aggregate } from '../../parts/derived/aggregates.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Machine, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
@@ -21,8 +21,10 @@ import { callersFor } from './callers-for.ts';
 import { answering, imaginedOf, valuesThatFit } from './demands.ts';
 import { staysWithin } from './ends.ts';
 import { lookAt } from './look.ts';
+import { conditionsOfTransition } from './numbers-sent.ts';
 import { moveReferring, type Walking } from './referring.ts';
 import { requestAbout } from './request-about.ts';
+import { setByActs } from './set-by-acts.ts';
 import { spansIn } from './timely.ts';
 
 /** So many rows that refer to it are made for a condition that reads what is derived of them. */
@@ -39,10 +41,11 @@ export async function openTo(
   { target, walking }: { readonly target: Aim | undefined; readonly walking: Walking },
 ): Promise<void> {
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
-  if (!machine || conditionsOf(transition).length === 0) return;
+  if (!machine || conditionsOfTransition(transition).length === 0) return;
   const opening: Opening = { row, transition, machine, to: target ?? transition.to[0] ?? '' };
   if (!row.fields) await ifTestable(lookAt(session, row));
   await provide(session, opening, walking);
+  await setByActs(session, row, transition, opening.to);
   await change(session, opening);
   await waitUntilOpen(session, opening);
 }
@@ -82,10 +85,6 @@ interface Opening {
   readonly to: Aim;
 }
 
-function conditionsOf(transition: Transition): Expression[] {
-  return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => condition ?? []);
-}
-
 /** How long after a moment a condition on it is asked: clocks are read to the second. */
 const afterMs = 2_000;
 
@@ -93,7 +92,7 @@ const afterMs = 2_000;
 async function waitUntilOpen(session: Session, opening: Opening): Promise<void> {
   const { row, transition, to } = opening;
   const { model, run } = session;
-  const timed = conditionsOf(transition).filter((one) => model.expressions.reads(one, undefined, 'now'));
+  const timed = conditionsOfTransition(transition).filter((one) => model.expressions.reads(one, undefined, 'now'));
   if (timed.length === 0 || !run.goneBy || !row.fields || isOpen(leadsFrom(session, opening, row.fields), to)) return;
   const nowMs = run.clock.toService(Date.now());
   const known = [...readOf(session, transition)].flatMap((name) => {
@@ -112,7 +111,7 @@ async function waitUntilOpen(session: Session, opening: Opening): Promise<void> 
 
 /** The fields of the row itself that the conditions read. */
 export function readOf({ model }: Session, transition: Transition): ReadonlySet<string> {
-  const reads = conditionsOf(transition).flatMap((one) => model.expressions.readsOf(one, undefined));
+  const reads = conditionsOfTransition(transition).flatMap((one) => model.expressions.readsOf(one, undefined));
   return new Set(reads.flatMap(({ root, path }) => (root === 'resource' || root === 'next' ? (path[0] ?? []) : [])));
 }
 
@@ -239,7 +238,7 @@ type Choice = readonly [string, readonly (Json | undefined)[]];
 
 /** What fields may be for the conditions of a transition: left out, or a value that may make them hold. */
 function choicesOf(session: Session, resource: string, transition: Transition, names: readonly string[]): readonly Choice[] {
-  const source = conditionsOf(transition)
+  const source = conditionsOfTransition(transition)
     .map((one) => one.source)
     .join(' ');
   return names.map((name) => {

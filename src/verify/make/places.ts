@@ -48,6 +48,15 @@ export function rowBounds(model: Model): readonly Bound[] {
   return [...limited, ...single, ...named, ...fewOf(spec)];
 }
 
+/** Whether there may be only so many rows of a resource, whoever makes them. */
+export function isScarce(model: Model, resource: string): boolean {
+  const known = scarce.get(model) ?? new Set(rowBounds(model).flatMap(({ of, fields }) => (fields.length === 0 ? [of] : [])));
+  scarce.set(model, known);
+  return known.has(resource);
+}
+
+const scarce = new WeakMap<Model, ReadonlySet<string>>();
+
 /** Of more combinations than these there are enough for all cases. */
 const fewMost = 2_000;
 

@@ -15,6 +15,7 @@ import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
+import { bodiesWithNumbers, conditionsOfTransition } from './numbers-sent.ts';
 import { keysKnown } from './path-keys.ts';
 import { followShown } from './seen.ts';
 
@@ -72,6 +73,8 @@ function valueApart({ spec }: Model, endpoint: Endpoint, name: string): Json {
 }
 
 const draws = 24;
+/** So many are taken as they come; then their numbers are what the conditions compare them with. */
+const drawsBefore = 3;
 
 /** A body under which the transition's condition holds and the state is the wanted one, as far as that can be reckoned. */
 async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, about: About): Promise<Symbolic | undefined> {
@@ -86,20 +89,30 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });
   const follow = followShown(session);
-  let drawn: Symbolic | undefined;
-  for (let draw = 0; draw < draws; draw++) {
-    drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });
+  const isTaken = (body: Symbolic | undefined): boolean => {
     const taken = targetTaken(session.model.expressions, transition, {
       operation: endpoint.operation,
       row: row.fields ?? {},
       unseen: session.model.unseenBy(row.resource, row.caller),
-      request: drawn === undefined ? undefined : resolve(drawn, session.run),
+      request: body === undefined ? undefined : resolve(body, session.run),
       caller: about.caller,
       nowMs: session.run.clock.toService(Date.now()),
       follow,
     });
-    if (taken === 'unknown' || (taken !== 'blocked' && (target === undefined || isAimedAt(taken, target)))) return drawn;
-    if (drawn === undefined) return drawn;
+    return taken === 'unknown' || (taken !== 'blocked' && (target === undefined || isAimedAt(taken, target)));
+  };
+  let drawn: Symbolic | undefined;
+  for (let draw = 0; draw < draws; draw++) {
+    drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });
+    if (isTaken(drawn) || drawn === undefined) return drawn;
+    if (draw === drawsBefore) {
+      const numbered = bodiesWithNumbers(session, endpoint, conditionsOfTransition(transition), {
+        fields: row.fields ?? {},
+        drawn: resolve(drawn, session.run),
+      });
+      const able = numbered.filter((body) => isTaken(body));
+      if (able.length > 0) return able[Math.floor(able.length / 2)];
+    }
   }
   return drawn;
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, identifierParameter, isWritable } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
@@ -26,12 +26,12 @@ export interface Staged {
   readonly marks: readonly string[];
 }
 
-/** Makes the rows of a scene, and the request. @throws {Untestable} */
+/** Makes the rows of a scene, and the request, which nothing but what is meant to is to refuse. @throws {Untestable} */
 export async function stage(
   session: Session,
   endpoint: Endpoint,
   slots: readonly ConditionSubject[],
-  { scene, resource }: { readonly scene: Scene; readonly resource: string },
+  { scene, resource, meant }: { readonly scene: Scene; readonly resource: string; readonly meant?: Expression | undefined },
 ): Promise<Staged> {
   const { model } = session;
   const made = new Map<string, TrialRow>();
@@ -52,7 +52,7 @@ export async function stage(
   if (verb === 'create' || verb === 'upsert') {
     const caller = scene.caller ?? callersFor(session, endpoint)[0];
     const mark = markOf(session, endpoint, resource, caller, own?.body ?? {});
-    const parts = await session.parts(endpoint, { ...own, body: { ...mark, ...own?.body }, caller });
+    const parts = await session.parts(endpoint, { ...own, body: { ...mark, ...own?.body }, caller, ...(meant && { meant }) });
     const request = model.request(endpoint, {
       path: parts.path,
       caller,
@@ -72,7 +72,7 @@ export async function stage(
   const caller = scene.caller ?? callers.find((one) => writesAll(session, resource, one, own?.body ?? {})) ?? callers[0];
   const headers = await session.preconditions(endpoint, row, caller);
   const drafting = { bound: new Set<string>(), make: (target: string) => session.make(target).then(({ id }) => id) };
-  const json = await draftBody(session, endpoint, { ...drafting, changes: row, ...own });
+  const json = await draftBody(session, endpoint, { ...drafting, changes: row, ...own, ...(meant && { meant }) });
   const request = await requestAbout(session, row, endpoint, { caller, headers, ...(json !== undefined && { json }) });
   return { request, beside, row, marks: [] };
 }

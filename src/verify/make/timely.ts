@@ -40,7 +40,7 @@ const soonMs = 10 * 60_000;
 export function timelyFor(
   session: Session,
   endpoint: Endpoint,
-  { state, blocking }: Pick<WantedRow, 'state' | 'blocking'>,
+  { state, blocking, meant }: Pick<WantedRow, 'state' | 'blocking' | 'meant'>,
 ): Timely | undefined {
   const { model, run } = session;
   const effect = statedValue(endpoint.does);
@@ -49,7 +49,7 @@ export function timelyFor(
   if (!resource || (effect?.verb !== 'create' && effect?.verb !== 'upsert') || endpoint.request.standing !== 'open')
     return undefined;
   const { way, out, shut, ends } = conditionsOf(model, name, state, blocking);
-  const own = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
+  const own = timedErrors(model, endpoint).filter((one) => one !== meant);
   const asking = [...way, ...out, ...shut, ...own].filter((one) => model.expressions.reads(one, undefined, 'now'));
   const offsets = [...spansIn(asking).flatMap((ms) => [1.1 * ms, 0.9 * ms, -1.1 * ms]), ...offsetsMs];
   const eagerDraws = Math.min(offsets.length ** 2, eagerMost);
@@ -96,6 +96,11 @@ export function timelyFor(
       );
     },
   };
+}
+
+/** The conditions of the service's own errors that read the row and the time. */
+function timedErrors(model: Model, endpoint: Endpoint): Expression[] {
+  return ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && readsRowAndTime(model, rule.if) ? [rule.if] : []));
 }
 
 /** The fields of moments that may be sent. What the clock alone asks for is that it does not move a row on at once: what need not be sent is left as it is drawn. */

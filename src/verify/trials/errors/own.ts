@@ -89,7 +89,7 @@ async function provoke(
   { slots, met, unmet }: Imagined,
 ): Promise<void> {
   const { model } = session;
-  const { request, beside, row, marks } = await stage(session, endpoint, slots, { scene: met, resource });
+  const { request, beside, row, marks } = await stage(session, endpoint, slots, { scene: met, resource, meant: stated.rule.if });
   const done = await session.send(request);
   const isSo = (exchange: TrialExchange, ...seen: readonly TrialExchange[]) =>
     ownErrorOf(model, stated, exchange, seen, true) === 'yes';

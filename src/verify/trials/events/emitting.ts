@@ -2,35 +2,30 @@ import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { EventKind } from '../../../parts/events.ts';
-import { type Expression, entriesOf, statedValue } from '../../../parts/fact.ts';
+import { type Expression, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
-import { isWritable } from '../../../parts/payload.ts';
-import type { Field, Resource } from '../../../parts/resources.ts';
 import { asText } from '../../exchange/as-text.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
-import { type Judgement, moot } from '../../exchange/claim.ts';
-import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import { briefly, isDone } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
 import { type Readied, ready } from '../../make/readied.ts';
-import { rowFor } from '../../make/row-where.ts';
 import type { ConditionSubject, Scene } from '../../make/scene.ts';
 import { stage } from '../../make/staged.ts';
-import { remove } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { idIn, rowIn } from '../../model/row-shown.ts';
+import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { endAll, eventMs, type Listening } from './ear.ts';
+import { cascadeCases } from './cascades.ts';
+import { endAll } from './ear.ts';
 import { kindsOn } from './expected.ts';
-import { eventsIn, kindsAbout } from './heard.ts';
+import { kindsAbout } from './heard.ts';
 import { listenTo } from './listened.ts';
 import { putAgain } from './put-again.ts';
-import { canListen, changing, deliveryFact, everybody, hear, kindsFact } from './reached.ts';
-import { asksFor, subscriberMade } from './subscribing.ts';
+import { canListen, changing, deliveryFact, everybody, kindsFact } from './reached.ts';
+import { mayBeTold, toldLess } from './told-less.ts';
 
 /** Every operation that changes something, with everybody subscribed who can. */
 export const emitting: Trial = {
@@ -82,7 +77,7 @@ async function carriedOut(session: Session, operation: Operation, style: 'plain'
   for (const drawn of [first, 'full', 'plain'] as const) {
     const readied = isThere
       ? await putAgain(session, endpoint, drawn)
-      : await tellingOf(session, operation, () => ready(session, endpoint, { style: drawn }));
+      : await tellingOf(session, operation, (style) => ready(session, endpoint, { style: style ?? drawn }));
     const { row } = readied;
     const request = style === 'full' ? readied.request : withLittle(session, operation, readied);
     const shown = row && (await lookAt(session, row));
@@ -96,18 +91,23 @@ async function carriedOut(session: Session, operation: Operation, style: 'plain'
 }
 
 /** How often a request is drawn until payloads show what they are made of. */
-const drawsMax = 6;
+const drawsMax = 8;
 
 /** Draws until what payloads take of the request is another value than the row has under the same name. @throws {Untestable} */
-async function tellingOf(session: Session, operation: Operation, draw: () => Promise<Readied>): Promise<Readied> {
+async function tellingOf(session: Session, operation: Operation, draw: (style?: 'full') => Promise<Readied>): Promise<Readied> {
   const sources = kindsOn(session.model, operation).flatMap(({ data }) =>
     data && !('source' in data) ? Object.values(data).map(({ source }) => asText(source)) : [],
   );
   const names = sources.flatMap((source) => [...source.matchAll(/\brequest\.(\w+)/g)].map(([, name = '']) => name));
   const conditions = kindsOn(session.model, operation).flatMap((kind) => kind.if ?? []);
-  const isDue = (drawn: Readied) => conditions.every((condition) => isMet(session, operation, condition, drawn) !== false);
+  const shownLess = kindsOn(session.model, operation).flatMap((kind) => toldLess(session.model, kind));
+  const isDue = (drawn: Readied) =>
+    conditions.every((condition) => isMet(session, operation, condition, drawn) !== false) &&
+    shownLess.every((caller) => mayBeTold(session, operation, caller, drawn));
   let drawn = await draw();
-  for (let draws = 1; draws < drawsMax && !(isTelling(session, names, drawn) && isDue(drawn)); draws++) drawn = await draw();
+  // What is drawn with all that can be sent may be the same in some of it each time.
+  for (let draws = 1; draws < drawsMax && !(isTelling(session, names, drawn) && isDue(drawn)); draws++)
+    drawn = await draw(draws < drawsMax / 2 ? undefined : 'full');
   return drawn;
 }
 
@@ -198,94 +198,4 @@ async function tell(
   const shown = before && { done: before, fields: rowIn(before.value) };
   await listenTo(session, { operation, kinds: kindsAbout(session.model, operation), shown, acted }, ears);
   await endAll(session);
-}
-
-const quietMs = 120;
-
-/** Rows that are deleted with what they refer to, and the kind of event that tells of it. */
-export interface Cascade {
-  readonly kind: EventKind;
-  readonly resource: Resource;
-  readonly field: Field;
-  /** The resource whose rows are deleted. */
-  readonly parent: string;
-}
-
-/** The reason of a claim about such events. */
-export const goneWith = (parent: string): string => `deleted with its ${parent}`;
-
-/** Whoever deletes a row deletes those that go with it, and each is told of: where somebody may surely read it, whatever it refers to. */
-export function cascadesOf(model: Model): readonly Cascade[] {
-  return entriesOf(model.spec.resources.all).flatMap(([name, resource]) =>
-    entriesOf(resource.fields).flatMap(([, field]) => {
-      const { ref: parent, onDelete } = field;
-      if (onDelete !== 'cascade' || parent === undefined || parent === name) return [];
-      if (model.endpointsThat('delete', parent).length === 0 || model.endpointsThat('create', name).length === 0) return [];
-      return entriesOf(model.spec.events.kinds).flatMap(([, kind]) =>
-        isOfDeletion(kind, name) ? [{ kind, resource, field, parent }] : [],
-      );
-    }),
-  );
-}
-
-function isOfDeletion({ on, if: condition, each, to }: EventKind, resource: string): boolean {
-  return (statedValue(on) ?? []).includes(`delete ${resource}`) && !condition && !each && !to;
-}
-
-function cascadeCases(model: Model): readonly Case[] {
-  return cascadesOf(model).map((cascade) => ({
-    name: `a ${cascade.resource.name}, ${goneWith(cascade.parent)}`,
-    facts: [{ kind: 'emitting operations', subject: cascade.kind.name }],
-    run: (session) => deleteWith(session, cascade),
-  }));
-}
-
-async function deleteWith(session: Session, { kind, resource, field, parent }: Cascade): Promise<void> {
-  const { model } = session;
-  const row = await rowFor(session, resource.name, field.name, parent);
-  const isSent = isWritable(model.spec, resource, field);
-  const child = await session.make(resource.name, {
-    parents: { [field.name]: row },
-    ...(isSent && { body: { [field.name]: row.id } }),
-  });
-  const { made } = child;
-  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
-  const ears = (await everybody(session)).filter(({ maker, opened }) => hears(model, resource.name, kind, maker, opened.value));
-  const [ear] = ears;
-  session.need(ear !== undefined, `nobody who listens may surely read a ${resource.name}`);
-  const done = await remove(session, row);
-  session.need(isDone(done.value), `the ${parent} could not be deleted: ${done.value.status}`);
-  const isOf = (heard: Listening['deliveries']) => eventsIn(model, heard).some((event) => event.kind === kind.name);
-  const heard = await hear(session, ear, [made, done], { isEnough: isOf, ms: eventMs, quietMs });
-  session.claim({
-    shrinkingRuns: 2,
-    fact: { kind: 'emitting operations', subject: kind.name },
-    reason: goneWith(parent),
-    at: `${field.at}/onDelete`,
-    of: [ear.opened, made, done, heard] as const,
-    judge(opened: TrialExchange, creation: TrialExchange, deletion: TrialExchange, come: Listening): Judgement {
-      if (!isDone(opened) || !isDone(creation) || !isDone(deletion)) return moot('nobody listened, or nothing was deleted');
-      const id = idIn(model, creation);
-      const events = eventsIn(model, come.deliveries);
-      if (events.some((event) => event.kind === undefined)) return moot('what comes does not say of which kind it is');
-      return events.some((event) => event.kind === kind.name)
-        ? undefined
-        : {
-            promised: `${resource.name} ${asText(id)} goes with its ${parent}, and ${kind.name} is told of it`,
-            seen: 'none came',
-          };
-    },
-  });
-}
-
-/** Whether somebody who listens asks for a kind and may read every row of a resource, whatever it refers to. */
-function hears(model: Model, resource: string, kind: EventKind, maker: TrialCaller | undefined, opened: TrialExchange): boolean {
-  const reads = model.endpointsThat('read', resource);
-  const asked: readonly Operation[] = (reads.length > 0 ? reads : model.endpointsThat('list', resource)).map((endpoint) =>
-    model.operationOf(endpoint),
-  );
-  const subscriber = subscriberMade(model, opened);
-  return (
-    asked.some((one) => model.access.allows(one, maker) === 'yes') && (!subscriber || asksFor(model, subscriber, kind) !== 'no')
-  );
 }

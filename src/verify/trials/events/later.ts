@@ -8,7 +8,9 @@ import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
+import type { Done } from '../../exchange/step.ts';
 import { Fresh, type Symbolic } from '../../exchange/symbol.ts';
+import { ifTestable } from '../../exchange/untestable.ts';
 import { identifierField } from '../../make/callers-for.ts';
 import { endsWithin } from '../../make/ends.ts';
 import { lookAt } from '../../make/look.ts';
@@ -19,11 +21,13 @@ import { isSendable } from '../../model/own-body.ts';
 import { rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { eventMs, type Listening } from './ear.ts';
+import { type Ear, eventMs, type Listening } from './ear.ts';
 import { payloadFlaw, showsPayload, toldIn } from './envelope.ts';
 import { kindsOn } from './expected.ts';
 import { eventsIn, isNameless, kindsJudgement, nameless, unshown } from './heard.ts';
 import { anEar, canListen, hear, kindsFact } from './reached.ts';
+import { subscribe } from './subscribing.ts';
+import { toldLess } from './told-less.ts';
 
 /** What the clock does is told as what callers do. */
 export const later: Trial = {
@@ -42,6 +46,9 @@ export const later: Trial = {
   },
 };
 
+/** How long is waited for what comes beside what came. */
+const soonMs = 400;
+
 function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
   const { after, atTime } = operation.transition ?? {};
   const when = after ? `${after.ms / 1000} s later` : `at ${atTime?.source}`;
@@ -58,6 +65,8 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
       session.need(afterMs !== undefined && afterMs > 0, `when ${operation.name} is due is not shown, or over already`);
       session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
       const ear = await anEar(session, row.caller);
+      const [shownLess] = toldLess(model, kind);
+      const other = shownLess && (await ifTestable(subscribe(session, shownLess, { events: ['*'] })));
       const waited = await session.wait(afterMs + 1_000);
       let look = await lookAt(session, row);
       // Where much falls due at once it takes its time.
@@ -65,12 +74,11 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
         await pause(100);
         look = await lookAt(session, row);
       }
-      const heard = await hear(session, ear, [waited, look.done], {
-        isEnough: (all) =>
-          eventsOf(model, kind, resource, look.done.value, { deliveries: all, nowSeconds: undefined }).length > 0,
-        ms: eventMs,
-        quietMs: 100,
-      });
+      const isEnough = (all: Listening['deliveries']) =>
+        eventsOf(model, kind, resource, look.done.value, { deliveries: all, nowSeconds: undefined }).length > 0;
+      const heard = await hear(session, ear, [waited, look.done], { isEnough, ms: eventMs, quietMs: 100 });
+      // By then what is told to others has come as well.
+      const heardToo = other && (await hear(session, other, [waited, look.done, heard], { isEnough, ms: soonMs, quietMs: 0 }));
       session.claim({
         shrinkingRuns: 2,
         fact,
@@ -84,22 +92,33 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
       });
       const judgeKinds = (all: Listening) => kindsJudgement(model, { heard: all });
       session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of: [heard], judge: judgeKinds });
-      session.claim({
-        shrinkingRuns: 2,
-        fact: { kind: 'payload shapes', subject: kind.name },
-        reason: operation.name,
-        of: [ear.opened, look.done, heard],
-        judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
-          const [event] = eventsOf(model, kind, resource, shown, all);
-          if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
-          const unseen = model.unseenBy(resource, shown.caller);
-          const change = { operation, before: undefined, after: rowIn(shown), acted: shown, unseen, beside: [] };
-          if (!showsPayload(model.spec)) return moot(unshown);
-          return payloadFlaw(model, kind, event.payload, change, ear.maker);
-        },
-      });
+      for (const [by, all] of [[ear, heard], ...(other && heardToo ? [[other, heardToo] as const] : [])] as const)
+        claimPayload(session, { operation, kind, resource }, { by, look: look.done, all });
     },
   };
+}
+
+/** Claims that what a subscriber is told of what the clock did is the row as it is then, without what is not shown to it. */
+function claimPayload(
+  session: Session,
+  { operation, kind, resource }: { readonly operation: Operation; readonly kind: EventKind; readonly resource: string },
+  { by, look, all }: { readonly by: Ear; readonly look: Done<TrialExchange>; readonly all: Done<Listening> },
+): void {
+  const { model } = session;
+  session.claim({
+    shrinkingRuns: 2,
+    fact: { kind: 'payload shapes', subject: kind.name },
+    reason: operation.name,
+    of: [by.opened, look, all] as const,
+    judge: (opened: TrialExchange, shown: TrialExchange, came: Listening): Judgement => {
+      const [event] = eventsOf(model, kind, resource, shown, came);
+      if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
+      const unseen = model.unseenBy(resource, shown.caller);
+      const change = { operation, before: undefined, after: rowIn(shown), acted: shown, unseen, beside: [] };
+      if (!showsPayload(model.spec)) return moot(unshown);
+      return payloadFlaw(model, kind, event.payload, change, by.maker);
+    },
+  });
 }
 
 /** A row in a state that the transition leaves. */

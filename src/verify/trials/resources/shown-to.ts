@@ -11,7 +11,7 @@ import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { callersFor, contextOfRow } from '../../make/callers-for.ts';
-import { lookInList, showsWhole } from '../../make/look.ts';
+import { lookAt, lookInList, showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
@@ -96,8 +96,8 @@ async function show(
   const maker = fillingMaker(session, resource, user);
   const wanted = state === undefined ? {} : { state };
   const row = await session.make(resource.name, { style: 'whole', ...wanted, ...(maker && { caller: maker }) });
-  const { made } = row;
-  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
+  // What is made along with something else is known by what showed it.
+  const made = row.made ?? (await lookAt(session, row)).done;
   const filled = await fill(session, resource, row, user);
   const seenBy = await witnesses(session, resource, row, user);
   let read: Done<TrialExchange> | undefined;

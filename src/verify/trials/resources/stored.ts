@@ -36,7 +36,9 @@ export const stored: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
-      if (!statedValue(resource.identifier)) continue;
+      // What nobody sends comes of something else: that is looked at where it does.
+      const isSent = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)].length > 0;
+      if (!statedValue(resource.identifier) || !isSent) continue;
       const seen = entriesOf(resource.fields).filter(
         ([, field]) => field.reveal === 'once' || isShownToSomebody(field, model.callers),
       );

@@ -92,7 +92,8 @@ const actsMost = 8;
 async function actOn(session: Session, machine: Machine, acts: readonly Act[]): Promise<void> {
   const seen = new Set<string>();
   const row = await session.make(machine.resource, { style: 'whole' });
-  session.need(row.made !== undefined, `rows of ${machine.resource} are given, not made`);
+  const isOurs = row.made !== undefined || !session.model.seeds.isNeeded(machine.resource);
+  session.need(isOurs, `rows of ${machine.resource} are given, not made`);
   await lookAt(session, row);
   let last: Act | undefined;
   for (let count = 0; count < actsMost; count++) {
