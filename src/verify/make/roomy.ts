@@ -4,6 +4,7 @@ import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
 import { fieldNaming, followedOf } from '../../parts/followed.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { transitionsOf } from '../../parts/states.ts';
 import { defaultsIn } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
@@ -26,7 +27,14 @@ export function roomyDemands(model: Model, endpoint: Endpoint, field: string): r
   const key = `${endpoint.key}\n${field}`;
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const found =
-    all.get(key) ?? (resource ? [...ownRoom(model, endpoint, resource, field), ...roomToFollow(model, resource, field)] : []);
+    all.get(key) ??
+    (resource
+      ? [
+          ...ownRoom(model, endpoint, resource, field),
+          ...roomToFollow(model, resource, field),
+          ...roomToFire(model, resource, field),
+        ]
+      : []);
   all.set(key, found);
   return found;
 }
@@ -39,7 +47,7 @@ function ownRoom(model: Model, endpoint: Endpoint, resource: Resource, field: st
   return ownRulesAt(model, endpoint).flatMap(({ rule }): Demand[] => {
     const condition = rule.if;
     const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
-    const split = condition && splitReads(model, resource, field, reads);
+    const split = condition && splitReads(model, resource, field, reads, 'next');
     if (!condition || !split) return [];
     const samples = samplesOf(model, resource, split);
     if (samples.length === 0) return [];
@@ -47,6 +55,24 @@ function ownRoom(model: Model, endpoint: Endpoint, resource: Resource, field: st
       samples.filter(({ own, reckoned }) =>
         isSpared(model, condition, endpoint.operation, { [field]: field, ...own }, { ...row, ...reckoned }),
       ).length;
+    return [{ members: split.through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
+  });
+}
+
+/** What the conditions of its transitions ask: a part is lent where there are as many of it as are asked for. */
+function roomToFire(model: Model, resource: Resource, field: string): Demand[] {
+  return transitionsOf(model.spec.states, resource.name).flatMap(([, transition]): Demand[] => {
+    const { if: condition } = transition;
+    const reads = condition ? model.expressions.readsOf(condition, undefined) : [];
+    const split = condition && splitReads(model, resource, field, reads, 'resource');
+    const samples = split && split.reckoned.length === 0 ? samplesOf(model, resource, split) : [];
+    if (!condition || !split || samples.length === 0) return [];
+    const room = (row: Readonly<Record<string, Json>>) =>
+      samples.filter(({ own }) => {
+        const context = { resource: { [field]: field, ...own }, follow: () => row };
+        const evaluated = model.expressions.evaluate(condition, undefined, { context });
+        return typeof evaluated === 'object' && evaluated.value === true;
+      }).length;
     return [{ members: split.through, source: condition.source, isFirm: false, isMet: (row) => room(row) > 0, room }];
   });
 }
@@ -107,12 +133,12 @@ interface Split {
 }
 
 /** What a condition reads of what a field refers to, and of the row itself, where it reads nothing else. */
-function splitReads(model: Model, resource: Resource, field: string, reads: Reads): Split | undefined {
+function splitReads(model: Model, resource: Resource, field: string, reads: Reads, of: 'next' | 'resource'): Split | undefined {
   const target = model.resource(entryOf(resource.fields, field)?.ref ?? '');
   const found = { through: new Set<string>(), reckoned: new Set<string>(), own: new Set<string>() };
   for (const { root, path, follows = [] } of reads) {
     const [name = '', ...more] = path;
-    if (root !== 'next' || more.length > 0 || follows.length > 1) return undefined;
+    if (root !== of || more.length > 0 || follows.length > 1) return undefined;
     const [member] = follows;
     if (member !== undefined && name === field) {
       const isReckoned = entryOf(target?.fields, member)?.derive !== undefined;

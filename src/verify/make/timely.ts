@@ -131,7 +131,7 @@ export function spansIn(conditions: readonly Expression[]): readonly number[] {
 }
 
 /** Whether a field holds a moment as a text. */
-function isTime(field: Field): boolean {
+export function isTime(field: Field): boolean {
   return timeOf(new Date(0).toISOString(), field) === 0;
 }
 

@@ -14,6 +14,7 @@ import { hasNextPage } from '../../make/pages.ts';
 import { callerContext, outcomeOf } from '../../model/access.ts';
 import type { Evaluated } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
+import { followedIn } from '../../model/row-known.ts';
 import { idIn, rowIn, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { isShownTo, rowsListed, rowsTiedTo, type Tie, tiedId } from './tied-rows.ts';
@@ -165,13 +166,14 @@ function wantedOf(
   return wanted;
 }
 
-/** What an expression of the act comes to; unknown where it reads the time. */
+/** What an expression of the act comes to; unknown where it reads the time. `before` shows what is followed, as it was before the act. */
 function evaluate(
   { model, followed }: Named,
   expression: Expression,
   changed: TrialExchange,
   was: TrialExchange | undefined,
   item?: Json,
+  before: readonly TrialExchange[] = [],
 ): Evaluated {
   const { endpoint, sent, caller } = changed;
   const id = idIn(model, changed);
@@ -186,6 +188,7 @@ function evaluate(
       ...(next && { next: unexpanded(model, followed.resource, next) }),
       ...(resource && { resource }),
       ...(item !== undefined && { item }),
+      ...(before.length > 0 && { follow: followedIn(model, before, true) }),
     },
     unseen: {
       next: model.unseenBy(followed.resource, model.readerOf(changed)),
@@ -245,7 +248,13 @@ export async function claimSet(
     change,
     target,
     was,
-  }: { readonly change: Done<TrialExchange>; readonly target: TrialRow; readonly was: Done<TrialExchange> | undefined },
+    then,
+  }: {
+    readonly change: Done<TrialExchange>;
+    readonly target: TrialRow;
+    readonly was: Done<TrialExchange> | undefined;
+    readonly then: Done<TrialExchange> | undefined;
+  },
 ): Promise<void> {
   const { model, followed, act, does, fact, reason } = named;
   const after = (await lookAt(session, target)).done;
@@ -254,18 +263,20 @@ export async function claimSet(
     fact,
     reason,
     at: act.at,
-    of: [change, after, ...(was ? [was] : [])] as const,
+    of: [change, after, ...(was ? [was] : []), ...(then ? [then] : [])] as const,
     judge(changed: TrialExchange, seen: TrialExchange, ...earlier: readonly TrialExchange[]) {
+      const shownBefore = then ? earlier.slice(-1) : [];
+      const old = was && earlier[0];
       if (!isDone(changed)) return moot('the change was not made');
       if (!isOnlyOne) return moot(`something else is done to the ${does.resource} as well`);
       const row = rowWith(model, seen, idIn(model, seen));
       if (!row) return moot(`the ${does.resource} is not shown`);
-      const holds = act.if ? evaluate(named, act.if, changed, earlier[0]) : { value: true };
+      const holds = act.if ? evaluate(named, act.if, changed, old, undefined, shownBefore) : { value: true };
       if (typeof holds === 'string' || holds.value !== true) return moot('whether it is done cannot be told');
       const unseen = model.unseenBy(does.resource, model.readerOf(seen));
       const shown = unexpanded(model, does.resource, row);
       const wanted = Object.entries(act.set).flatMap(([name, expression]) => {
-        const value = unseen.has(name) ? 'unknown' : evaluate(named, expression, changed, earlier[0]);
+        const value = unseen.has(name) ? 'unknown' : evaluate(named, expression, changed, old, undefined, shownBefore);
         return typeof value === 'string' ? [] : [{ name, value: value.value }];
       });
       if (wanted.length === 0) return moot('what it is set to cannot be reckoned');

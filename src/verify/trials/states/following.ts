@@ -72,6 +72,9 @@ function factOf({ resource, change }: Followed, endpoint: Endpoint): FactName {
     : { kind: 'transitions', subject: resource };
 }
 
+/** Beside one row that refers to what changes there are so many, each in another state. */
+const othersMost = 2;
+
 async function carriedOut(session: Session, chain: Chain): Promise<void> {
   const { followed, act, does, endpoint } = chain;
   const { model } = session;
@@ -83,6 +86,9 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
     const transition = transitionOf(model.spec, does);
     const other = await session.make(does.resource, { parents: { [tie.field]: row }, ...leaving(transition) });
     if (transition) await ifTestable(openToFire(session, other, transition));
+    // Of each state that it may be done in there is one, as far as it can be brought there.
+    const others = transition && transition.from !== '*' ? transition.from.slice(1, 1 + othersMost) : [];
+    for (const state of others) await ifTestable(session.make(does.resource, { parents: { [tie.field]: row }, state }));
   }
   const was = row && (await lookAt(session, row)).done;
   const [firing] = row ? callersFor(session, endpoint, row) : [];
@@ -103,7 +109,7 @@ async function carriedOut(session: Session, chain: Chain): Promise<void> {
     return;
   }
   const row2 = target ?? (await targetOf(session, chain, made));
-  if (does.verb === 'update') await claimSet(session, named, { change, target: row2, was });
+  if (does.verb === 'update') await claimSet(session, named, { change, target: row2, was, then });
   else await claimTarget(session, named, { change, target: row2, then });
 }
 

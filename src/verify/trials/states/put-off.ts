@@ -1,8 +1,10 @@
+import type { Json } from '../../../document/document.ts';
 import { sentAs } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf } from '../../../parts/fact.ts';
 import { isWritable } from '../../../parts/payload.ts';
 import { type Machine, statesNamed, type Transition } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import { isDone } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
@@ -11,8 +13,11 @@ import { callersFor } from '../../make/callers-for.ts';
 import { leadsTo } from '../../make/legs.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import { isTime } from '../../make/timely.ts';
 import { dueIn, fireOnRow, statesOf, walkTo } from '../../make/walk.ts';
+import { changeKeepsRules } from '../../model/field-rules.ts';
 import type { Model } from '../../model/model.ts';
+import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import { bareMap } from '../../values/at-path.ts';
 
@@ -104,8 +109,29 @@ function momentAt({ run }: Session, ms: number): string {
 async function changeTime(session: Session, row: TrialRow, { endpoint, member }: PuttingOff, dueMs: number) {
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
-  const sent: Symbolic = bareMap({ ...sentAs<Symbolic>(endpoint, { [member]: momentAt(session, 2 * dueMs) }) });
+  const sent: Symbolic = bareMap({ ...sentAs<Symbolic>(endpoint, timesPutOff(session, row, endpoint, member, dueMs)) });
   const path = endpoint.takes?.path ?? [];
   const json = path.reduceRight<Symbolic>((inner, name) => bareMap({ [name]: inner }), sent);
   return session.send(await requestAbout(session, row, endpoint, { caller, headers, json }));
+}
+
+/** The time of a row twice as far from now; where that alone breaks a rule of the row, such as an end that comes before its beginning, with its later times as much later. */
+function timesPutOff(
+  session: Session,
+  { resource, fields = {} }: TrialRow,
+  endpoint: Endpoint,
+  member: string,
+  dueMs: number,
+): Readonly<Record<string, Json>> {
+  const { model, run } = session;
+  const alone = { [member]: momentAt(session, 2 * dueMs) };
+  if (changeKeepsRules(model, endpoint, fields, alone) !== 'no') return alone;
+  const wasMs = Date.parse(asText(fields[member] ?? ''));
+  const nowMs = run.clock.toService(Date.now());
+  const later = entriesOf(model.resource(resource)?.fields).flatMap(([name, field]) => {
+    const ms = Date.parse(asText(fields[name] ?? ''));
+    const isMoved = name !== member && isTime(field) && !field.immutable && isSendable(model, resource, name) && ms >= wasMs;
+    return isMoved ? [[name, momentAt(session, ms - nowMs + dueMs)] as const] : [];
+  });
+  return { ...alone, ...Object.fromEntries(later) };
 }
