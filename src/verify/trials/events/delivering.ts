@@ -194,7 +194,7 @@ function kindsIn(model: Model, deliveries: readonly ReceivedDelivery[]): (string
   return deliveries.map((one) => toldIn(model.spec, one).kind);
 }
 
-function ofFirst(model: Model, { first }: Pair, deliveries: readonly ReceivedDelivery[]): ReceivedDelivery[] {
+function ofFirst(model: Model, { first }: Pick<Pair, 'first'>, deliveries: readonly ReceivedDelivery[]): ReceivedDelivery[] {
   return deliveries.filter((one) => toldIn(model.spec, one).kind === first.name);
 }
 
@@ -207,14 +207,16 @@ function retryJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedD
     : { promised: `what was answered ${tries[0].status} is tried again after the stated wait`, seen: 'it came once' };
 }
 
-/** The envelope of a try is that of the first one, and so is what it is told apart by. */
-function oneIdJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedDelivery[]): Judgement {
+/** The envelope of a try is that of the first one, and so is what it is told apart by, and what headers tell of the event. */
+export function oneIdJudgement(model: Model, pair: Pick<Pair, 'first'>, deliveries: readonly ReceivedDelivery[]): Judgement {
   const [first, second] = ofFirst(model, pair, deliveries);
   if (!first || !second || first.status < 300) return moot('it was not tried again');
   const ids = [first, second].map((one) => toldIn(model.spec, one).id ?? one.headers['webhook-id']);
   if (ids[0] !== ids[1]) return { promised: `every try has one id: ${ids[0]}`, seen: ids[1] ?? 'none' };
-  const names = [first, second].map(({ headers }) => headers['webhook-id']);
-  return names[0] === names[1] ? undefined : { promised: `every try has one webhook-id: ${names[0]}`, seen: names[1] ?? 'none' };
+  const stated = Object.keys(deliveryOf(model.spec)?.push?.headers ?? {}).map((name) => name.toLowerCase());
+  const other = ['webhook-id', ...stated].find((name) => first.headers[name] !== second.headers[name]);
+  if (other === undefined) return undefined;
+  return { promised: `every try has one ${other}: ${first.headers[other]}`, seen: second.headers[other] ?? 'none' };
 }
 
 /** A later event of the same row waits until the earlier one is accepted. */
