@@ -237,3 +237,8 @@ export function stateOfDeleted({ states }: { readonly states: States }, { name, 
   const transition = kept?.restore === undefined ? undefined : transitionNamed(states, name, kept.restore);
   return transition && transition.from !== '*' && transition.from.length === 1 ? transition.from[0] : undefined;
 }
+
+/** What has to hold for a transition to be fired, and what decides where it leads. */
+export function conditionsOfTransition({ if: condition, to }: Transition): Expression[] {
+  return [condition, ...to.map((target) => target.if)].flatMap((one) => one ?? []);
+}

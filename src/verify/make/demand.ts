@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Expression } from '../../parts/fact.ts';
-import { machineIn, transitionsOf } from '../../parts/states.ts';
+import { conditionsOfTransition, machineIn, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { WantedRow } from '../exchange/row.ts';
 import { callerContext } from '../model/access.ts';
@@ -107,11 +107,11 @@ export function firingDemands({ model }: Session, resource: string, field: strin
   if (state === undefined) return [];
   return transitionsOf(model.spec.states, resource).flatMap(([name, transition]) => {
     const operation = model.endpointOfTransition(resource, name)?.operation;
-    return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => {
-      const reads = condition ? model.expressions.readsOf(condition, operation) : [];
+    return conditionsOfTransition(transition).flatMap((condition) => {
+      const reads = model.expressions.readsOf(condition, operation);
       const members = membersThrough(reads, 'resource', field);
       // Who is to fire it is not known yet.
-      if (!condition || !members || !knowsCaller(reads, undefined)) return [];
+      if (!members || !knowsCaller(reads, undefined)) return [];
       const isMet = (row: ShownFields) => whatHolds(model, condition, operation, 'resource', field, row) === (name !== blocking);
       return [{ members, source: condition.source, isFirm: name === blocking, isMet }];
     });

@@ -7,9 +7,7 @@ import { Fresh, resolve, type Symbolic } from '../exchange/symbol.ts';
 import type { Session } from '../session/session.ts';
 import { roomOf } from '../values/fresh.ts';
 import { boundsOf } from '../values/scalars.ts';
-
-/** Of more combinations than these two that are drawn are seldom the same. */
-const fewMost = 2_000;
+import { fewMost } from './places.ts';
 
 /** When each combination was sent last, by the rule that no two rows may have the same. */
 const sentLast = new WeakMap<Unique, Map<string, number>>();
@@ -32,7 +30,7 @@ export function fewCombinations(
     wanted.has(field) || bound.has(field) || (changes !== undefined && entryOf(resource?.fields, field)?.immutable === true);
   const chosen: Record<string, Symbolic> = {};
   for (const rule of resource?.unique ?? []) {
-    const values = resource && rule.fields.length > 1 ? valuesOf(resource, rule) : undefined;
+    const values = resource && rule.fields.length > 1 ? fewValues(resource, rule) : undefined;
     if (!values) continue;
     const settled = rule.fields.map((field): Symbolic | undefined => {
       if (!Object.hasOwn(body, field)) return changes?.fields?.[field] ?? entryOf(resource?.fields, field)?.default?.value;
@@ -55,6 +53,15 @@ export function fewCombinations(
     }
   }
   return chosen;
+}
+
+const known = new WeakMap<Unique, { readonly of: ReturnType<typeof valuesOf> }>();
+
+/** The values are the same for each body: they are found once. */
+function fewValues(resource: Resource, rule: Unique): ReturnType<typeof valuesOf> {
+  const found = known.get(rule) ?? { of: valuesOf(resource, rule) };
+  known.set(rule, found);
+  return found.of;
 }
 
 /** Every value of each of the fields; nothing where there are too many, or where they are for others to say. */

@@ -2,10 +2,11 @@ import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import { freshIn, resolve } from '../exchange/symbol.ts';
 import type { Session } from '../session/session.ts';
 
-/** Of what there may be only so much a case that shares nothing refers to few rows of its own, one after the other. */
+/** So many rows that are wanted alike are made for one case, since some want another one than they have. */
 const ownMost = 2;
 const ownRows = new WeakMap<object, Map<string, TrialRow[]>>();
 
+/** Of what there may be only so much a case that shares nothing refers to few rows of its own, one after the other. */
 export async function againOr(
   session: Session,
   resource: string,

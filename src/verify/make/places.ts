@@ -58,7 +58,7 @@ export function isScarce(model: Model, resource: string): boolean {
 const scarce = new WeakMap<Model, ReadonlySet<string>>();
 
 /** Of more combinations than these there are enough for all cases. */
-const fewMost = 2_000;
+export const fewMost = 2_000;
 
 /** What is unique by few values, such as a row of eight and a place of forty: there are no more rows than these can tell apart. */
 function fewOf({ resources }: Spec): readonly Bound[] {

@@ -71,7 +71,8 @@ export function readsBeside(
   const others = ownRulesAt(model, endpoint).flatMap(({ rule }) => (rule.if && rule.if !== condition ? [rule.if] : []));
   return others.flatMap((one) => {
     const reads = model.expressions.readsOf(one, endpoint.operation);
-    const isLedTo = ({ path: [field = ''], follows }: Read) => follows?.length === 1 && slots.some(({ key }) => key === field);
+    const isLedTo = ({ path: [field = '', ...more], follows }: Read) =>
+      more.length === 0 && follows?.length === 1 && slots.some(({ key }) => key === field);
     const isSaid = ({ root, path: [name = ''], follows }: Read) =>
       !follows && (root === 'now' || root === 'caller' || root === 'operation' || isSendable(model, resource, name));
     return reads.some((read) => isLedTo(read)) && reads.every((read) => isLedTo(read) || isSaid(read)) ? reads : [];

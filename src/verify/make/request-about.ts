@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { parametersApart } from '../../parts/path-keys.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
-import type { Transition } from '../../parts/states.ts';
+import { conditionsOfTransition, type Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { SampleStyle, TrialRow } from '../exchange/row.ts';
@@ -15,7 +15,7 @@ import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
-import { bodiesWithNumbers, conditionsOfTransition } from './numbers-sent.ts';
+import { numbersFor } from './numbers-sent.ts';
 import { keysKnown } from './path-keys.ts';
 import { followShown } from './seen.ts';
 
@@ -106,11 +106,11 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
     drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });
     if (isTaken(drawn) || drawn === undefined) return drawn;
     if (draw === drawsBefore) {
-      const numbered = bodiesWithNumbers(session, endpoint, conditionsOfTransition(transition), {
-        fields: row.fields ?? {},
-        drawn: resolve(drawn, session.run),
-      });
-      const able = numbered.filter((body) => isTaken(body));
+      const conditions = conditionsOfTransition(transition);
+      const known = { fields: row.fields ?? {}, drawn: resolve(drawn, session.run) };
+      const able = numbersFor(session, endpoint, conditions, known)
+        .map((numbers) => bareMap({ ...(drawn as Readonly<Record<string, Symbolic>>), ...numbers }))
+        .filter((body) => isTaken(body));
       if (able.length > 0) return able[Math.floor(able.length / 2)];
     }
   }

@@ -2,18 +2,19 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf } from '../../parts/fact.ts';
-import { machineWith, type Transition, transitionsOf } from '../../parts/states.ts';
+import { conditionsOfTransition, machineWith, type Transition, transitionsOf } from '../../parts/states.ts';
 import { isDone } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
-import { resolve } from '../exchange/symbol.ts';
+import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
+import { bareMap } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { lookAt } from './look.ts';
-import { bodiesWithNumbers, conditionsOfTransition } from './numbers-sent.ts';
+import { numbersFor } from './numbers-sent.ts';
 import { requestAbout } from './request-about.ts';
 
 /** So many acts are carried out for one condition. */
@@ -36,7 +37,7 @@ export async function setByActs(session: Session, row: TrialRow, transition: Tra
     const bodies = await bodiesFor(session, row, own);
     const isOpenIn = (fields: ShownFields) =>
       bodies(fields).some((body) => {
-        const taken = takenWith(session, row, own, fields, body);
+        const taken = takenWith(session, row, own, fields, sentIn(session, body));
         return taken === 'unknown' || isAimedAt(taken, target);
       });
     if (!row.fields || isOpenIn(row.fields)) return;
@@ -72,8 +73,9 @@ async function chosenAct(session: Session, row: TrialRow, acts: readonly Act[], 
     const { fields = {} } = row;
     const bodies = (await bodiesFor(session, row, act))(fields);
     const able = bodies.filter((body) => {
-      const taken = takenWith(session, row, act, fields, body);
-      return typeof taken === 'object' && isOpenIn({ ...fields, ...setBy(session, row, act, body) });
+      const sent = sentIn(session, body);
+      const taken = takenWith(session, row, act, fields, sent);
+      return typeof taken === 'object' && isOpenIn({ ...fields, ...setBy(session, row, act, sent) });
     });
     const body = able[Math.floor(able.length / 2)];
     if (able.length > 0) return { act, body };
@@ -115,15 +117,25 @@ async function bodiesFor(
   session: Session,
   row: TrialRow,
   { transition, endpoint }: Act,
-): Promise<(fields: ShownFields) => readonly (Json | undefined)[]> {
+): Promise<(fields: ShownFields) => readonly (Symbolic | undefined)[]> {
   const make = (resource: string) => session.make(resource).then(({ id }) => id);
-  const drafted = await ifTestable(draftBody(session, endpoint, { bound: new Set(), make, changes: row }));
-  const drawn = drafted === undefined ? undefined : resolve(drafted, session.run);
-  return (fields) => [drawn, ...bodiesWithNumbers(session, endpoint, conditionsOfTransition(transition), { fields, drawn })];
+  const body = await ifTestable(draftBody(session, endpoint, { bound: new Set(), make, changes: row }));
+  const drawn = sentIn(session, body);
+  const conditions = conditionsOfTransition(transition);
+  return (fields) => [
+    body,
+    ...numbersFor(session, endpoint, conditions, { fields, drawn }).map((numbers) =>
+      bareMap({ ...(body as Readonly<Record<string, Symbolic>>), ...numbers }),
+    ),
+  ];
+}
+
+function sentIn({ run }: Session, body: Symbolic | undefined): Json | undefined {
+  return body === undefined ? undefined : resolve(body, run);
 }
 
 /** Whether an act was carried out; the row is as it is shown after it. */
-async function carryOut(session: Session, row: TrialRow, { endpoint }: Act, body: Json | undefined): Promise<boolean> {
+async function carryOut(session: Session, row: TrialRow, { endpoint }: Act, body: Symbolic | undefined): Promise<boolean> {
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
   const request = await requestAbout(session, row, endpoint, { caller, headers, ...(body !== undefined && { json: body }) });

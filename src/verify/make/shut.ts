@@ -1,6 +1,6 @@
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import { entryOf } from '../../parts/fact.ts';
-import { machineOn, machinesOf, type Transition } from '../../parts/states.ts';
+import { conditionsOfTransition, machineOn, machinesOf, type Transition } from '../../parts/states.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { targetTaken } from '../model/access.ts';
@@ -31,13 +31,9 @@ interface Shutting {
   readonly operation: string;
 }
 
-function conditionsOf({ if: condition, to }: Transition) {
-  return [condition, ...to.map((target) => target.if)].flatMap((one) => one ?? []);
-}
-
 /** What its conditions read of the rows that it refers to: the reference, and the member of what that leads to. */
 function readsThrough({ model }: Session, transition: Transition, operation: string): [field: string, member: string][] {
-  return conditionsOf(transition)
+  return conditionsOfTransition(transition)
     .flatMap((one) => model.expressions.readsOf(one, operation))
     .flatMap(({ root, path: [field, ...more], follows: [member, ...further] = [] }): [string, string][] => {
       const isDirect = (root === 'next' || root === 'resource') && more.length === 0 && further.length === 0;
@@ -73,7 +69,7 @@ async function shutByState(session: Session, shutting: Shutting, field: string, 
 async function shutByDerived(session: Session, shutting: Shutting): Promise<void> {
   const { row, transition, operation } = shutting;
   const { model } = session;
-  const reads = conditionsOf(transition).flatMap((one) => model.expressions.readsOf(one, operation));
+  const reads = conditionsOfTransition(transition).flatMap((one) => model.expressions.readsOf(one, operation));
   const read = new Set(reads.flatMap(({ root, path, follows }) => (root !== 'request' && !follows ? (path[0] ?? []) : [])));
   const derived = derivationsOf(model.spec)
     .of(row.resource)

@@ -67,6 +67,14 @@ async function makeRoom(
   );
 }
 
+/** Whether one use is let through, and leaves as much room for rows as there was before it. */
+export async function mayUseAgain(session: Session, using: Using): Promise<boolean> {
+  const readied = await ifTestable(readyUse(session, using));
+  const done = readied && (await session.send(readied.request));
+  if (!done || !isDone(done.value)) return false;
+  return (await ifTestable(makeRoom(session, using, done, readied.row))) !== undefined;
+}
+
 /** The uses among what was sent to use it up. */
 export const usesIn = (all: readonly TrialExchange[], { operation }: Pick<Using, 'operation'>): readonly TrialExchange[] =>
   all.filter(({ endpoint }) => endpoint === operation.endpoint);

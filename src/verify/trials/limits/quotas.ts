@@ -12,7 +12,7 @@ import { conditionFacts, isRefusal, refusalFor } from '../../model/refused-as.ts
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { countsCaller, fewerRows, isApart } from './counted.ts';
-import { type Using, useOnce, usesIn, useUp } from './quota-uses.ts';
+import { mayUseAgain, type Using, useOnce, usesIn, useUp } from './quota-uses.ts';
 import { beginWindow, canPass, nearMs, passing, windowAt } from './quota-windows.ts';
 
 /** The largest quota that is used up. */
@@ -56,20 +56,33 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       const crowded = fewerRows(model, quota, operation);
       const using: Using = { quota, operation, caller, isUsedUp, promised, crowded };
       const isNew = await beginWindow(session, quota);
+      const others = callers.filter(
+        (one) => !isSamePerson(one, caller) && isApart(model, quota, operation, one, caller) !== undefined,
+      );
+      const other = isNew ? await withRoom(session, using, others) : undefined;
       const uses = await useUp(session, using);
       claimKept(session, using, { uses, isNew });
       const last = uses.at(-1);
       // Of another window it is not known what others have used.
       session.need(isNew, 'when it begins anew, and for whom, is seen where the clock can be moved past its window');
       if (!last || !isUsedUp(last.value)) return;
-      for (const other of callers) {
-        if (isSamePerson(other, caller) || isApart(model, quota, operation, other, caller) === undefined) continue;
-        await claimOther(session, using, last, other);
-        break;
-      }
+      if (other) await claimOther(session, using, last, other);
       await claimWindow(session, using, last);
     },
   };
+}
+
+/**
+ * The first of these who is not refused for the rows that it has already, where that is refused in the same way: one use of its own shows it.
+ * Of callers who are counted together nobody's use is one too many.
+ */
+async function withRoom(session: Session, using: Using, others: readonly TrialCaller[]): Promise<TrialCaller | undefined> {
+  const { quota, operation, crowded, caller } = using;
+  for (const other of others) {
+    const areApart = isApart(session.model, quota, operation, caller, other) === true;
+    if (crowded.length === 0 || !areApart || (await mayUseAgain(session, { ...using, caller: other }))) return other;
+  }
+  return undefined;
 }
 
 function claimKept(
@@ -105,6 +118,7 @@ function claimKept(
       const succeeded = tried.filter(isDone).length;
       if (!isUsedUp(all.at(-1) as TrialExchange)) return moot('it was not used up');
       if (succeeded >= quota.limit) return undefined;
+      if (succeeded === 0 && using.crowded.length > 0) return moot('as many rows may have been there as there may be');
       const refused = tried.length - 1 - succeeded;
       const beside = refused > 0 ? `, and ${refused} that were refused` : '';
       return { promised, seen: `it was used up after ${succeeded}${beside}, in a new window` };

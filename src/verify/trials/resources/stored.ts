@@ -36,9 +36,7 @@ export const stored: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
-      // What nobody sends comes of something else: that is looked at where it does.
-      const isSent = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)].length > 0;
-      if (!statedValue(resource.identifier) || !isSent) continue;
+      if (!statedValue(resource.identifier)) continue;
       const seen = entriesOf(resource.fields).filter(
         ([, field]) => field.reveal === 'once' || isShownToSomebody(field, model.callers),
       );

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
-import { type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
+import { conditionsOfTransition, type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Control } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -117,11 +117,11 @@ export async function openRequest(
 function statesAsked(
   { spec, expressions }: Model,
   machine: Machine,
-  { if: condition, to }: Transition,
+  transition: Transition,
 ): readonly { readonly machine: Machine; readonly state: string }[] {
   const read = new Set(
-    [condition, ...to.map((target) => target.if)]
-      .flatMap((one) => (one ? expressions.readsOf(one, undefined) : []))
+    conditionsOfTransition(transition)
+      .flatMap((one) => expressions.readsOf(one, undefined))
       .map(({ path }) => path[0]),
   );
   return machinesOf(spec.states, machine.resource)

@@ -188,7 +188,7 @@ function evaluate(
       ...(next && { next: unexpanded(model, followed.resource, next) }),
       ...(resource && { resource }),
       ...(item !== undefined && { item }),
-      ...(before.length > 0 && { follow: followedIn(model, before, true) }),
+      ...(before.length > 0 && { follow: followedIn(model, before) }),
     },
     unseen: {
       next: model.unseenBy(followed.resource, model.readerOf(changed)),
