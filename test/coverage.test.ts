@@ -124,6 +124,8 @@ const misuses: readonly (readonly [words: readonly string[], says: RegExp])[] = 
     /nowhere\.yaml cannot be read: there is no such file/,
   ],
   [['serve', 'a.yaml', '--production', '--relax', 'auth'], /--production and --relax do not go together/],
+  [['serve', 'a.yaml', '--production', '--accept-credential', 'x'], /--production and --accept-credential do not go together/],
+  [['serve', 'a.yaml', '--accept-credential', ' '], /--accept-credential: write what your client shows/],
 ];
 
 test('what cannot be meant is told with exit code 2', async () => {

@@ -165,14 +165,23 @@ test('pages are asked for by the number of rows before them in other words too, 
   });
 });
 
-test('what stands below a thing of a kind that nobody has made is there, until one is made', async () => {
+test('what stands below a thing that holds others, of a kind that nobody has made, is there until one is made', async () => {
   const realm = object({ id: string, name: string });
+  const user = object({ id: string, email: string });
   const paths = {
     '/realms': { post: { ...sends(object({ name: string })), ...answers(ref('realm')) } },
     '/realms/{id}': { ...within('id'), get: answers(ref('realm')) },
     '/realms/{id}/count': { ...within('id'), get: answers(object({ users: integer })) },
+    '/realms/{id}/users': { ...within('id'), post: { ...sends(object({ email: string })), ...answers(ref('user')) } },
+    '/realms/{id}/users/{user}': { ...within('id', 'user'), get: answers(ref('user')) },
+    '/realms/{id}/users/{user}/text': { ...within('id', 'user'), get: answers(object({ text: string })) },
   };
-  await standIn(paths, { realm }, async (ask) => {
+  await standIn(paths, { realm, user }, async (ask) => {
+    // A user holds nothing: of one that is not there nothing is told.
+    assert.equal((await ask('GET', '/realms/master/users/nobody')).status, 404);
+    assert.equal((await ask('GET', '/realms/master/users/nobody/text')).status, 404);
+    const { json: ada } = await ask('POST', '/realms/master/users', { email: 'ada@example.com' });
+    assert.equal((await ask('GET', `/realms/master/users/${ada.id}/text`)).status, 200);
     assert.equal((await ask('GET', '/realms/master')).status, 404);
     assert.equal((await ask('GET', '/realms/master/count')).status, 200);
     const { json: made } = await ask('POST', '/realms', { name: 'own' });

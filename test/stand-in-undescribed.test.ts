@@ -244,3 +244,22 @@ test('lists and maps that may be null are shown with something in them, and what
     assert.deepEqual([told.title, told.names], ['Tides', { en_US: 'Tides' }]);
   });
 });
+
+test('a body of which nothing is said is kept where nothing is said of the answer either, whatever its form', async () => {
+  const paths = {
+    '/projects': { get: silent, post: silent },
+    '/projects/{projectIdOrKey}': { ...within('projectIdOrKey'), get: silent, put: silent, delete: silent },
+    '/notes': { post: silent },
+  };
+  await standIn(paths, {}, async (ask) => {
+    const { status, json: made } = await ask('POST', '/projects', { key: 'ISS', name: 'Issues' });
+    assert.deepEqual([status, made], [200, { id: made.id, key: 'ISS', name: 'Issues' }]);
+    assert.equal(typeof made.id, 'string');
+    for (const name of ['ISS', made.id]) assert.deepEqual((await ask('GET', `/projects/${name}`)).json, made);
+    assert.equal((await ask('PUT', '/projects/ISS', { name: 'All issues' })).json.name, 'All issues');
+    assert.equal((await ask('DELETE', '/projects/ISS')).status, 200);
+    assert.equal((await ask('GET', '/projects/ISS')).status, 404);
+    // Of what is not read nothing is kept, and it is not refused.
+    assert.equal((await ask('POST', '/projects')).status, 200);
+  });
+});

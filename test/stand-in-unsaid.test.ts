@@ -186,10 +186,16 @@ test('what an answer needed and nobody made leaves things untouched: what stands
     '/ships': { post: { ...sends(object({ name: string }, ['name'])), ...answers(ref('ship'), {}, '201') } },
     '/ships/{ship}': { ...within('ship'), get: answers(ref('ship')) },
     '/ships/{ship}/cargo': { ...within('ship'), get: answers(object({ tons: integer }, ['tons'])) },
+    // A ship holds others.
+    '/ships/{ship}/cabins': {
+      ...within('ship'),
+      post: { ...sends(object({ deck: string })), ...answers(ref('cabin'), {}, '201') },
+    },
+    '/ships/{ship}/cabins/{cabin}': { ...within('ship', 'cabin'), get: answers(ref('cabin')) },
     '/trips': { post: { ...sends(object({ note: string })), ...answers(ref('trip'), {}, '201') } },
     '/trips/{trip}': { ...within('trip'), get: answers(ref('trip')) },
   };
-  await standIn(paths, { ship, trip }, async (ask) => {
+  await standIn(paths, { ship, trip, cabin: object({ id: string, deck: string }, ['id']) }, async (ask) => {
     assert.equal((await ask('GET', '/ships/a/cargo')).status, 200);
     assert.equal((await ask('POST', '/trips', { note: 'n' })).status, 201);
     assert.equal((await ask('GET', '/ships/a/cargo')).status, 200);

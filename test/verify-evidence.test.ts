@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
+import { factsOf } from '../src/parts/facts/ledger.ts';
 import type { CaseSent } from '../src/verify/evidence/control.ts';
+import { obligationsOf } from '../src/verify/evidence/obligations.ts';
 import { callersOf } from '../src/verify/exchange/callers.ts';
 import type { Claim } from '../src/verify/exchange/claim.ts';
 import { moot } from '../src/verify/exchange/claim.ts';
@@ -198,4 +200,24 @@ test('events are altered: one that never came, that came twice, and that came wh
     factAfter(claims, { exchanges: [] }, service).evidence?.looks.find(({ name }) => name === 'none without a cause')?.isMet;
   assert.equal(isSilenceShown([heard(1, 0), heard(0, 1)]), true);
   assert.equal(isSilenceShown([heard(0, 1)]), false, 'what never came anywhere shows nothing where it did not come');
+});
+
+test('a reference that is cleared with what it refers to is held once that was looked at', () => {
+  const boats = parseDocument(
+    `resources:
+  mooring: { identifier: { field: id, generate: uuid }, fields: { id: string } }
+  boat: { identifier: { field: id, generate: uuid }, fields: { id: string, home: { ref: mooring, onDelete: clear }, away: { ref: mooring, onDelete: restrict } } }
+endpoints:
+  POST /boats: { does: create boat }
+  DELETE /moorings/{id}: { does: delete mooring }
+`,
+    'boats.yaml',
+  );
+  const { spec: of } = check(boats);
+  const looksAt = (kind: string, subject: string) =>
+    obligationsOf(new Model(of, [], ''), factsOf(of, { kind }).find((fact) => fact.subject === subject)!).map(({ name }) => name);
+  for (const kind of ['types', 'allowed values']) {
+    assert.ok(looksAt(kind, 'boat.home').includes('cleared with its mooring'), kind);
+    assert.ok(!looksAt(kind, 'boat.away').includes('cleared with its mooring'), kind);
+  }
 });

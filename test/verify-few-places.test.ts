@@ -62,8 +62,8 @@ test('rows that few values tell apart make room for those of other cases', async
   try {
     const { breaches, facts } = await stand.verify({ only: ['resources', 'endpoints', 'errors', 'states'] });
     assert.deepEqual(breaches, []);
-    // Far more than there are places at a time.
-    assert.ok(answers.made > 96 && answers.taken < answers.made, JSON.stringify(answers));
+    // More than there are places at a time, which are 48.
+    assert.ok(answers.made > 64 && answers.taken < answers.made, JSON.stringify(answers));
     const order = facts.find(({ kind, subject }) => kind === 'conditions' && subject === 'order');
     assert.equal(order?.verdict, 'held', order?.why);
   } finally {

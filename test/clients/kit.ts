@@ -37,8 +37,10 @@ export interface Vendor<Client> {
   readonly word?: string;
   /** Other headers in which it sends what has to be right, as a project's key. */
   readonly also?: readonly string[];
-  /** The credential when none is printed. */
+  /** The credential when none is printed that the client could send: the stand-in is started with it. */
   readonly made: string;
+  /** Whether the client never shows that credential, but signs with it: then any is taken. */
+  readonly signs?: true;
   readonly client: (place: Place, token: string) => Client;
   /** Whom and what one of the project's own services knows when a flow begins: callers, who have keys, and rows of each resource. */
   readonly known?: {

@@ -73,6 +73,8 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
   const operations = asked.value('operations');
   demandOperations(asked);
   demandReceivers(asked);
+  if (asked.values('accept-credential').some((text) => text.trim() === ''))
+    throw new Misuse(`${asked.spelt('accept-credential')}: write what your client shows, such as sk_test_123.`);
   return {
     port: readPort(asked.spelt('port'), asked.value('port') ?? String(usualPort)),
     host: readHost(asked.spelt('host'), asked.value('host') ?? '127.0.0.1'),
@@ -105,7 +107,7 @@ function readStandIn(asked: VerbCall): StandInSettings | undefined {
 /** A stand-in, a service that takes any credential, or one whose clock can be moved or that plays scenarios is never one that others rely on. */
 function readProduction(asked: VerbCall): boolean {
   if (!asked.has('production')) return false;
-  for (const option of ['sample', 'relax', 'clock', 'workbench', 'scenarios'])
+  for (const option of ['sample', 'relax', 'accept-credential', 'clock', 'workbench', 'scenarios'])
     if (asked.has(option)) throw new Misuse(`--production and --${option} do not go together.`);
   return true;
 }

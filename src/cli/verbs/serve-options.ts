@@ -43,6 +43,11 @@ export const serveOptions: Verb['options'] = {
   'seed-value': { value: 'TEXT', help: '--sample: what is made up follows from this' },
   strict: { help: '--sample: refuse what the document refuses, also where its own clients are known to break it' },
   relax: { value: 'auth', help: 'take any credential, where one is declared or in a header called so' },
+  'accept-credential': {
+    value: 'TEXT',
+    many: true,
+    help: 'for trials: take this credential of your own client too, wherever it is shown; never in production',
+  },
   coverage: { value: 'FILE', help: 'note down here what clients touch (a stand-in does so beside its --store)' },
   overlay: { value: 'FILE', many: true, help: 'change a description as this OpenAPI Overlay says, before it is taken over' },
   'no-cache': { help: 'take a document in another language over anew' },

@@ -171,6 +171,7 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     ...(acceptsOpen && { open: 'accept' }),
     ...(standIn && { sample: true, seedValue: standIn.seedValue, strict: standIn.isStrict }),
     ...(relax && { relax }),
+    ...(asked.has('accept-credential') && { acceptCredentials: asked.values('accept-credential') }),
     ...(coverage !== undefined && { coverage: true }),
     ...(broker !== undefined && { broker }),
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),

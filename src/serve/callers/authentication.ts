@@ -9,6 +9,7 @@ import type { Caller, Refusal } from '../exchange/exchange.ts';
 import { ClientGone } from '../http/bounds.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, schemesAlone, unsupportedBy } from './accepted-schemes.ts';
+import { withBrought } from './brought.ts';
 import { compileComplete, madeUpAttributes, usersOf, withAttributes } from './callers.ts';
 import { compileForeign, isLedHere, isOnLoopback, isWrite } from './origin.ts';
 import {
@@ -56,9 +57,10 @@ export function compileAuthentication(engine: AuthenticationSetting): Identify {
         return known && isComplete?.(known) === false ? incomplete : identified;
       });
   }
-  return isStated(compilation.spec.authentication.schemes)
+  const usual = isStated(compilation.spec.authentication.schemes)
     ? withPublic(withSchemes(engine), compilation.spec, engine.takesCompanions === true && !engine.relaxesAuth)
     : withoutSchemes(engine);
+  return engine.brought?.length ? withBrought(usual, engine.brought, engine) : usual;
 }
 
 /** No credential is looked at where an operation is public; nobody may call where each rule is for callers that are known. */

@@ -64,10 +64,14 @@ function elsewhere({ headers }: Call, schemes: readonly Accepted[]): readonly Pr
   if (schemes.length === 0) return nothing;
   for (const name in headers) {
     const text = headers[name];
-    if (typeof text === 'string' && text.trim() !== '' && credentialName.test(name) && name !== 'idempotency-key')
-      return [{ text, schemes, around: schemes }];
+    if (typeof text === 'string' && text.trim() !== '' && isCalledCredential(name)) return [{ text, schemes, around: schemes }];
   }
   return nothing;
+}
+
+/** Whether a header is called as credentials are. */
+export function isCalledCredential(name: string): boolean {
+  return credentialName.test(name) && name !== 'idempotency-key';
 }
 
 const credentialName = /^(?:[\w-]+[-_])?(?:authorization|auth|(?:api|access|secret)?[-_]?(?:token|key)|secret)$/;

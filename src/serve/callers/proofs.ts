@@ -30,6 +30,8 @@ export interface Means {
   readonly development: Development | undefined;
   /** Whether any credential of the declared form is good. */
   readonly relaxesAuth: boolean;
+  /** What a client of a trial shows anyhow, and is good. */
+  readonly brought?: readonly string[] | undefined;
   /** Whether tokens are those that this run has signed where the document states no keys for them. */
   readonly signsAll?: boolean;
   /** Whether a key that is asked for beside one that is good is good too. */

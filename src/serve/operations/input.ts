@@ -33,8 +33,10 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   });
   const validate = validateParameters(specs, ofParameters, compilation);
   const shape = requestShape(spec, endpoint);
-  const takesBody = isStated(shape);
   const isLenient = compilation.standIn?.isLenient ?? false;
+  // Of what a source says nothing at all, what is sent there is what there is.
+  const isKept = isLenient && shape.standing === 'open' && compilation.standIn?.compileUndescribed(endpoint) !== undefined;
+  const takesBody = isStated(shape) || (isKept && endpoint.method !== 'GET');
   const readExpansion = compileExpansion(endpoint, compilation);
   const isBodyOptional = endpoint.body === 'optional' || isLenient || isNever(spec, 'request.missing');
   const inQuery = isLenient && takesBody ? compileBodyInQuery(endpoint, statedValue(shape) ?? {}, spec) : undefined;
@@ -58,6 +60,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       }
       const { 'content-type': type, 'content-encoding': coding } = call.headers;
       const decoded = decoder()(bytes, textOf(type), textOf(coding));
+      if (decoded.kind !== 'value' && isKept) return { value: {} };
       if (decoded.kind !== 'value') return { refusal: { when: conditionOf[decoded.kind], violations: decoded.violations } };
       return askedInBody(decoded, endpoint.expand, readExpansion);
     },

@@ -34,6 +34,16 @@ export function rowNamed({ path }: Endpoint, { models, compilation }: Engine): N
   return best;
 }
 
+/** Whether others are made below the rows that a path goes through: an account holds what is made in it, a job nothing. */
+export function holdsOthers({ path }: Endpoint, { depth, model }: NamedRow, { compilation }: Engine): boolean {
+  const holder = stepsOf(path).slice(0, depth).join('/');
+  return entriesOf(compilation.spec.endpoints.all).some(([, { does, path: other }]) => {
+    const effect = statedValue(does);
+    const isMaking = effect?.verb === 'create' || effect?.verb === 'upsert';
+    return isMaking && effect.resource !== model.name && depthWithin(holder, other) > 0;
+  });
+}
+
 /** The identifier that an endpoint which reads one makes of its path, of another path that begins so; its parameters may be called otherwise there. */
 function wholeOf(reader: Endpoint, parameters: readonly string[], compilation: Engine['compilation']): NamedRow['whole'] {
   if (!reader.identity) return undefined;

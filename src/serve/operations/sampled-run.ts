@@ -18,7 +18,7 @@ import type { MemberPath, StandIn } from '../resources/stand-in.ts';
 import { compileAnswers } from './answers.ts';
 import { compileCountedList, compileListedNames } from './counted-list.ts';
 import type { Engine } from './engine.ts';
-import { type NamedRow, type PlacedResult, placedResult, rowNamed } from './named-row.ts';
+import { holdsOthers, type NamedRow, type PlacedResult, placedResult, rowNamed } from './named-row.ts';
 
 /**
  * Compiles what a stand-in does where nobody knows what an endpoint does: it answers in the stated shape, changes no row that
@@ -34,6 +34,7 @@ export function compileSampledRun(
   const { compilation, models } = engine;
   const badBody = compileStatedBody(endpoint, compilation);
   const named = rowNamed(endpoint, engine);
+  const isHolder = named !== undefined && !named.isLast && holdsOthers(endpoint, named, engine);
   const relate = compileRelated(endpoint, named, standIn, models);
   const member = named && !named.isLast ? standIn.compileMemberPath(endpoint, named.model, named.depth) : undefined;
   const answer = compileOpenReply(endpoint, named, member, standIn, engine);
@@ -50,8 +51,8 @@ export function compileSampledRun(
     const there = named && rowCalled(standIn, work, exchange, named);
     const found =
       there ?? (named && isRestoring ? standIn.given.back(work, named.model, identifierIn(work, exchange, named)) : undefined);
-    // What stands below a thing that may be there, since nobody has ever made any of its kind, is there too.
-    const isTaken = named && !found && !named.isLast && standIn.given.isUntouched(rows, named.model.name);
+    // What stands below a thing that holds others and may be there, since nobody has ever made any of its kind, is there too.
+    const isTaken = named && !found && isHolder && standIn.given.isUntouched(rows, named.model.name);
     if (named && !found && !isTaken) return refusalReply(exchange, { when: 'resource.missing' });
     if (isMaking) exchange.repeated = standIn.timesSent(rows, exchange);
     const row = named && found && changed(standIn, work, exchange, named, member, found);

@@ -63,7 +63,7 @@ function compilePatch(
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
   const [fit, merged] = [compileFit(model, compilation), compileMerge(endpoint, model, compilation)];
-  const renew = compilation.standIn?.compileSecretRenewal(endpoint, model);
+  const [renew, beside] = [compilation.standIn?.compileSecretRenewal(endpoint, model), compileBeside(model, compilation)];
   const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
@@ -98,12 +98,21 @@ function compilePatch(
         ...(made ? [] : changedImmutables(model, changes, before)),
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
-      if (wrong.length > 0) return invalid(wrong);
+      if (wrong.length > 0) return invalid(beside(wrong, () => merged(exchange, before, ownFields(model.fields, changes))));
       const own = { ...(isNamed ? ownFields(model.fields, changes) : changes), ...renew?.(before, row!) };
       const taken = fit(work, row!, before, made?.next ?? merged(exchange, before, own));
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
     change: compileRowChange(operation, model, 'update', compilation, rowChangeOf(endpoint, model)),
+  };
+}
+
+/** Compiles what else is wrong with a row as it would be: which of several things names the code is told by the order in which they were sent. */
+function compileBeside({ validateStored }: RowModel, { standIn }: ViewCompilation) {
+  return (wrong: readonly Violation[], next: () => Fields): readonly Violation[] => {
+    if (standIn) return wrong;
+    const places = new Set(wrong.map(({ path }) => path));
+    return [...wrong, ...validateStored(next()).filter(({ path }) => !places.has(path))];
   };
 }
 

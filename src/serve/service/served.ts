@@ -131,6 +131,7 @@ async function startEngine(
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
+    brought: options.acceptCredentials,
     ...provingOf(options),
     exchanges: standIn && ((endpoint) => standIn.exchangesCredential(endpoint)),
     isProduction: options.production ?? false,

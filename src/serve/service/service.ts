@@ -63,6 +63,8 @@ export interface ServeOptions {
   readonly seedValue?: string;
   /** `auth`: take any credential, where one is declared or in a header that is called so. */
   readonly relax?: 'auth';
+  /** Credentials that a client shows anyhow, such as a key of a test: taken besides those that the service makes, wherever they are shown. Never in production. */
+  readonly acceptCredentials?: readonly string[];
   /** Of a stand-in: refuse what the document refuses, also where the vendor's own client is known to break its document in that way. */
   readonly strict?: boolean;
   /** Writes a document as OpenAPI, which `GET {base}/openapi.json` gives; called once for each document, when it is first asked for. */

@@ -57,6 +57,15 @@ export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
     );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
+  const { ref, onDelete } = field;
+  if (
+    kind !== 'formats' &&
+    ref !== undefined &&
+    onDelete &&
+    onDelete !== 'restrict' &&
+    model.endpointsThat('delete', ref).length > 0
+  )
+    looks.push(looksFor(onDelete === 'clear' ? `cleared with its ${ref}` : `gone with its ${ref}`, onDelete));
   if (isBreakable(model, resource, field, shape, kind))
     looks.push({
       name: 'a wrong value, refused',

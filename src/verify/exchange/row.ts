@@ -40,6 +40,8 @@ export interface WantedRow {
   readonly for?: TrialCaller | undefined;
   /** Members of the body that are to be so. */
   readonly body?: Readonly<Record<string, Symbolic>>;
+  /** Fields that acts on the way to its state set to what is sent with them, as they are to be. */
+  readonly ahead?: Readonly<Record<string, Json>>;
   /** The values of path parameters and references that are to be so. */
   readonly parents?: Readonly<Record<string, TrialRow>>;
   /** The row that is to be changed, whose immutable fields stay as they are. */

@@ -13,6 +13,7 @@ import type { Done } from '../exchange/step.ts';
 import { sentKeepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { type StatedRefusal, statusFact } from '../model/refusals.ts';
+import { isAskedByNobody } from '../model/refused-as.ts';
 import type { Session } from '../session/session.ts';
 
 /** What has to be refused, and why. */
@@ -49,10 +50,12 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
   const meant = (exchange: TrialExchange, beside: readonly TrialExchange[], isRefusal = false): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
     if (model.refusals.isOpen(exchange)) return moot('the service says that it cannot do this');
+    if (isRefusal && !isOfCaller && isAskedByNobody(model, exchange)) return moot('nobody may ask for it without a credential');
     // What failed was not refused: whether it is the right refusal is claimed by its code.
     if (exchange.status >= 500 && isRefusal) return moot('the service failed');
     return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
   };
+  const isOfCaller = 'when' in refusing.by && refusing.by.when.startsWith('caller.');
   const stated = statedRefusals(model, refusing, done.value.endpoint);
   const refused = session.claim({
     fact,
@@ -78,8 +81,8 @@ const isOfRequest = (when: ErrorCondition): boolean => when.startsWith('request.
 
 /** What was refused for something else shows nothing of what it was to be refused for: whether its code is right is claimed by itself. */
 function forAnother(model: Model, exchange: TrialExchange, by: Refusing['by'], stated: readonly StatedRefusal[]): Judgement {
-  const isOfBody = 'when' in by && ofWhatIsSent.some((sort) => by.when.startsWith(sort));
-  const code = isOfBody ? model.refusals.codeIn(exchange) : undefined;
+  const isOfThis = 'code' in by || ofWhatIsSent.some((sort) => by.when.startsWith(sort));
+  const code = isOfThis ? model.refusals.codeIn(exchange) : undefined;
   // A code that nobody stated is the payload's business.
   const isOther = code !== undefined && stated.length > 0 && stated.every((one) => one.code.name !== code);
   return isOther && model.refusals.named(code, undefined) ? moot(`it was refused for something else: ${code}`) : undefined;

@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
-import { isMap, isSame } from '../../document/values.ts';
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Read } from '../../parts/expressions/compile.ts';
 import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineAsked } from '../../parts/states.ts';
@@ -11,15 +12,21 @@ import type { StatedRefusal } from '../model/refusals.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
+import { type ConditionEdge, sharpened, sharpenedInTime } from './edges.ts';
 import { keepingRules, otherErrors, readsBeside } from './refused-besides.ts';
-import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene } from './scene.ts';
-import { spansIn } from './timely.ts';
+import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene, sceneWith } from './scene.ts';
 
 /** Bodies and rows for which a condition holds, and the nearest to them that were found for which it does not. */
-export interface Imagined {
+export interface Imagined extends ConditionEdge {
   readonly slots: readonly ConditionSubject[];
-  readonly met: Scene;
-  readonly unmet: Scene | undefined;
+}
+
+/** What is to hold, and for whom. */
+interface Imagining {
+  readonly rule: Pick<StatedRefusal['rule'], 'if'>;
+  readonly within?: Expression | undefined;
+  /** Who asks; else whoever may. */
+  readonly as?: TrialCaller;
 }
 
 const draws = 240;
@@ -30,11 +37,7 @@ const drawsAlone = 120;
  * Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything: one for each of the states that they may be in.
  * `within` holds for all of them, for those too for which the condition does not hold.
  */
-export function* imagine(
-  session: Session,
-  endpoint: Endpoint,
-  { rule, within }: { readonly rule: Pick<StatedRefusal['rule'], 'if'>; readonly within?: Expression | undefined },
-): Iterable<Imagined> {
+export function* imagine(session: Session, endpoint: Endpoint, { rule, within, as }: Imagining): Iterable<Imagined> {
   const { model } = session;
   const condition = rule.if;
   if (!condition) return;
@@ -44,7 +47,7 @@ export function* imagine(
   const beside = led.some(({ from }) => from) ? readsBeside(session, endpoint, led, condition) : [];
   const slots = beside.length === 0 ? led : conditionSubjectsOf(session, endpoint, [...reads, ...beside]);
   const callers = callersFor(session, endpoint);
-  const asking = reads.some(({ root }) => root === 'caller') ? callers : [];
+  const asking = as ? [as] : reads.some(({ root }) => root === 'caller') ? callers : [];
   const contextIn = (scene: Scene, some: readonly ConditionSubject[] = slots) => ({
     ...contextOf(session, endpoint, some, scene),
     ...callerContext(scene.caller ?? callers[0]),
@@ -58,7 +61,7 @@ export function* imagine(
     return within && evaluate(within) !== true ? undefined : evaluate(condition);
   };
   const states = statesFor(session, endpoint);
-  const hints = all.flatMap((one) => hintsIn(one.source));
+  const hints = [...all.flatMap((one) => hintsIn(one.source)), ...saidOf(asking, reads)];
   const seen = new Set<string>();
   // What the body refers to anew is not what the row refers to.
   const stored = slots.filter(({ from }) => from?.key !== 'body');
@@ -85,6 +88,14 @@ export function* imagine(
     const { met, unmet } = numbered.unmet ? numbered : sharpenedInTime(session, all, slots, scene, asked);
     yield { slots, met, unmet: unmet ?? sparedByAnother(met, asking, asked) ?? spared(session, slots, met, states, asked) };
   }
+}
+
+/** What conditions read of those who ask: a row may be given to one of them. */
+function saidOf(asking: readonly TrialCaller[], reads: readonly Read[]): Json[] {
+  const names = new Set(reads.flatMap(({ root, path: [name] }) => (root === 'caller' && name !== undefined ? [name] : [])));
+  return asking.flatMap(({ id, user, attributes }) =>
+    [...names].flatMap((name) => ({ ...attributes, ...(id !== undefined && { id }), user })[name] ?? []),
+  );
 }
 
 /** Whether the row of a scene can be there before it is changed: one for which a condition on what is stored holds was refused already. */
@@ -116,7 +127,8 @@ function drawn(session: Session, slot: ConditionSubject, draw: number, hints: re
   const state = machine?.states[draw % machine.states.length];
   const inState = machine && state !== undefined ? { [machine.field]: state } : {};
   const made = slot.makers.length > 0 ? session.chance.pick(slot.makers)?.fields : undefined;
-  const draft = { ...slot.drafts[session.chance.whole(slot.drafts.length)], ...inState, ...made };
+  const sent = { ...slot.drafts[session.chance.whole(slot.drafts.length)], ...inState };
+  const draft = { ...sent, ...made };
   const name = session.chance.pick([...slot.reads]);
   const hint = session.chance.pick(hints);
   if (
@@ -127,8 +139,8 @@ function drawn(session: Session, slot: ConditionSubject, draw: number, hints: re
     hint === undefined
   )
     return draft;
-  const hinted = { ...draft, [name]: hint };
-  return isFit(session, slot, hinted) ? hinted : draft;
+  // What its maker makes of it is not sent.
+  return isFit(session, slot, { ...sent, [name]: hint }) ? { ...draft, [name]: hint } : draft;
 }
 
 /** Whether a member may be so; what else is missing, such as references, comes later. */
@@ -136,89 +148,6 @@ function isFit(session: Session, { shape, machine }: ConditionSubject, body: Sho
   if (!shape) return false;
   const misfits = session.model.schemas.of(shape, 'sent')(body);
   return misfits.every(({ keyword, member }) => keyword === 'required' || (member !== undefined && member === machine?.field));
-}
-
-/** The scene moved to the edge of its condition, one number at a time, with the one just beyond the edge. */
-function sharpened(
-  slots: readonly ConditionSubject[],
-  met: Scene,
-  holds: (scene: Scene) => boolean | undefined,
-  hints: readonly Json[],
-): Pick<Imagined, 'met' | 'unmet'> {
-  const numbers = slots.flatMap(({ key, reads, defaults }) =>
-    [...reads].flatMap((name) => {
-      const value = met.values.get(key)?.[name] ?? defaults[name];
-      return typeof value === 'number' && Number.isInteger(value) ? [{ key, name, value }] : [];
-    }),
-  );
-  const edges = new Set([...hints.filter((hint) => Number.isInteger(hint)), ...numbers.map(({ value }) => value)].map(Number));
-  for (const { key, name } of numbers) {
-    const slot = slots.find((one) => one.key === key);
-    const bounds = slot && boundsIn(slot, name);
-    for (const value of edges) {
-      for (const [inside, outside] of [
-        [value + 1, value],
-        [value - 1, value],
-        [value, value + 1],
-        [value, value - 1],
-      ] as const) {
-        if (!bounds || Math.min(inside, outside) < bounds[0] || Math.max(inside, outside) > bounds[1]) continue;
-        const near = withMember(met, key, name, inside);
-        const beyond = withMember(met, key, name, outside);
-        if (holds(near) === true && holds(beyond) === false) return { met: near, unmet: beyond };
-      }
-    }
-  }
-  return { met, unmet: undefined };
-}
-
-/** A second, and an hour where what a condition compares with is the time itself, which goes on meanwhile; a day where it reads days. */
-const besideMs = { second: 1_000, hour: 3_600_000, day: 86_400_000 };
-
-/** The scene moved to the edge of its condition by one of its times, with the one just beyond the edge: as far from another of them, or from now, as the condition says. */
-function sharpenedInTime(
-  { model, run }: Session,
-  conditions: readonly Expression[],
-  slots: readonly ConditionSubject[],
-  met: Scene,
-  holds: (scene: Scene) => boolean | undefined,
-): Pick<Imagined, 'met' | 'unmet'> {
-  const times = slots.flatMap(({ key, reads, defaults }) =>
-    [...reads].flatMap((name) => {
-      const value = met.values.get(key)?.[name] ?? defaults[name];
-      const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN;
-      return typeof value === 'string' && Number.isFinite(ms) ? [{ key, name, ms, isDay: value.length === 10 }] : [];
-    }),
-  );
-  const spans = [0, ...spansIn(conditions)].flatMap((ms) => [ms, -ms]);
-  const readsNow = conditions.some((one) => model.expressions.reads(one, undefined, 'now'));
-  const nowMs = readsNow ? run.clock.toService(Date.now()) : undefined;
-  for (const { key, name, isDay } of times) {
-    const others = times.filter((one) => one.key !== key || one.name !== name).map(({ ms }) => ms);
-    for (const base of nowMs === undefined ? others : [...others, nowMs]) {
-      // The moment itself is over by the time that it is asked about.
-      const isNow = base === nowMs;
-      const step = isDay ? besideMs.day : isNow ? besideMs.hour : besideMs.second;
-      const pairs = isNow
-        ? [1, -1].map((one) => [one, -one] as const)
-        : [1, -1].flatMap(
-            (one) =>
-              [
-                [one, 0],
-                [0, one],
-              ] as const,
-          );
-      for (const ms of spans.map((span) => base + span))
-        for (const [inside, outside] of pairs) {
-          const [near, beyond] = [inside, outside].map((by) => {
-            const text = new Date(ms + by * step).toISOString();
-            return withMember(met, key, name, isDay ? text.slice(0, 10) : text);
-          }) as [Scene, Scene];
-          if (holds(near) === true && holds(beyond) === false) return { met: near, unmet: beyond };
-        }
-    }
-  }
-  return { met, unmet: undefined };
 }
 
 /** The scene with somebody else who asks, for whom its condition does not hold. */
@@ -239,7 +168,7 @@ function spared(
   holds: (scene: Scene) => boolean | undefined,
 ): Scene | undefined {
   const inStates = slots.flatMap(({ key, machine }) =>
-    (machine?.states ?? []).map((state) => withMember(met, key, machine?.field ?? '', state)),
+    (machine?.states ?? []).map((state) => sceneWith(met, key, machine?.field ?? '', state)),
   );
   const ofRow = states.map((state) => ({ ...met, state }));
   const members = slots.flatMap((slot) =>
@@ -256,22 +185,7 @@ function withOthers(session: Session, slot: ConditionSubject, name: string, met:
   return slot.drafts.slice(0, othersMost).flatMap((draft) => {
     const value = draft[name];
     if (value === undefined || isSame(value, met.values.get(slot.key)?.[name])) return [];
-    const scene = withMember(met, slot.key, name, value);
+    const scene = sceneWith(met, slot.key, name, value);
     return isFit(session, slot, scene.values.get(slot.key) ?? {}) ? [scene] : [];
   });
-}
-
-function withMember({ values, state }: Scene, key: string, name: string, value: Json): Scene {
-  return { state, values: new Map(values).set(key, { ...values.get(key), [name]: value }) };
-}
-
-/** The whole numbers that a member may be; nothing where it has a shape of more than bounds. */
-function boundsIn({ shape }: ConditionSubject, name: string): readonly [number, number] | undefined {
-  const member = isMap(shape?.properties) ? shape.properties[name] : undefined;
-  if (!isMap(member) || member.type !== 'integer' || member.enum !== undefined || member.multipleOf !== undefined)
-    return undefined;
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = member;
-  const least = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : minimum;
-  const most = typeof exclusiveMaximum === 'number' ? exclusiveMaximum - 1 : maximum;
-  return [typeof least === 'number' ? least : -(2 ** 31), typeof most === 'number' ? most : 2 ** 31 - 1];
 }

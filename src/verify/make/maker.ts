@@ -68,7 +68,7 @@ export class Maker implements RowMaker {
   }
 
   async #inState(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
-    const { state, byClock, machine, named } = wanted;
+    const { state, byClock, machine, named, ahead } = wanted;
     if (state === undefined) return this.#create(resource, wanted, depth);
     if (wanted.mayBeDeleted && state === this.#stateOfDeleted(resource)) return this.#deleted(resource, wanted, depth);
     // The conditions of transitions may want a row to be otherwise, or what it refers to: other draws may meet them, and rows of its own.
@@ -81,7 +81,7 @@ export class Maker implements RowMaker {
         const held: HeldPlace[] = [];
         const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth, held);
         try {
-          await walkTo(this.#session, row, state, { byClock, machine, named, held });
+          await walkTo(this.#session, row, state, { byClock, machine, named, held, ahead });
           return row;
         } catch (error) {
           if (!(error instanceof Untestable)) throw error;

@@ -21,6 +21,7 @@ import { callersFor } from './callers-for.ts';
 import { answering, imaginedOf, valuesThatFit } from './demands.ts';
 import { staysWithin } from './ends.ts';
 import { lookAt } from './look.ts';
+import { provideBehind } from './provided-behind.ts';
 import { moveReferring, type Walking } from './referring.ts';
 import { requestAbout } from './request-about.ts';
 import { setByActs } from './set-by-acts.ts';
@@ -44,6 +45,7 @@ export async function openTo(
   const opening: Opening = { row, transition, machine, to: target ?? transition.to[0] ?? '' };
   if (!row.fields) await ifTestable(lookAt(session, row));
   await provide(session, opening, walking);
+  await provideBehind(session, row, transition);
   await setByActs(session, row, transition, opening.to);
   await change(session, opening);
   await waitUntilOpen(session, opening);

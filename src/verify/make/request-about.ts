@@ -13,7 +13,7 @@ import { Untestable } from '../exchange/untestable.ts';
 import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/at-path.ts';
+import { bareMap, withMember } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
 import { numbersFor } from './numbers-sent.ts';
 import { keysKnown } from './path-keys.ts';
@@ -27,6 +27,8 @@ export interface About {
   /** Whom the row is to be given to, where the body says that. */
   readonly named?: TrialCaller | undefined;
   readonly json?: Symbolic;
+  /** Members of a body that is drawn, as they are to be. */
+  readonly sent?: Readonly<Record<string, Json>> | undefined;
   readonly style?: SampleStyle;
   readonly headers?: Readonly<Record<string, Symbolic>>;
   readonly query?: Readonly<Record<string, Symbolic>>;
@@ -35,7 +37,11 @@ export interface About {
 /** A request about one row: its path filled with what is known of the row, its body drawn unless it is given. */
 export async function requestAbout(session: Session, row: TrialRow, endpoint: Endpoint, about: About = {}): Promise<RequestPlan> {
   const { model } = session;
-  const json = about.json ?? (await bodyFor(session, endpoint, row, about));
+  const drawn = about.json ?? (await bodyFor(session, endpoint, row, about));
+  const json =
+    drawn === undefined
+      ? undefined
+      : Object.entries(about.sent ?? {}).reduce((body, [name, value]) => withMember(body, [name], value), drawn);
   return model.request(endpoint, {
     path: pathValues(model, endpoint, row),
     caller: about.caller,

@@ -14,6 +14,7 @@ import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import { NotSeen } from '../model/expressions.ts';
 import { mayHold } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
+import { setBySent, withSetBySent } from '../model/set-by-sent.ts';
 import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf, type Draft } from '../values/values.ts';
@@ -32,6 +33,8 @@ export interface ConditionSubject {
   readonly defaults: ShownFields;
   /** The field of its state, where the condition reads it, and the states that it may be in. */
   readonly machine?: { readonly field: string; readonly states: readonly string[] };
+  /** What it reads that acts set to what is sent with them. */
+  readonly bySent: ReadonlySet<string>;
   /** Valid bodies. */
   readonly drafts: readonly ShownFields[];
   /** What it reads that says who made it, for each of those who may. */
@@ -121,7 +124,10 @@ function wantFollowed(
 function slotOf(session: Session, key: string, { resource, reads, via, from }: Wanted): ConditionSubject {
   const { model } = session;
   const endpoint = via ?? [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)][0];
-  const shape = endpoint && statedValue(requestShape(model.spec, endpoint));
+  const made = endpoint && statedValue(requestShape(model.spec, endpoint));
+  const isSent = (field: string) => isMap(made?.properties) && Object.hasOwn(made.properties, field);
+  const bySent = via ? [] : setBySent(model, resource).filter(({ field }) => reads.has(field) && !isSent(field));
+  const shape = made && withSetBySent(made, bySent);
   const stated = model.resource(resource);
   const isOwn = via === undefined || !isStated(via.request);
   const isWhole = via === undefined || ['create', 'upsert', 'replace'].includes(statedValue(via.does)?.verb ?? '');
@@ -140,6 +146,7 @@ function slotOf(session: Session, key: string, { resource, reads, via, from }: W
     defaults,
     drafts: shape ? draftsOf(session, shape) : [{}],
     makers: via === undefined ? makersOf(session, resource, reads) : [],
+    bySent: new Set(bySent.map(({ field }) => field)),
     ...(from && { from }),
     ...(states && { machine: states }),
   };
@@ -230,4 +237,9 @@ export function contextOf(session: Session, endpoint: Endpoint, slots: readonly 
 /** What stands for the identifier of a row that is imagined. */
 function idOf(key: string): string {
   return `imagined ${key}`;
+}
+
+/** The scene with another value of one member. */
+export function sceneWith({ values, state }: Scene, key: string, name: string, value: Json): Scene {
+  return { state, values: new Map(values).set(key, { ...values.get(key), [name]: value }) };
 }

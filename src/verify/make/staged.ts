@@ -1,3 +1,4 @@
+import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, identifierParameter, isWritable } from '../../parts/payload.ts';
@@ -118,7 +119,9 @@ function wantedOf(
   const { machine } = slot;
   const maker = slot.makers.find(({ fields }) => Object.entries(fields).every(([name, value]) => own[name] === value));
   const isSaid = (name: string) => name !== machine?.field && !(maker && Object.hasOwn(maker.fields, name));
-  for (const name of slot.reads) if (own[name] !== undefined && isSaid(name)) body[name] = own[name];
+  const ahead: Record<string, Json> = {};
+  for (const name of slot.reads)
+    if (own[name] !== undefined && isSaid(name)) (slot.bySent.has(name) ? ahead : body)[name] = own[name];
   const parents: Record<string, TrialRow> = {};
   const stated = session.model.resource(slot.resource);
   const inPath = session.model.endpointsThat('create', slot.resource).flatMap((one) => boundByPath(session.model.spec, one));
@@ -131,7 +134,7 @@ function wantedOf(
       body[from.field] = row.id;
   }
   const state = machine && own[machine.field];
-  return { body, parents, ...(maker && { caller: maker.caller }), ...(typeof state === 'string' && { state }) };
+  return { body, ahead, parents, ...(maker && { caller: maker.caller }), ...(typeof state === 'string' && { state }) };
 }
 
 /** A text that no other row has, in a field in which it is seen again. */

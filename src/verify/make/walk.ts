@@ -20,6 +20,7 @@ import { callersFor } from './callers-for.ts';
 import { staysWithin } from './ends.ts';
 import { leadsTo, legKey, wayFor } from './legs.ts';
 import { lookAt } from './look.ts';
+import { sentAhead } from './looking-ahead.ts';
 import { changedRow, firedRow } from './newcomers.ts';
 import { leadsFrom, openTo, readOf } from './opened.ts';
 import { requestAbout } from './request-about.ts';
@@ -34,22 +35,18 @@ interface Walk {
   readonly named?: TrialCaller | undefined;
   /** The places that are held for the row. */
   readonly held?: HeldPlace[];
+  readonly ahead?: ShownFields | undefined;
   /** How many ways are tried after others were refused. */
   readonly attempts?: number;
 }
 
 /** Fires transitions until a row is in a state, by the shortest way that the machine allows, and lets time go by for those of the clock where it may. @throws {Untestable} */
-export async function walkTo(
-  session: Session,
-  row: TrialRow,
-  state: string,
-  { byClock = false, machine: wanted, named, held = [], attempts = attemptsMax }: Walk = {},
-): Promise<void> {
-  const machine = wanted ?? machineIn(session.model.spec.states, row.resource, state);
+export async function walkTo(session: Session, row: TrialRow, state: string, walk: Walk = {}): Promise<void> {
+  const machine = walk.machine ?? machineIn(session.model.spec.states, row.resource, state);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
   const isOver = beginWalk(session, row, machine);
   try {
-    await walkOn(session, row, machine, { state, byClock, named, held, attempts });
+    await walkOn(session, row, machine, { ...walk, state });
   } finally {
     isOver();
   }
@@ -75,18 +72,7 @@ async function walkOn(
   session: Session,
   row: TrialRow,
   machine: Machine,
-  {
-    state,
-    byClock,
-    named,
-    held,
-    attempts,
-  }: Pick<Walk, 'named'> & {
-    readonly state: string;
-    readonly byClock: boolean;
-    readonly held: HeldPlace[];
-    readonly attempts: number;
-  },
+  { state, byClock = false, named, held = [], ahead, attempts = attemptsMax }: Walk & { readonly state: string },
 ): Promise<void> {
   const tried = new Set<string>();
   for (let steps = 0; steps < 12; steps++) {
@@ -98,7 +84,7 @@ async function walkOn(
     if (place) held.push(place);
     if (now === undefined) throw new Untestable(`the state of a ${row.resource} is not shown`);
     if (now === state) return;
-    const [next] = wayFor(session, machine, now, state, { tried, byClock });
+    const [next, ...legs] = wayFor(session, machine, now, state, { tried, byClock });
     if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
     if (!next.endpoint) {
       if (next.brings) await bringOn(session, row, next.brings, { leadsTo, walkTo, fireOnRow });
@@ -106,7 +92,11 @@ async function walkOn(
       if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
       continue;
     }
-    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to, { named, held });
+    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to, {
+      named,
+      held,
+      sent: sentAhead(session, row, next.transition, { wanted: ahead, legs }),
+    });
     if (stateOf(row, machine) !== next.to) tried.add(legKey(now, next));
     if (!isDone(done.value) && tried.size > attempts) {
       throw new Untestable(
@@ -136,6 +126,8 @@ interface Firing {
   readonly caller?: TrialCaller | undefined;
   readonly named?: TrialCaller | undefined;
   readonly held?: HeldPlace[];
+  /** Members that are sent with it. */
+  readonly sent?: ShownFields;
 }
 
 /** Fires one transition on a row, as somebody who may, once what it asks of the row is so; the row is as the answer shows it. */
@@ -145,7 +137,7 @@ export async function fireOnRow(
   endpoint: Endpoint,
   transition: Transition,
   target?: Aim,
-  { caller, named, held = [] }: Firing = {},
+  { caller, named, held = [], sent }: Firing = {},
 ): Promise<Done<TrialExchange>> {
   await openToFire(session, row, transition, target);
   const machine = machineWith(session.model.spec.states, row.resource, transition.name);
@@ -166,6 +158,7 @@ export async function fireOnRow(
       headers,
       caller: allowed,
       named,
+      sent,
       ...(isUpdate && machine
         ? { json: stateSent(endpoint, machine, then.state) }
         : { transition, ...(target !== undefined && { target }) }),

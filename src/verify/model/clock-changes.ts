@@ -184,3 +184,17 @@ export function changedAgain(model: Model, name: string, effect: Effect, operati
   }
   return found;
 }
+
+/** The states that the clock leads to from some states, one after another. */
+export function ledByClock(machine: Machine, states: readonly string[]): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const led = [...states];
+  for (let from = led.pop(); from !== undefined; from = led.pop())
+    for (const [, { to, ...timed }] of entriesOf(machine.transitions)) {
+      const isLed = (timed.after || timed.atTime) && (timed.from === '*' || timed.from.includes(from));
+      const next = isLed ? to.map(({ state }) => state).filter((state) => !reached.has(state)) : [];
+      for (const state of next) reached.add(state);
+      led.push(...next);
+    }
+  return reached;
+}

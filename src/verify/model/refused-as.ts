@@ -48,6 +48,12 @@ export function isOfNobody(model: Model, seen: TrialExchange, operation: Operati
   return seen.caller !== undefined && (seen.status === 401 || (refusal !== undefined && isRefusal(model, seen, refusal)));
 }
 
+/** Whether something that needs a credential was asked for without one: it is refused for that, whatever else is wrong with it. */
+export function isAskedByNobody(model: Model, { caller, endpoint, status }: TrialExchange): boolean {
+  if (caller || !endpoint || status < 400) return false;
+  return model.access.allows(model.operationOf(endpoint), undefined) === 'no';
+}
+
 /** Whether an answer tells that a row is at another address: no success, and no refusal of what was asked. */
 export function tellsMoved(model: Model, exchange: TrialExchange): boolean {
   const { endpoint, status } = exchange;

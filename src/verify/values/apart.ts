@@ -66,14 +66,24 @@ function typeOf(shape: Shape | JsonMap): string | undefined {
 function numbersApart(shape: Shape | JsonMap, type: 'integer' | 'number'): readonly number[] {
   const { min, max, step } = boundsOf(shape as JsonMap, type);
   const fits = (value: number) => value >= min && value <= max && (step === 0 || Number.isInteger(value / step));
-  const usual = [
-    [9, 10, 100],
-    [2, 9, 10],
-    [1, 2, 3],
-  ].find((values) => values.every(fits));
-  if (usual) return usual;
+  const apart = triplesApart.find((values) => values.every(fits)) ?? triplesAt(step || 1).find((values) => values.every(fits));
+  if (apart) return apart;
   const gap = step === 0 ? (max - min) / 4 : step;
   return [0, 1, 2].map((count) => Number((min + count * gap).toPrecision(12))).filter(fits);
+}
+
+/** Small numbers, in the order in which they are preferred. */
+const triplesApart: readonly (readonly number[])[] = [
+  [9, 10, 100],
+  [2, 9, 10],
+];
+
+/** Multiples of a step about each power of ten, the last of one more digit: as a text it would come first. */
+function triplesAt(step: number): (readonly number[])[] {
+  return Array.from({ length: 12 }, (_, digits) => Math.ceil(10 ** digits / step) * step).flatMap((high) => [
+    [high - step, high, 10 * high],
+    [high - 2 * step, high - step, high],
+  ]);
 }
 
 /** The most characters that such a text has, with a little before and after it. */

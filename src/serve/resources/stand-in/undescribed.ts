@@ -173,7 +173,9 @@ function numbered(
 ): Fields {
   const word = called?.match(/[A-Z]?[a-z]+$/)?.[0].toLowerCase();
   const names = [called, word === 'id' ? undefined : word, 'id'].filter((name) => name !== undefined);
-  if (names.some((name) => typeof sent[name] === 'string' || typeof sent[name] === 'number')) return sent;
+  // `{projectIdOrKey}`: a thing with a key has an identifier besides.
+  const needed = called !== undefined && /id/i.test(called) && word !== 'id' ? ['id'] : names;
+  if (needed.some((name) => typeof sent[name] === 'string' || typeof sent[name] === 'number')) return sent;
   tellSampled(exchange, ['id']);
   const id = isNumbered ? 1 + Math.max(0, ...items.map(numberOf)) : freshId(items, sampling, exchange.call.path);
   return { id, ...(called !== undefined && word === 'slug' && { [called]: slugOf(sent, String(id)) }), ...sent };

@@ -12,7 +12,6 @@ import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
-import { ifTestable } from '../../exchange/untestable.ts';
 import { contextOfRow, identified, identifierField } from '../../make/callers-for.ts';
 import { pathValues } from '../../make/request-about.ts';
 import { changedByClock } from '../../model/clock-changes.ts';
@@ -22,6 +21,8 @@ import { rowIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { pageIn, statedPaginationOf } from '../limits/pages.ts';
+import { readableRow, rowsOfMakers } from './letting-in.ts';
+import { isCutDown, isSparedOf, staysAllowed } from './row-rules.ts';
 import { isAlone } from './users.ts';
 
 /** Lists show a caller the rows that a rule allows, all of them, and neither show nor count another. */
@@ -37,19 +38,12 @@ export const permittedLists: Trial = {
       const resource = resourceOfEffect(effect);
       if (effect?.verb !== 'list' || resource === undefined) continue;
       for (const caller of model.callers) {
-        if (isCutDown(model, endpoint, caller)) yield caseOf(model, endpoint, resource, caller);
+        if (isCutDown(model, endpoint, caller) || isSparedOf(model, endpoint, caller))
+          yield caseOf(model, endpoint, resource, caller);
       }
     }
   },
 };
-
-/** Whether each of the rules that let a caller list has a condition over the row. */
-function isCutDown(model: Model, endpoint: Endpoint, caller: TrialCaller): boolean {
-  const operation = model.operationOf(endpoint);
-  if (!caller.credential || model.access.isPublic(operation)) return false;
-  const rules = model.access.rules(operation, caller) ?? [];
-  return rules.length > 0 && rules.every((rule) => rule.if && model.expressions.reads(rule.if, operation.name, 'resource'));
-}
 
 function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: TrialCaller): Case {
   const operation = model.operationOf(endpoint);
@@ -59,9 +53,10 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Tria
     facts: [fact],
     async run(session: Session) {
       const known = await identified(session, caller);
-      const rows = await rowsOfAll(session, resource);
-      session.need(rows.length > 0, `no ${resource} could be made`);
       const allowed = (row: TrialRow) => model.access.allows(operation, known, contextOfRow(session, row));
+      const rows = await rowsOfMakers(session, resource);
+      if (!rows.some((row) => allowed(row) === 'yes')) rows.push(...(await readableRow(session, resource, caller)));
+      session.need(rows.length > 0, `no ${resource} could be made`);
       const own = rows.filter((row) => allowed(row) === 'yes');
       const foreign = rows.filter((row) => allowed(row) === 'no');
       const listing = { endpoint, resource, known, foreign };
@@ -115,8 +110,8 @@ const ownMost = 3;
 /** A row that a rule allows is shown. */
 function claimShown(
   session: Session,
-  { endpoint, resource }: Listing,
-  { made }: TrialRow,
+  { endpoint, resource, known }: Listing,
+  { made, shown }: TrialRow,
   done: Awaited<ReturnType<typeof ask>>,
 ): void {
   const { model } = session;
@@ -124,8 +119,12 @@ function claimShown(
   session.claim({
     fact: { kind: 'permission rules', subject: endpoint.operation },
     reason: 'shows',
-    of: [made, done],
-    judge: (one: TrialExchange, seen: TrialExchange) => listedJudgement(model, endpoint, resource, one, seen),
+    of: [made, done, shown ?? made] as const,
+    judge: (one: TrialExchange, seen: TrialExchange, last: TrialExchange): Judgement => {
+      const stay = { resource, made: one, last, seen };
+      if (!staysAllowed(model, model.operationOf(endpoint), known, stay)) return moot('it may be otherwise by now');
+      return listedJudgement(model, endpoint, resource, one, seen);
+    },
   });
 }
 
@@ -168,7 +167,8 @@ function* filtersFor(
     const row = rows.find(({ fields }) => ['string', 'number', 'boolean'].includes(typeof fields?.[field]));
     // The state that a row begins in is the same each time, though no request has said it.
     const isState = row !== undefined && machinesOf(spec.states, row.resource).some((machine) => machine.field === field);
-    const value = row?.known[field] ?? (isState ? row.fields?.[field] : undefined);
+    // What was sent may have been set otherwise since.
+    const value = isState ? row.fields?.[field] : row?.known[field];
     if (value !== undefined) yield { [name]: op === 'in' && filters !== undefined ? [value] : value };
   }
 }
@@ -185,18 +185,6 @@ export function hiddenJudgement(
   const row = isDone(seen) ? rowWith(model, seen, id) : undefined;
   return row && { promised: `no rule allows ${endpoint.operation} of ${asText(id)} to ${known.name}`, seen: 'the list shows it' };
 }
-
-/** One row of everybody who can make one, with everything in it. */
-async function rowsOfAll(session: Session, resource: string): Promise<TrialRow[]> {
-  const rows: TrialRow[] = [];
-  for (const caller of session.model.callers.slice(0, makersMost)) {
-    const row = await ifTestable(session.make(resource, { caller, style: 'whole', mayBeLent: true }));
-    if (row) rows.push(row);
-  }
-  return rows;
-}
-
-const makersMost = 6;
 
 /** The largest page, so that most of what there is stands on it. */
 export function largestPage(model: Model, endpoint: Endpoint): Record<string, Json> {

@@ -1,16 +1,20 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
+import { machinesOf } from '../../../parts/states.ts';
 import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Allowed } from '../../model/access.ts';
+import { changedByClock } from '../../model/clock-changes.ts';
 import type { Known } from '../../model/expressions.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
+import { idIn, rowWith } from '../../model/row-shown.ts';
 
 /** What a rule allows is refused neither as forbidden nor as missing. */
 export function ownJudgement(
@@ -156,4 +160,42 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Whether each of the rules that let a caller list has a condition over the row. */
+export function isCutDown(model: Model, endpoint: Endpoint, caller: TrialCaller): boolean {
+  const operation = model.operationOf(endpoint);
+  if (!caller.credential || model.access.isPublic(operation)) return false;
+  const rules = model.access.rules(operation, caller) ?? [];
+  return rules.length > 0 && rules.every((rule) => rule.if && model.expressions.reads(rule.if, operation.name, 'resource'));
+}
+
+/** Whether a caller may list all where others are shown some: the first of those of its user who show the same scheme. */
+export function isSparedOf(model: Model, endpoint: Endpoint, caller: TrialCaller): boolean {
+  const rules = model.access.rules(model.operationOf(endpoint), caller) ?? [];
+  const isAlike = ({ user, credential }: TrialCaller) =>
+    user === caller.user && credential?.scheme.name === caller.credential?.scheme.name;
+  return (
+    caller.credential !== undefined &&
+    rules.some((rule) => !rule.if) &&
+    model.callers.find(isAlike) === caller &&
+    model.callers.some((other) => isCutDown(model, endpoint, other))
+  );
+}
+
+/** Whether the rules may allow an operation on a row as it was shown last, and the clock has not moved it since. */
+export function staysAllowed(
+  model: Model,
+  operation: Operation,
+  caller: TrialCaller,
+  { resource, made, last, seen }: { readonly resource: string } & Readonly<Record<'made' | 'last' | 'seen', TrialExchange>>,
+): boolean {
+  const id = idIn(model, made);
+  // What was done to it since it was made may be what allows it.
+  const row = rowWith(model, last, id);
+  if (!row) return true;
+  const unseen = { resource: model.unseenBy(resource, model.readerOf(last)) };
+  if (model.access.allows(operation, caller, { context: { resource: row }, unseen }) === 'no') return false;
+  const byClock = changedByClock(model, resource, [last, seen], (one) => (one === last ? row : undefined));
+  return !machinesOf(model.spec.states, resource).some(({ field }) => byClock(field));
 }

@@ -25,7 +25,8 @@ import { isRefused } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { difference } from '../../values/difference.ts';
-import { foreignJudgement, makersFor, ownCode, ownJudgement, readability, telltale } from './row-rules.ts';
+import { rowAfterActs, rowLettingIn, rowShuttingOut } from './letting-in.ts';
+import { foreignJudgement, makersFor, ownCode, ownJudgement, readability, staysAllowed, telltale } from './row-rules.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
 export const rows: Trial = {
@@ -76,6 +77,7 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
     async run(session: Session) {
       // Of each operation one row that the rules allow it on, one of another of the same user, and one of each other user.
       const tried = new Set<string>();
+      const met = new Set<string>();
       const ways = makersFor(session.model, caller).flatMap((maker) =>
         namedFor(session.model, resource, caller).map((named) => ({ maker, named })),
       );
@@ -97,9 +99,21 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
           if (allowed === 'unknown' || tried.has(key)) continue;
           const done = await ifTestable(tryRow(session, door, caller, row, allowed));
           if (done) tried.add(key);
+          if (done && (allowed === 'no' || isDone(done.value))) met.add(`${door.operation.name} ${allowed}`);
           if (done && door.endpoint.method !== 'GET' && isDone(done.value)) row = undefined;
         }
       }
+      for (const [ends, bringAbout] of [
+        ['yes', rowLettingIn],
+        ['no', rowShuttingOut],
+      ] as const)
+        for (const door of doors.filter(({ operation }) => !met.has(`${operation.name} ${ends}`))) {
+          const isWanted = async (one: TrialRow) => (await allowedOn(session, door, caller, one)) === ends;
+          const brought = await ifTestable(bringAbout(session, door, caller));
+          const row = brought && (await isWanted(brought)) ? brought : await rowAfterActs(session, door, caller, isWanted);
+          if (!row) continue;
+          if (await ifTestable(tryRow(session, door, caller, row, ends))) tried.add(`${door.operation.name} `);
+        }
       session.need(tried.size > 0, `of no ${resource} it could be known whether ${caller.name} may`);
     },
   };
@@ -176,9 +190,12 @@ async function tryRow(session: Session, door: Door, caller: TrialCaller, row: Tr
   session.claim({
     fact: { kind: 'permission rules', subject: operation.name },
     reason: 'own',
-    of: [...(row.made ? [row.made] : []), done],
-    judge: (...seen: readonly TrialExchange[]) =>
-      ownJudgement(model, operation, caller, seen.at(-1) as TrialExchange, seen.length > 1 ? seen[0] : undefined),
+    of: [done, row.made ?? done, row.shown ?? row.made ?? done] as const,
+    judge: (seen: TrialExchange, made: TrialExchange, last: TrialExchange): Judgement => {
+      if (!staysAllowed(model, operation, caller, { resource: row.resource, made, last, seen }))
+        return moot('it may be otherwise by now');
+      return ownJudgement(model, operation, caller, seen, made === seen ? undefined : made);
+    },
   });
   return done;
 }

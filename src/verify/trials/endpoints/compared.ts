@@ -9,16 +9,32 @@ import { asText } from '../../exchange/as-text.ts';
 const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d/;
 const plain = /^[\x20-\x7e]*$/;
 
-/** Which of two values comes first: numbers, instants, and plain texts of one case; nothing where services may differ. */
+/** Which of two values comes first: numbers, instants, and texts that every usual order has the same way round; nothing where services may differ. */
 export function compareValues(one: Json | undefined, other: Json | undefined): number | undefined {
   if (isSame(one, other)) return 0;
   if (typeof one === 'number' && typeof other === 'number') return one - other;
   if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
   if (typeof one !== 'string' || typeof other !== 'string') return undefined;
   if (dateTime.test(one) && dateTime.test(other)) return Date.parse(one) - Date.parse(other);
-  const isPlain = [one, other].every((text) => plain.test(text) && /^[a-z0-9]*$/.test(text));
-  return isPlain ? (one < other ? -1 : 1) : undefined;
+  if (![one, other].every((text) => plain.test(text))) return undefined;
+  if ([one, other].every((text) => /^[a-z0-9]*$/.test(text))) return one < other ? -1 : 1;
+  const signs = new Set(usualOrders.map((order) => Math.sign(order(one, other))));
+  const [sign = 0, ...more] = signs;
+  return more.length === 0 && sign !== 0 ? sign : undefined;
 }
+
+type TextOrder = (one: string, other: string) => number;
+
+const byCode: TextOrder = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
+
+/** By code points, whatever the case, and as languages have them, with and without punctuation. */
+const usualOrders: readonly TextOrder[] = [
+  byCode,
+  (one, other) => byCode(one.toLowerCase(), other.toLowerCase()),
+  (one, other) => byCode(one.toUpperCase(), other.toUpperCase()),
+  new Intl.Collator('en').compare,
+  new Intl.Collator('en', { ignorePunctuation: true }).compare,
+];
 
 /** Whether a row fits a filter; nothing where that cannot be said. */
 export function matchesFilter(value: Json | undefined, op: Operator, asked: Json, field: Field): boolean | undefined {

@@ -29,13 +29,19 @@ export const firstViolation: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const codes = model.refusals.codesFor('request.invalid', model.operationOf(endpoint));
-      const pair =
-        bodyMedia(endpoint) === 'json' && codes.length > 1 && isBodyPromised(model, endpoint)
-          ? pairOf(model, endpoint)
-          : undefined;
-      if (!pair) continue;
-      const facts = pair.map(({ code }) => ({ kind: 'conditions', subject: code }));
-      yield { name: endpoint.key, facts, run: (session) => sendBoth(session, endpoint, pair) };
+      if (bodyMedia(endpoint) !== 'json' || codes.length < 2 || !isBodyPromised(model, endpoint)) continue;
+      const factsOf = (told: readonly { readonly code: string }[]) =>
+        told.map(({ code }) => ({ kind: 'conditions', subject: code }));
+      const wrong = wrongMembers(model, endpoint);
+      const pair = pairOf(wrong);
+      if (pair) yield { name: endpoint.key, facts: factsOf(pair), run: (session) => sendBoth(session, endpoint, pair) };
+      const lacking = lackingOf(model, endpoint, wrong);
+      if (lacking)
+        yield {
+          name: `${endpoint.key}, where one is missing`,
+          facts: factsOf([lacking.wrong]),
+          run: (session) => sendLacking(session, endpoint, lacking),
+        };
     }
   },
 };
@@ -64,13 +70,36 @@ async function sendBoth(session: Session, endpoint: Endpoint, [one, other]: Pair
   }
 }
 
+/** A member that is wrong, beside another that is missing. */
+interface Lacking {
+  readonly wrong: WrongMember;
+  readonly missing: string;
+}
+
+/** What is missing comes after what was sent. */
+async function sendLacking(session: Session, endpoint: Endpoint, { wrong, missing }: Lacking): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const { [wrong.name]: _wrong, [missing]: _missing, ...rest } = membersOf(begun.json);
+  const done = await session.send(begun.request(bareMap({ ...rest, [wrong.name]: wrong.value })));
+  const what = `a body in which ${wrong.name} is wrong and ${missing} is missing`;
+  claimRefusedAs(session, done, { by: { when: wrong.when }, what, control: begun.valid });
+}
+
+/** A member that has to be there, and one that can be wrong in a way that has another code than what is missing. */
+function lackingOf(model: Model, endpoint: Endpoint, wrong: readonly WrongMember[]): Lacking | undefined {
+  const code = model.refusals.of('request.invalid.missing', model.operationOf(endpoint))?.code.name;
+  const needed = membersSent(model, endpoint, model.callers[0]).flatMap(({ path, within, isNeeded }) =>
+    isNeeded && !within && path.length === 1 ? path : [],
+  );
+  for (const one of wrong) {
+    const missing = needed.find((name) => name !== one.name);
+    if (code !== undefined && one.code !== code && missing !== undefined) return { wrong: one, missing };
+  }
+  return undefined;
+}
+
 /** Two members that can be wrong in ways that have codes of their own; nothing where there are none. */
-function pairOf(model: Model, endpoint: Endpoint): Pair | undefined {
-  const operation = model.operationOf(endpoint);
-  const wrong = wrongMembers(model, endpoint).flatMap((member) => {
-    const code = model.refusals.of(member.when, operation)?.code.name;
-    return code === undefined ? [] : [{ ...member, code }];
-  });
+function pairOf(wrong: readonly WrongMember[]): Pair | undefined {
   const pairs = wrong.flatMap((one) =>
     wrong.filter((other) => other.name !== one.name && other.code !== one.code).map((other): Pair => [one, other]),
   );
@@ -79,7 +108,7 @@ function pairOf(model: Model, endpoint: Endpoint): Pair | undefined {
 }
 
 /** A name that is not stated, where none is let pass, and each member in each way that its shape tells. */
-function wrongMembers(model: Model, endpoint: Endpoint): Omit<WrongMember, 'code'>[] {
+function wrongMembers(model: Model, endpoint: Endpoint): WrongMember[] {
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const isClosed = resource !== undefined && !resource.additionalProperties && !isStated(endpoint.request);
   const strange = { name: 'nf_not_stated', value: 'x', when: 'request.invalid.unknown' as const };
@@ -91,7 +120,10 @@ function wrongMembers(model: Model, endpoint: Endpoint): Omit<WrongMember, 'code
       .map(({ value }) => ({ name, value, when: conditionOfBreak(shape, value) }))
       .filter(({ when }) => when !== 'request.invalid'),
   );
-  return [...(isClosed ? [strange] : []), ...known].slice(0, membersMost);
+  return [...(isClosed ? [strange] : []), ...known].slice(0, membersMost).flatMap((member) => {
+    const code = model.refusals.of(member.when, model.operationOf(endpoint))?.code.name;
+    return code === undefined ? [] : [{ ...member, code }];
+  });
 }
 
 /** So many ways of being wrong are put beside each other. */

@@ -12,7 +12,9 @@ import { beginBody } from '../../make/begin-body.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
+import { inVersion, needServed, type RequestVersions, versionsOf } from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
 import { idIn, rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -34,6 +36,14 @@ export const idempotency: Trial = {
       yield { name: `${endpoint.key} by another caller`, facts, run: (session) => sendByAnother(session, endpoint) };
       yield { name: `${endpoint.key} with another body`, facts, run: (session) => sendAnother(session, endpoint) };
       yield { name: `${endpoint.key} at once`, facts, run: (session) => sendAtOnce(session, endpoint) };
+      const versions = versionsOf(model);
+      const other = versions?.all.find(({ name }) => name !== versions.history.current);
+      if (versions && other)
+        yield {
+          name: `${endpoint.key} in ${other.name}`,
+          facts,
+          run: (session) => sendInAnother(session, endpoint, versions, other.name),
+        };
       if (endpoint.idempotency.required)
         yield { name: `${endpoint.key} without a key`, facts, run: (session) => sendWithout(session, endpoint) };
     }
@@ -70,8 +80,7 @@ function claimOfKey<const T extends readonly unknown[]>(
   endpoint: Endpoint,
   claim: Omit<Claim<T>, 'fact'>,
 ): void {
-  const at = endpoint.idempotency?.at;
-  for (const fact of factsOfKey(endpoint)) session.claim({ ...claim, fact, ...(at !== undefined && { at }) });
+  for (const fact of factsOfKey(endpoint)) session.claim({ ...claim, fact, at: endpoint.idempotency?.at ?? endpoint.at });
 }
 
 /** A request with everything that it needs. */
@@ -217,6 +226,37 @@ async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> 
       !isSame(exchange.sent.json, before.sent.json),
   };
   for (const fact of factsOfKey(endpoint)) claimRefused(session, second, { ...refused, fact });
+}
+
+/** A key belongs to its version: one that comes again in another is that of another request. */
+async function sendInAnother(session: Session, endpoint: Endpoint, versions: RequestVersions, version: string): Promise<void> {
+  const { model } = session;
+  needServed(session, versions, version);
+  const begun = await beginBody(session, endpoint, 'plain');
+  const plan = withKey(begun.request(begun.json), endpoint, freshText('nf-key-'));
+  const first = await session.send(plan);
+  session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
+  const { endpoint: _endpoint, ...older } = inVersion(model, plan, version);
+  const second = await session.send(older);
+  const reused = refusalFor(model, 'idempotency.reused', model.operationOf(endpoint));
+  claimOfKey(session, endpoint, {
+    reason: 'key of another version',
+    of: [first, second] as const,
+    control: plan,
+    judge(one: TrialExchange, another: TrialExchange): Judgement {
+      const header = endpoint.idempotency?.header.toLowerCase() ?? '';
+      if (!isDone(one) || one.sent.headers[header] !== another.sent.headers[header]) return moot('it was not sent twice');
+      const isElsewhere = one.sent.target !== another.sent.target || !isSame(one.sent.headers, another.sent.headers);
+      const isReused = reused !== undefined && isRefused(model, another) && isRefusal(model, another, reused);
+      if (!isElsewhere || (!isDone(another) && !isReused)) return moot('there it was refused for something else');
+      return isReused
+        ? undefined
+        : {
+            promised: `a key that comes again in ${version} is of another request`,
+            seen: `${another.status}${briefly(another)}`,
+          };
+    },
+  });
 }
 
 /** Two requests at once with one key are carried out once, whichever comes first. */

@@ -116,35 +116,47 @@ export function sortWords(session: Pick<Session, 'model'>, endpoint: Endpoint, p
   );
 }
 
-/** What an endpoint's order is where nothing is said of it: a direction with a default may turn it. */
-function usualOrder(endpoint: Endpoint): Endpoint['order'] {
-  const isTurned = isTurning(directorOf(endpoint)?.default?.value);
+/** What an endpoint's order is where no field is asked for: a direction, its own or its default, may turn it. */
+function usualOrder(endpoint: Endpoint, asked?: Json): Endpoint['order'] {
+  const isTurned = isTurning(asked ?? directorOf(endpoint)?.default?.value);
   return endpoint.order.map(({ field, descending }) => ({ field, descending: descending !== isTurned }));
 }
 
-/** The order that is stated, where none is asked for. */
+/** The order that is stated, where none is asked for, and in each direction that can be asked for alone. */
 export async function listInOrder(session: Session, endpoint: Endpoint): Promise<void> {
   const own = new OwnText();
   const bodies = bodiesFor(session, endpoint, endpoint.order[0]?.field ?? '', own);
   const list = await beginList(session, endpoint, { own, bodies, narrowedBut: [] });
-  const seen = await list.all({});
-  const fact = { kind: 'response payload shapes', subject: endpoint.key };
-  session.claim({
-    fact,
-    reason: ordered,
-    at: `${endpoint.at}/order`,
-    of: [seen] as const,
-    judge: (answer: TrialExchange | readonly TrialExchange[]) =>
-      judgeOrder(session, pagesOf(answer), usualOrder(endpoint), list.isOwn),
-  });
+  const director = directorOf(endpoint);
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
-  session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
-    fact,
-    reason: tiesIn('as it comes'),
-    at: `${endpoint.at}/order`,
-    of: [seen, ...made],
-    judge: (answer, ...creations) => judgeTies(session, pagesOf(answer), usualOrder(endpoint), creations),
-  });
+  const wayIn = (pages: readonly TrialExchange[]) => director && pages[0]?.sent.query[director.name];
+  for (const query of [{}, ...waysOf(session.model, endpoint)]) {
+    const seen = await list.all(query);
+    const usual = { fact: { kind: 'response payload shapes', subject: endpoint.key }, at: `${endpoint.at}/order` };
+    session.claim({
+      ...usual,
+      reason: ordered,
+      of: [seen] as const,
+      judge: (answer: TrialExchange | readonly TrialExchange[]) =>
+        judgeOrder(session, pagesOf(answer), usualOrder(endpoint, wayIn(pagesOf(answer))), list.isOwn),
+    });
+    session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
+      ...usual,
+      reason: tiesIn('as it comes'),
+      of: [seen, ...made],
+      judge: (answer, ...creations) =>
+        judgeTies(session, pagesOf(answer), usualOrder(endpoint, wayIn(pagesOf(answer))), creations),
+    });
+  }
+}
+
+/** Each direction that can be asked for. */
+function waysOf({ spec }: Model, endpoint: Endpoint): readonly Readonly<Record<string, Json>>[] {
+  const director = directorOf(endpoint);
+  const { properties } = paramsShape(spec, endpoint);
+  const shape = director && isMap(properties) ? properties[director.name] : undefined;
+  const ways = isMap(shape) ? shape.enum : undefined;
+  return director && Array.isArray(ways) ? (ways as readonly Json[]).map((way) => ({ [director.name]: way })) : [];
 }
 
 /** A list sorted by each word for one field, over values that texts would order otherwise, two of them the same. */
@@ -152,9 +164,7 @@ export async function listSorted(session: Session, endpoint: Endpoint, parameter
   const own = new OwnText();
   const bodies = bodiesFor(session, endpoint, field, own);
   const list = await beginList(session, endpoint, { own, bodies, narrowedBut: [] });
-  const director = directorOf(endpoint);
-  const { enum: ways = [] } = statedValue(director?.shape) ?? {};
-  const directed = director && Array.isArray(ways) ? (ways as readonly Json[]).map((way) => ({ [director.name]: way })) : [];
+  const directed = waysOf(session.model, endpoint);
   for (const word of sortWords(session, endpoint, parameter).get(field) ?? []) {
     for (const more of [{}, ...directed]) {
       const seen = await list.all({ [parameter.name]: word, ...more });

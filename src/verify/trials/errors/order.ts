@@ -26,17 +26,30 @@ export const refusalOrder: Trial = {
     const order = statedOrder(model);
     if (!order) return;
     for (const endpoint of model.endpoints) {
-      const wrongs = order.flatMap((word) => wrongAt(model, endpoint, word));
-      for (const [at, first] of wrongs.entries()) {
-        for (const second of wrongs.slice(at + 1)) {
-          // A state is wrong for a row that is there, and told by an error of its own where it has one.
-          if (first.isOnceDone || (second.isOnceDone && first.word === 'row')) continue;
-          if (areTold(model, endpoint, first, second)) yield caseOf(endpoint, first, second);
-        }
-      }
+      const pairs = pairsAt(model, endpoint, order);
+      const [untouched, done] = [false, true].map((isOnceDone) =>
+        pairs.filter(([, two]) => (two.isOnceDone ?? false) === isOnceDone),
+      );
+      // What is refused changes nothing: all of these are asked of one row.
+      if (untouched?.length) yield caseOf(endpoint, `${endpoint.key}, two things wrong`, untouched);
+      for (const pair of done ?? []) yield caseOf(endpoint, `${endpoint.key} with ${told(pair)}`, [pair]);
     }
   },
 };
+
+/** Two things that are wrong in one request, of which the first is asked first. */
+type Pair = readonly [first: Wrong, second: Wrong];
+
+function pairsAt(model: Model, endpoint: Endpoint, order: readonly OrderWord[]): Pair[] {
+  const wrongs = order.flatMap((word) => wrongAt(model, endpoint, word));
+  return wrongs.flatMap((first, at) =>
+    wrongs.slice(at + 1).flatMap((second): Pair[] => {
+      // A state is wrong for a row that is there, and told by an error of its own where it has one.
+      const isMoot = first.isOnceDone || (second.isOnceDone && first.word === 'row');
+      return !isMoot && areTold(model, endpoint, first, second) ? [[first, second]] : [];
+    }),
+  );
+}
 
 /** One thing that can be wrong in a request to an endpoint. */
 interface Wrong {
@@ -50,29 +63,33 @@ interface Wrong {
 
 const fact = { kind: 'conditions', subject: 'order' } as const;
 
-function caseOf(endpoint: Endpoint, first: Wrong, second: Wrong): Case {
-  const what = `${first.what} and ${second.what}`;
+const told = ([first, second]: Pair): string => `${first.what} and ${second.what}`;
+
+function caseOf(endpoint: Endpoint, name: string, pairs: readonly Pair[]): Case {
   return {
-    name: `${endpoint.key} with ${what}`,
+    name,
     facts: [fact],
     async run(session: Session) {
       const { model } = session;
       const { request, row } = await ready(session, endpoint);
       const headers = row ? await session.preconditions(endpoint, row, request.caller) : {};
       const valid = { ...request, headers: { ...request.headers, ...headers } };
-      if (second.isOnceDone) {
-        const moved = await session.send(valid);
-        session.need(isDone(moved.value), `${endpoint.key} was answered ${moved.value.status}`);
+      for (const pair of pairs) {
+        const [first, second] = pair;
+        if (second.isOnceDone) {
+          const moved = await session.send(valid);
+          session.need(isDone(moved.value), `${endpoint.key} was answered ${moved.value.status}`);
+        }
+        const done = await session.send(first.make(second.make(valid)));
+        session.claim({
+          fact,
+          reason: `${first.word} before ${second.word} at ${endpoint.key}`,
+          of: [done],
+          // What was done has been accepted, and is no more.
+          ...(!second.isOnceDone && { control: valid }),
+          judge: (exchange) => judged(model, exchange, endpoint, first, told(pair)),
+        });
       }
-      const done = await session.send(first.make(second.make(valid)));
-      session.claim({
-        fact,
-        reason: `${first.word} before ${second.word} at ${endpoint.key}`,
-        of: [done],
-        // What was done has been accepted, and is no more.
-        ...(!second.isOnceDone && { control: valid }),
-        judge: (exchange) => judged(model, exchange, endpoint, first, what),
-      });
     },
   };
 }
@@ -117,6 +134,19 @@ const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
     isStated(model.spec.authentication.schemes) && model.access.allows(model.operationOf(endpoint), undefined) === 'no'
       ? { when: 'caller.unknown', what: 'no credential', make: ({ caller: _caller, ...plan }) => plan }
       : undefined,
+  user(model, endpoint) {
+    const operation = model.operationOf(endpoint);
+    const excluded = model.callers.find(
+      (caller) => caller.credential !== undefined && model.access.rules(operation, caller)?.length === 0,
+    );
+    return excluded && !model.access.isPublic(operation)
+      ? {
+          when: 'caller.forbidden',
+          what: `${excluded.name}, for whom no rule is`,
+          make: (plan) => ({ ...plan, caller: excluded }),
+        }
+      : undefined;
+  },
   accept: (model, endpoint) =>
     endpoint.acceptIgnored || isSilent(endpoint) || model.refusals.standingOf('request.accept') !== 'refused'
       ? undefined

@@ -1,16 +1,18 @@
 import type { Json } from '../../../document/document.ts';
-import { pointerOf } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
+import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { asText } from '../../exchange/as-text.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Done } from '../../exchange/step.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
+import { placesTold, placeWrittenAs, standingAt } from '../../make/told-places.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { hasWayTo, withMember } from '../../values/at-path.ts';
+import { hasWayTo, withMember, withoutMember } from '../../values/at-path.ts';
 import { conditionOfBreak, type Variant } from '../../values/variants.ts';
 import { isBodyPromised } from '../endpoints/bodies.ts';
 import { breaksHeld } from '../endpoints/members-begun.ts';
@@ -53,15 +55,38 @@ async function breakSome(session: Session, endpoint: Endpoint): Promise<void> {
   session.need(broken.length > 0, `nothing in the body of ${endpoint.key} can be made wrong alone`);
   for (const { member, variant } of broken.slice(0, membersMost)) {
     const done = await session.send(begun.request(withMember(begun.json, member.path, variant.value)));
-    session.claim({
-      fact,
-      reason: placeWritten,
-      at: `${model.spec.errors.payload.at.replace(/\/payload$/, '')}/paths`,
-      of: [done] as const,
-      control: begun.valid,
-      judge: (exchange: TrialExchange) => judgePlace(model, exchange, member, variant),
+    claimPlace(session, begun, done, {
+      path: member.path,
+      value: variant.value,
+      condition: conditionOfBreak(member.shape, variant.value),
     });
   }
+  // What is missing has no value, and a place all the same.
+  const [lacking] = membersSent(model, endpoint, begun.caller)
+    .filter(({ isNeeded, isUnknown, within, path }) => isNeeded && !isUnknown && !within && hasWayTo(begun.json, path))
+    .sort((one, other) => other.path.length - one.path.length);
+  if (!lacking) return;
+  const done = await session.send(begun.request(withoutMember(begun.json, lacking.path)));
+  claimPlace(session, begun, done, { path: lacking.path, value: undefined, condition: 'request.invalid.missing' });
+}
+
+/** What is wrong with a body: where, what stands there or that nothing does, and what that comes to. */
+interface Wrong {
+  readonly path: readonly string[];
+  readonly value: Json | undefined;
+  readonly condition: ErrorCondition;
+}
+
+function claimPlace(session: Session, { valid }: Begun, done: Done<TrialExchange>, wrong: Wrong): void {
+  const { model } = session;
+  session.claim({
+    fact,
+    reason: placeWritten,
+    at: `${model.spec.errors.payload.at.replace(/\/payload$/, '')}/paths`,
+    of: [done] as const,
+    control: valid,
+    judge: (exchange: TrialExchange) => judgePlace(model, exchange, wrong),
+  });
 }
 
 /** How a member is broken, where a text says it too: what a form cannot say is sent in no form. */
@@ -79,18 +104,15 @@ function brokenOf(
   return variant ? [{ member, variant }] : [];
 }
 
-function judgePlace(model: Model, exchange: TrialExchange, { path, shape }: SentMember, { value }: Variant): Judgement {
+function judgePlace(model: Model, exchange: TrialExchange, { path, value, condition }: Wrong): Judgement {
   if (isDone(exchange) || exchange.status >= 500 || model.refusals.isHurried(exchange)) return moot('it was not refused for it');
   if (!isIn(exchange.sent.json, path, value)) return moot('something else was sent');
   const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
-  const condition = conditionOfBreak(shape, value);
   const code = model.refusals.codeIn(exchange);
   const codes = model.refusals.codesFor(condition, operation);
   if (code === undefined ? model.refusals.showsCodes : !codes.includes(code)) return moot('it was refused for something else');
-  const steps = model.refusals.placeAt(condition) ?? [];
-  const told = steps.reduce<(Json | undefined)[]>((at, step) => at.flatMap((one) => among(one, step)), [exchange.body]);
-  const places = told.filter((one) => typeof one === 'string' && one !== '');
-  const wanted = written(path, model.spec.errors.paths);
+  const places = placesTold(model, exchange, condition);
+  const wanted = placeWrittenAs(path, model.spec.errors.paths);
   // What is refused for something in its body has a violation: where the payload tells of these it is told.
   if (places.length === 0)
     return code === undefined
@@ -98,7 +120,7 @@ function judgePlace(model: Model, exchange: TrialExchange, { path, shape }: Sent
       : { promised: `the place of what is wrong: ${wanted}`, seen: 'no place' };
   // Which of several things that are wrong is told first, nobody says.
   if (places.includes(wanted)) return undefined;
-  const others = new Set(pathsIn(exchange.sent.json).map((other) => written(other, model.spec.errors.paths)));
+  const others = new Set(pathsIn(exchange.sent.json).map((other) => placeWrittenAs(other, model.spec.errors.paths)));
   if (places.some((place) => others.has(asText(place)))) return moot('something else is told to be wrong');
   return { promised: `the place of what is wrong: ${wanted}`, seen: places.join(', ') };
 }
@@ -114,24 +136,9 @@ function pathsIn(sent: Json | undefined, above: readonly string[] = []): (readon
   });
 }
 
-/** What stands there: of a list whichever it is of them. */
-function among(at: Json | undefined, step: string | number): readonly (Json | undefined)[] {
-  return Array.isArray(at) ? at : [inside(at, step)];
-}
-
-function isIn(sent: Json | undefined, path: readonly string[], value: Json): boolean {
-  const found = path.reduce<Json | undefined>(inside, sent);
+function isIn(sent: Json | undefined, path: readonly string[], value: Json | undefined): boolean {
+  const found = path.reduce<Json | undefined>(standingAt, sent);
+  // Nothing stands in what is there.
+  if (value === undefined) return found === undefined && isMap(path.slice(0, -1).reduce<Json | undefined>(standingAt, sent));
   return found !== undefined && JSON.stringify(found) === JSON.stringify(value);
-}
-
-function inside(at: Json | undefined, step: string | number): Json | undefined {
-  if (Array.isArray(at)) return (at as readonly Json[])[Number(step)];
-  return isMap(at) ? at[asText(step)] : undefined;
-}
-
-/** Places are written here once more, and not by what writes them in a service of ours. */
-function written([first = '', ...rest]: readonly string[], way: Model['spec']['errors']['paths']): string {
-  if (way === 'dotted') return [first, ...rest].join('.');
-  if (way === 'bracketed') return `${first}${rest.map((step) => `[${step}]`).join('')}`;
-  return pointerOf([first, ...rest]);
 }

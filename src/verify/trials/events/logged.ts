@@ -99,7 +99,7 @@ async function carriedOut(
   for (const style of ['whole', 'full', 'plain'] as const) {
     const { request, row } = await ready(session, endpoint, { style });
     const look = row && (await lookAt(session, row));
-    const readers = readersOf(session, list, row, request.caller);
+    const readers = logReaders(session, list, row, request.caller);
     const pagesOf = (reader: TrialCaller | undefined) => session.do(readingLog(model, log, list, reader, row));
     const begun: Begun[] = [];
     for (const reader of readers) begun.push({ reader, before: await pagesOf(reader) });
@@ -116,7 +116,7 @@ async function carriedOut(
 }
 
 /** Who reads the log: whoever acts or made the row, where it may, and somebody else by chance, of another user where there is one. @throws {Untestable} */
-function readersOf(
+export function logReaders(
   session: Session,
   list: Endpoint,
   row: TrialRow | undefined,

@@ -15,6 +15,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
 import { pathFits } from '../../model/field-rules.ts';
 import type { Model } from '../../model/model.ts';
@@ -166,6 +167,12 @@ async function refusals(
         if (refusal?.status === undefined || seen.status === refusal.status || seen.status === 429) return undefined;
         return { promised: `${sent} is ${refusal.status} (${refusal.code})`, seen: `it was answered ${seen.status}` };
       },
+    });
+    claimRefusedAs(session, done, {
+      by: { when: 'limit.page' },
+      what: `${name}=${asText(asked)}`,
+      isSo: ({ sent }) => sent.query[name] === asked,
+      control: request,
     });
   }
 }

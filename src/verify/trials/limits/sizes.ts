@@ -142,10 +142,8 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
     facts: [sizesFact],
     async run(session: Session) {
       const { endpoint } = operation;
-      session.need(
-        endpoint !== undefined && bytes > 4 * headerSlack && bytes <= 64 * 1024,
-        `headers of ${bytes} bytes are not sent`,
-      );
+      const isSent = bytes > 4 * headerSlack && bytes <= 64 * 1024;
+      session.need(endpoint !== undefined && isSent, `headers of ${bytes} bytes are not sent`);
       for (const length of [bytes - headerSlack, bytes + headerSlack]) {
         // Several fields, since some servers bound each of them as well.
         const names = Array.from({ length: Math.ceil(length / 1000) }, (_, at) => `x-ninefold-verify-${at}`);
@@ -209,8 +207,9 @@ function claimSize(session: Session, operation: Operation, done: Done<TrialExcha
       return undefined;
     },
   });
-  // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
-  if (!isRefused || at === 'headers' || size(done.value) <= bytes || done.value.status === 411) return;
+  // Headers may be counted before anybody looks at what is asked for, by a server that knows nothing of codes.
+  const isOfServer = at === 'headers' && model.refusals.codeIn(done.value) === undefined;
+  if (!isRefused || isOfServer || size(done.value) <= bytes || done.value.status === 411) return;
   const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400 && seen.status !== 411;
   claimRefusedAs(session, done, {
     by: { when },

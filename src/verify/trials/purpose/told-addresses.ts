@@ -8,7 +8,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
 import { beginList } from '../../make/own-list.ts';
 import { nextPage, paginationOf } from '../../make/pages.ts';
-import { linksIn } from '../../make/versions.ts';
+import { doorOf, inVersion, linksIn, needServed, type RequestVersions, versionsOf } from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
 import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
@@ -33,6 +33,10 @@ export const toldAddresses: Trial = {
         facts: [fact],
         run: (session) => (tellsPages(model, endpoint) ? lookAtLinks : lookAtLocation)(session, endpoint),
       };
+    const versions = model.basePath === '' ? undefined : versionsOf(model);
+    for (const { name, deprecation } of versions?.all ?? [])
+      if (versions && statedValue(deprecation))
+        yield { name: `links of ${name}`, facts: [fact], run: (session) => lookAtVersion(session, versions, name) };
   },
 };
 
@@ -88,6 +92,25 @@ async function lookAtLinks(session: Session, endpoint: Endpoint): Promise<void> 
     judge: (...seen: readonly TrialExchange[]) =>
       belowJudgement(model, seen, ({ headers }) =>
         linksIn(headers.link ?? '').flatMap(({ href, rel }) => (rel.some((word) => pageWords.has(word)) ? [href] : [])),
+      ),
+  });
+}
+
+/** What a deprecated version tells of what takes its place, where that is in this service. */
+async function lookAtVersion(session: Session, versions: RequestVersions, version: string): Promise<void> {
+  const { model } = session;
+  const door = doorOf(model);
+  session.need(door !== undefined, 'no operation can be asked in every version');
+  needServed(session, versions, version);
+  const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(door.endpoint, { caller: door.caller }), version);
+  const done = await session.send(plan);
+  session.claim({
+    fact,
+    reason: `links of ${version}`,
+    of: [done] as const,
+    judge: (seen: TrialExchange) =>
+      belowJudgement(model, [seen], ({ headers }) =>
+        linksIn(headers.link ?? '').flatMap(({ href, rel }) => (rel.includes('successor-version') ? [href] : [])),
       ),
   });
 }

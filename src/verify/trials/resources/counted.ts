@@ -6,6 +6,7 @@ import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, isExchange, type TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
 import type { SampleStyle, TrialRow, WantedRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { membersSent } from '../../make/fields-sent.ts';
@@ -77,25 +78,25 @@ function refersToItself(model: Model, { name, fields }: Resource): boolean {
 /** The look at a number that comes after a creation that was refused: no refusal leaves a gap. */
 export const afterRefusal = 'after a refusal';
 
+/** What was refused, and the same as it would have been taken. */
+interface Refused {
+  readonly done: Done<TrialExchange>;
+  readonly control: RequestPlan;
+}
+
 /** A creation that is refused for one of its members; nothing where none can be broken. */
-async function refuse(
-  session: Session,
-  counting: Counting,
-  parent: TrialRow | undefined,
-): Promise<Done<TrialExchange> | undefined> {
+async function refuse(session: Session, counting: Counting, parent: TrialRow | undefined): Promise<Refused | undefined> {
   const { model } = session;
   const { endpoint, ...plan } = await session.creation(counting.resource.name, wantedIn(session, counting, parent, 'plain'));
   const { body, caller } = plan;
   if (!endpoint || !body || !('value' in body)) return undefined;
   for (const { path, shape } of membersSent(model, endpoint, caller)) {
     const [broken] = path.length === 1 ? bodyBreaks(model, endpoint, shape) : [];
-    if (broken)
-      return session.send({
-        ...plan,
-        endpoint,
-        body: { ...body, value: withMember(body.value, path, broken.value) },
-        isWhole: true,
-      });
+    if (broken) {
+      const control = { ...plan, endpoint, body };
+      const value = withMember(body.value, path, broken.value);
+      return { done: await session.send({ ...control, body: { ...body, value }, isWhole: true }), control };
+    }
   }
   return undefined;
 }
@@ -138,7 +139,7 @@ function claimNext(
   one: TrialRow,
   other: TrialRow,
   reason: string,
-  refused?: Done<TrialExchange>,
+  refused?: Refused,
 ): void {
   const { model } = session;
   const { field } = counting;
@@ -150,7 +151,8 @@ function claimNext(
     fact: factOf(counting),
     at: `${field.at}/generate`,
     reason: `counted, ${reason}`,
-    of: [first, second, ...(refused ? [refused] : [])] as const,
+    ...(refused && { control: refused.control }),
+    of: [first, second, ...(refused ? [refused.done] : [])] as const,
     judge(before: TrialExchange, after: TrialExchange, ...[between]: readonly TrialExchange[]): Judgement {
       if (between && (isDone(between) || between.status >= 500)) return moot('nothing was refused in between');
       const [a, b] = [before, after].map((exchange) => numberShown(model, counting, exchange));

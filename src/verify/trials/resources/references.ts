@@ -5,7 +5,7 @@ import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import { type Machine, machinesOf, machineWith, transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
-import { moot } from '../../exchange/claim.ts';
+import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { freshText, type Symbolic } from '../../exchange/symbol.ts';
@@ -36,7 +36,7 @@ export const references: Trial = {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       for (const [field, stated] of entriesOf(resource.fields)) {
         if (stated.ref === undefined || !statedValue(resource.identifier)) continue;
-        const facts = [{ kind: 'types', subject: `${name}.${field}` }];
+        const facts = factsOf(`${name}.${field}`);
         for (const endpoint of takers(model, resource, stated)) {
           const by = statedValue(endpoint.does)?.verb === 'create' ? name : endpoint.key;
           yield {
@@ -63,6 +63,12 @@ export const references: Trial = {
     }
   },
 };
+
+/** What is said of a reference to what is not there. */
+const factsOf = (subject: string): [FactName, ...FactName[]] => [
+  { kind: 'types', subject },
+  { kind: 'allowed values', subject },
+];
 
 /** The endpoints that take the reference in their bodies; of those that change a row, where it may be another one than before. */
 function takers(model: Model, resource: Resource, field: Field, verbs = ['create', 'upsert', 'update', 'replace']): Endpoint[] {
@@ -120,7 +126,7 @@ async function deleteParent(
   // What was done to the one may have moved the other.
   if (held) await ifTestable(lookAt(session, parent));
   const done = await remove(session, parent);
-  const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
+  const [fact, ...others] = factsOf(`${resource.name}.${field.name}`);
   const { made } = child;
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   if (onDelete === 'restrict') {
@@ -141,26 +147,36 @@ async function deleteParent(
   }
   session.need(isDone(done.value), `the ${target} could not be deleted: ${done.value.status}`);
   const after = (await lookAt(session, child, reader)).done;
-  session.claim({
-    fact,
-    reason: onDelete,
-    at: `${field.at}/onDelete`,
-    of: [made, done, after, before] as const,
-    judge(creation: TrialExchange, deletion: TrialExchange, seen: TrialExchange, was: TrialExchange) {
-      if (!isDone(creation) || !isDone(deletion)) return moot('nothing was deleted');
-      const old = rowWith(model, was, idIn(model, creation));
-      if (!old) return moot('it was not shown before');
-      if (onDelete === 'cascade' && !readsSurely(model, seen, old)) return moot('its reader may read it no longer');
-      const row = rowWith(model, seen, idIn(model, creation));
-      if (onDelete === 'cascade')
-        return row ? { promised: `a ${resource.name} goes with its ${target}`, seen: JSON.stringify(row) } : undefined;
-      if (!row) return { promised: `a ${resource.name} stays without its ${target}`, seen: `${seen.status}` };
-      const value = row[field.name];
-      return value === undefined || value === null
-        ? undefined
-        : { promised: `${field.name} is cleared`, seen: JSON.stringify(value) };
-    },
-  });
+  for (const held of [fact, ...others])
+    session.claim({
+      fact: held,
+      reason: onDelete,
+      at: `${field.at}/onDelete`,
+      of: [made, done, after, before] as const,
+      judge: (...seen) => deletedJudgement(model, resource, field, onDelete, seen),
+    });
+}
+
+/** What becomes of a row that refers to what was deleted: it goes along, or stays without it. */
+function deletedJudgement(
+  model: Model,
+  resource: Resource,
+  field: Field,
+  onDelete: 'cascade' | 'clear',
+  [creation, deletion, seen, was]: readonly [TrialExchange, TrialExchange, TrialExchange, TrialExchange],
+): Judgement {
+  if (!isDone(creation) || !isDone(deletion)) return moot('nothing was deleted');
+  const old = rowWith(model, was, idIn(model, creation));
+  if (!old) return moot('it was not shown before');
+  if (onDelete === 'cascade' && !readsSurely(model, seen, old)) return moot('its reader may read it no longer');
+  const row = rowWith(model, seen, idIn(model, creation));
+  if (onDelete === 'cascade')
+    return row ? { promised: `a ${resource.name} goes with its ${field.ref}`, seen: JSON.stringify(row) } : undefined;
+  if (!row) return { promised: `a ${resource.name} stays without its ${field.ref}`, seen: `${seen.status}` };
+  const value = row[field.name];
+  return value === undefined || value === null
+    ? undefined
+    : { promised: `${field.name} is cleared`, seen: JSON.stringify(value) };
 }
 
 /** So many states of what refers are tried. */

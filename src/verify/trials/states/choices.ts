@@ -14,6 +14,7 @@ import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowIn, rowWith } from '../../model/row-shown.ts';
+import { isSetBySent } from '../../model/set-by-sent.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { isRefusedAs } from './fired.ts';
@@ -95,7 +96,7 @@ function isChosenByCallers(model: Model, { resource }: Machine, { operation }: E
     if (root === 'request') return true;
     if (root !== 'resource' && root !== 'next') return false;
     if (machineOn(model.spec.states, resource, member)) return false;
-    return follows !== undefined || isSendable(model, resource, member);
+    return follows !== undefined || isSendable(model, resource, member) || isSetBySent(model, resource, member);
   });
 }
 

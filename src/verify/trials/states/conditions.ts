@@ -136,8 +136,10 @@ async function blockedForAny(
   endpoint: Endpoint,
   transition: Transition,
 ): Promise<RequestPlan | undefined> {
+  const { model } = session;
   const callers = callersFor(session, endpoint, row);
-  for (const caller of new Set([callers[0], callers.at(-1)])) {
+  const nobody = model.access.allows(model.operationOf(endpoint), undefined) === 'no' ? [] : [undefined];
+  for (const caller of callers.length > 0 ? new Set([callers[0], callers.at(-1)]) : nobody) {
     const plan = await blockedRequest(session, row, endpoint, transition, caller);
     if (plan) return plan;
   }

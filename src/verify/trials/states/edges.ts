@@ -12,6 +12,7 @@ import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
+import { isSetBySent } from '../../model/set-by-sent.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { isRefusedAs } from './fired.ts';
@@ -44,6 +45,7 @@ function isChosen(model: Model, { resource, field }: Machine, { name, if: condit
     const [member = ''] = path;
     // What another machine writes is moved by that one.
     if (member !== field && machineOn(model.spec.states, resource, member)) return false;
+    if (isSetBySent(model, resource, member)) return true;
     return root !== 'resource' || follows !== undefined || member === field || isSendable(model, resource, member);
   });
 }

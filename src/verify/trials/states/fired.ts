@@ -32,6 +32,8 @@ export interface FiredTransition {
   readonly target?: Target;
   /** The update that is the transition; absent where an endpoint of its own fires it. */
   readonly update?: Endpoint;
+  /** The user who is to fire it, where one who may is given; else whoever may. */
+  readonly user?: string;
 }
 
 /** Why nothing is held against where a row is. */
@@ -66,7 +68,8 @@ async function firingOf(session: Session, row: TrialRow, firing: FiredTransition
   const { machine, transition, target, update } = firing;
   const endpoint = update ?? session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
-  const [caller] = callersFor(session, endpoint, row);
+  const callers = callersFor(session, endpoint, row);
+  const caller = callers.find(({ user }) => user === firing.user) ?? callers[0];
   const headers = await session.preconditions(endpoint, row, caller);
   const to = stateOfAim(target, transition);
   if (update) return requestAbout(session, row, update, { caller, headers, json: stateSent(update, machine, to) });
@@ -239,8 +242,18 @@ function claimMoved(
   });
 }
 
-/** Fires a transition in a state that does not allow it: it is refused, and changes nothing. */
+/** So many users fire the same. */
+const usersMost = 3;
+
+/** Fires a transition in a state that does not allow it, as one of each user that may elsewhere: it is refused, and changes nothing. */
 export async function refuseFiring(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
+  const endpoint = firing.update ?? session.model.endpointOfTransition(firing.machine.resource, firing.transition.name);
+  const users = new Set((endpoint ? callersFor(session, endpoint, row) : []).map(({ user }) => user));
+  if (users.size < 2) return refuseOne(session, row, firing);
+  for (const user of [...users].slice(0, usersMost)) await refuseOne(session, row, { ...firing, user });
+}
+
+async function refuseOne(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
   const { machine, transition, state } = firing;
   const { model } = session;
   const before = (await lookAt(session, row)).done;

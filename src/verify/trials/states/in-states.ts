@@ -2,6 +2,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { allMachines, type Machine, statesNamed, type Transition } from '../../../parts/states.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -59,31 +60,49 @@ export function restrictedAt(
   });
 }
 
-/** Asks for a change of a row that is in a state in which it may not be changed so. */
-async function attempt(
+/** So many users ask for the same. */
+const usersMost = 3;
+
+/** Asks for a change of a row that is in a state in which it may not be changed so, as one of each user that may change it elsewhere. */
+async function attempt(session: Session, endpoint: Endpoint, stage: InState): Promise<void> {
+  const { row } = stage;
+  const byUser = new Map<string, TrialCaller>();
+  for (const caller of callersFor(session, endpoint, row)) if (!byUser.has(caller.user)) byUser.set(caller.user, caller);
+  session.need(byUser.size > 0, `nobody may call ${endpoint.key}`);
+  for (const caller of [...byUser.values()].slice(0, usersMost)) await attemptAs(session, endpoint, stage, caller);
+}
+
+/** A row, and the state of one of its machines that it is in. */
+interface InState {
+  readonly row: TrialRow;
+  readonly machine: Machine;
+  readonly state: string;
+}
+
+async function attemptAs(
   session: Session,
   endpoint: Endpoint,
-  { row, machine, state }: { readonly row: TrialRow; readonly machine: Machine; readonly state: string },
+  { row, machine, state }: InState,
+  caller: TrialCaller,
 ): Promise<void> {
   const { model } = session;
   const { resource } = row;
   const before = (await lookAt(session, row)).done;
   const asking = async (one: TrialRow): Promise<RequestPlan> => {
-    const [caller] = callersFor(session, endpoint, one);
-    session.need(caller !== undefined, `nobody may call ${endpoint.key}`);
-    const headers = await session.preconditions(endpoint, one, caller);
-    return requestAbout(session, one, endpoint, { caller, headers, style: 'full' });
+    const askers = callersFor(session, endpoint, one);
+    const asker = askers.find(({ user }) => user === caller.user) ?? askers[0];
+    const headers = await session.preconditions(endpoint, one, asker);
+    return requestAbout(session, one, endpoint, { caller: asker, headers, style: 'full' });
   };
   const done = await session.send(await asking(row));
   const fact = { kind: 'states', subject: machine.key };
   const isSo = (exchange: TrialExchange, was?: TrialExchange) =>
     was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state;
-  const what = `${endpoint.key} in ${state}`;
   claimRefused(session, done, {
     by: { when: 'transition.illegal.state' },
     fact,
     reason: `${endpoint.key} refused`,
-    what,
+    what: `${endpoint.key} in ${state}`,
     isSo,
     isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
     control: async () =>

@@ -13,6 +13,7 @@ import { requestAbout } from '../../make/request-about.ts';
 import { makeWhere } from '../../make/row-where.ts';
 import { factsOfMachine } from '../../make/transitions.ts';
 import { dueAt, dueIn, fireOnRow, shortestWays, statesOf } from '../../make/walk.ts';
+import { ledByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
@@ -284,6 +285,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       const now = stateIn(creation, seen);
       const isThere = typeof now === 'string' && targets.includes(now);
       if (!isThere && mayFollowOthers(model, machine, [state, ...targets], now)) return moot('something else may have led to it');
+      if (!isThere && ledByClock(machine, targets).has(asText(now))) return moot('its time there may be over too');
       return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: asText(now) };
     },
   });

@@ -42,7 +42,7 @@ export const selecting: Trial = {
       return;
     }
     for (const version of versions.all) yield versionCase(model, versions, version);
-    yield unknownCase(model);
+    for (const name of unlisted(model, versions)) yield unknownCase(model, name);
     yield defaultCase(model, versions);
     yield guaranteeCase();
   },
@@ -116,9 +116,29 @@ function standingOf({ deprecation }: Version, isOver: boolean): string {
   return `served${isAnnouncedOnly ? ', though its end is announced' : sunset === undefined ? '' : ` until ${sunset}`}`;
 }
 
-function unknownCase(model: Model): Case {
+const outlandish = 'ninefold-verify';
+
+/** Versions that are not listed: one like none that is and, where a name is no part of a path, the next after the first and after the last. */
+function unlisted({ spec }: Model, { all }: RequestVersions): string[] {
+  const names = all.map(({ name }) => name);
+  const by = statedValue(spec.versioning.select)?.by;
+  const next = by === 'path' ? [] : [names[0], names.at(-1)].flatMap((name) => nextAfter(name ?? '') ?? []);
+  return [outlandish, ...new Set(next)].filter((name) => !names.includes(name));
+}
+
+/** The day after a name that is a date, or a name whose last number is one more. */
+function nextAfter(name: string): string | undefined {
+  if (/^\d{4}-\d\d-\d\d$/.test(name)) {
+    const ms = Date.parse(name);
+    return Number.isNaN(ms) ? undefined : new Date(ms + 86_400_000).toISOString().slice(0, 10);
+  }
+  const [, before, digits] = /^(.*?)(\d{1,15})$/.exec(name) ?? [];
+  return digits === undefined ? undefined : `${before}${String(Number(digits) + 1).padStart(digits.length, '0')}`;
+}
+
+function unknownCase(model: Model, name: string): Case {
   return {
-    name: 'in a version that there is not',
+    name: name === outlandish ? 'in a version that there is not' : `in ${name}, which there is not`,
     facts: [selectionFact],
     async run(session: Session) {
       const door = doorOf(model);
@@ -126,7 +146,7 @@ function unknownCase(model: Model): Case {
       session.need(model.spec.versioning.others === undefined, 'there are other versions than the listed ones');
       const { endpoint, operation, caller } = door;
       const control = model.request(endpoint, { caller });
-      const { endpoint: _endpoint, ...plan } = inVersion(model, control, 'ninefold-verify');
+      const { endpoint: _endpoint, ...plan } = inVersion(model, control, name);
       const done = await session.send(plan);
       claimRefusedAs(session, done, { by: { when: 'version.unknown' }, what: 'a version that there is not', control });
       session.claim({

@@ -33,6 +33,8 @@ import { rowPlace, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { oneLine as told } from '../../values/difference.ts';
+import { claimListed } from './listed.ts';
+import { claimOlderPlaces } from './older-places.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
 
@@ -85,8 +87,8 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
       const row = await session.make(resource, { style: 'whole', ...(body && { body }) });
       await writtenByOthers(session, row, carriedNames(older.carry.lines), body);
       const look = await looking(session, row);
-      const { endpoint } = look;
-      session.need(!endpoint || isServed(versions.history, version, endpoint.key), `${endpoint?.key} is not there in ${version}`);
+      const { key = '' } = look.endpoint ?? {};
+      session.need(key === '' || isServed(versions.history, version, key), `${key} is not there in ${version}`);
       const place = placeIn(look, resource);
       const newest = await session.send(look);
       const read = await session.send(bareMap(inVersion(model, look, version)));
@@ -94,10 +96,10 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
         fact,
         reason: readOlder(resource),
         of: [newest, read],
-        judge: (one: TrialExchange, other: TrialExchange) =>
-          readJudgement(model, { carry: older.shown, version, place }, one, other),
+        judge: (one: TrialExchange, two: TrialExchange) => readJudgement(model, { carry: older.shown, version, place }, one, two),
       });
       claimSaid(session, look, version, read);
+      if (version !== versions.history.current) await claimListed(session, { row, version, newest, read });
       if (isUsual(model) && version !== versions.history.current) {
         const unsaid = await session.send(bareMap(inVersion(model, look, undefined)));
         session.claim({
@@ -176,7 +178,9 @@ async function written(session: Session, model: Model, { version, resource, body
   if (!body || !('value' in body) || !body.type.includes('json')) return;
   const sent = olderBody(session, carry, body.value, given ?? {}, resource);
   if (!sent) return;
-  const made = await session.send(bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
+  const plan = bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version));
+  const made = await session.send(plan);
+  if (isDone(made.value)) await claimOlderPlaces(session, version, plan, { older: sent, newest: body.value });
   // A body that is stated has words of its own, whatever those of the row are called in that version.
   if (!isDone(made.value)) return isStated(endpoint.request) ? undefined : claimTaken(session, endpoint, made, resource);
   // Where the row stands in the answer to what makes it is known of the newest version alone.
@@ -184,13 +188,12 @@ async function written(session: Session, model: Model, { version, resource, body
   const row = rowFrom(session, resource, endpoint, made);
   const look = await looking(session, { ...row, fields: undefined });
   const read = await session.send(look);
-  const place = placeIn(look, resource);
   session.claim({
     fact,
     reason: `${resource} is written`,
     of: [made, read],
     judge: (one: TrialExchange, other: TrialExchange): Judgement => {
-      const [said, row] = [one.sent.json, rowDone(other, place)];
+      const [said, row] = [one.sent.json, rowDone(other, placeIn(look, resource))];
       const seen = row && unexpanded(model, resource, row);
       if (!isDone(one) || !seen || typeof said !== 'object' || said === null) return moot('it was not made, or is not shown');
       const wanted = carried(() => carry.up(said));
@@ -261,13 +264,11 @@ function rowDone(exchange: TrialExchange, place: readonly string[]): Readonly<Re
   return isMap(row) ? row : undefined;
 }
 
-const absenceFact = { kind: 'version identifiers', subject: 'service' };
-
 /** An endpoint that a version does not have is not there in it. */
 function absentCase(model: Model, versions: RequestVersions, version: string, key: string): Case {
   return {
     name: `${key}, which is not in ${version}`,
-    facts: [absenceFact],
+    facts: [fact],
     async run(session: Session) {
       needServed(session, versions, version);
       const endpoint = entryOf(model.spec.endpoints.all, key);
@@ -276,7 +277,7 @@ function absentCase(model: Model, versions: RequestVersions, version: string, ke
       const [caller] = callersFor(session, endpoint);
       const done = await session.send(bareMap(inVersion(model, knocking(model, endpoint, caller), version)));
       session.claim({
-        fact: absenceFact,
+        fact: fact,
         reason: `${key} is not there`,
         of: [done],
         judge: (seen: TrialExchange): Judgement => {
