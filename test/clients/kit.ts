@@ -39,8 +39,8 @@ export interface Vendor<Client> {
   readonly also?: readonly string[];
   /** The credential when none is printed that the client could send: the stand-in is started with it. */
   readonly made: string;
-  /** Whether the client never shows that credential, but signs with it: then any is taken. */
-  readonly signs?: true;
+  /** Whether the client shows that credential in no header and no query: it signs with it, has a token for it, sends it in a body or a path, or needs none. Then any is taken. */
+  readonly hides?: true;
   readonly client: (place: Place, token: string) => Client;
   /** Whom and what one of the project's own services knows when a flow begins: callers, who have keys, and rows of each resource. */
   readonly known?: {

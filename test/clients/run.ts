@@ -78,10 +78,10 @@ async function runVendor(name: string, corpus: string, isReset: boolean): Promis
     if (told(first.place, vendor)) kept = first;
     else {
       await first.stop();
-      flags = vendor.signs ? ['--relax', 'auth'] : ['--accept-credential', vendor.made];
+      flags = vendor.hides ? ['--relax', 'auth'] : ['--accept-credential', vendor.made];
     }
     for (const flow of Object.keys(vendor.flows)) {
-      const own = vendor.signs && vendor.strict?.includes(flow) ? [] : flags;
+      const own = vendor.hides && vendor.strict?.includes(flow) ? [] : flags;
       const server = own === flags && kept ? kept : await start(document, own);
       try {
         flows.push(await runFlow(vendor, flow, server));

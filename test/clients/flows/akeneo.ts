@@ -171,6 +171,7 @@ export const vendor: Vendor<Akeneo> = {
   header: 'Authorization',
   word: 'Bearer',
   made: '4t31nlqqakiscwsocww4osk4kckok4csw0k4swc0w4cws48kws',
+  hides: true,
   client: connect,
   strict: ['a secret that is refused'],
   flows: {

@@ -33,6 +33,7 @@ export const vendor: Vendor<Tables> = {
   header: 'Authorization',
   word: 'SharedKeyLite',
   made: 'a2V5',
+  hides: true,
   client: connect,
   flows: {
     'a table from its making to its end': ({ service }) => {

@@ -40,6 +40,7 @@ export const vendor: Vendor<Docker> = {
   document: 'docker/engine.json',
   header: 'Authorization',
   made: 'none',
+  hides: true,
   client: ({ port }: Place) => new Docker({ protocol: 'http', host: '127.0.0.1', port, version: 'v1.33' }),
   flows: {
     'the engine answers': (docker) => ({

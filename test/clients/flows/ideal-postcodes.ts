@@ -43,6 +43,7 @@ export const vendor: Vendor<Client> = {
   header: 'authorization',
   word: 'IDEALPOSTCODES',
   made: 'iddqd',
+  hides: true,
   client: connect,
   strict: ['a key that is refused'],
   flows: {

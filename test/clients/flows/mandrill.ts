@@ -82,6 +82,7 @@ export const vendor: Vendor<Mandrill> = {
   // Not a header: the client puts its key into every body.
   header: 'key',
   made: 'md-0123456789abcdefghijkl',
+  hides: true,
   client: connect,
   strict: ['a key that is refused'],
   flows: {

@@ -83,6 +83,7 @@ export const vendor: Vendor<Route53> = {
   header: 'Authorization',
   word: 'AWS4-HMAC-SHA256',
   made: 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  hides: true,
   client: connect,
   strict: ['a key that is refused'],
   flows: {

@@ -38,6 +38,7 @@ export const vendor: Vendor<StreamChat> = {
   // Not a header: the client puts its application's key into every query.
   also: ['api_key', 'stream-auth-type'],
   made: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzZXJ2ZXIiOnRydWV9.c2lnbmVk',
+  hides: true,
   client: connect,
   flows: {
     'users are made and changed': (stream) => ({

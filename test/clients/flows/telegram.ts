@@ -30,6 +30,7 @@ export const vendor: Vendor<Api> = {
   document: 'telegram/telegram.org.json',
   header: 'Authorization',
   made: '123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11',
+  hides: true,
   client: connect,
   flows: {
     'the bot itself': (api, s) => ({

@@ -138,6 +138,7 @@ export const vendor: Vendor<Tvdb> = {
   header: 'Authorization',
   word: 'Bearer',
   made: 'eyJhbGciOiJIUzI1NiJ9.bWFkZS11cA.bWFkZS11cA',
+  hides: true,
   client: connect,
   strict: ['a token that is refused'],
   flows: {

@@ -39,6 +39,7 @@ export const vendor: Vendor<Client> = {
   document: 'wiremock/admin.json',
   header: 'Authorization',
   made: 'none',
+  hides: true,
   client: connect,
   flows: {
     'a mapping from its making to its end': (api, s) => ({

@@ -9,6 +9,7 @@ import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
+import { isGiven } from '../../make/entrusted.ts';
 import type { Allowed } from '../../model/access.ts';
 import { changedByClock } from '../../model/clock-changes.ts';
 import type { Known } from '../../model/expressions.ts';
@@ -198,4 +199,17 @@ export function staysAllowed(
   if (model.access.allows(operation, caller, { context: { resource: row }, unseen }) === 'no') return false;
   const byClock = changedByClock(model, resource, [last, seen], (one) => (one === last ? row : undefined));
   return !machinesOf(model.spec.states, resource).some(({ field }) => byClock(field));
+}
+
+/** Whether a caller is one of the first two of its user for whom rules of an operation are: what one of them does is another's to the other. */
+export function isOfFirstTwo({ callers, access }: Model, operation: Operation, caller: TrialCaller): boolean {
+  const able = callers.filter((one) => one.user === caller.user && (access.rules(operation, one)?.length ?? 0) > 0);
+  return able.slice(0, 2).includes(caller);
+}
+
+/** To whom rows are given, where they are given to somebody: to the caller, and to another like it. */
+export function namedFor(model: Model, resource: string, caller: TrialCaller): readonly (TrialCaller | undefined)[] {
+  if (!isGiven(model, resource)) return [undefined];
+  const other = model.callers.find((one) => one.user === caller.user && !isSamePerson(one, caller));
+  return other ? [caller, other] : [caller];
 }

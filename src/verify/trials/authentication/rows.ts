@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import { machinesOf, statesNamed, transitionNamed } from '../../../parts/states.ts';
-import { isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -12,7 +12,6 @@ import type { Done } from '../../exchange/step.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor, contextOfRow, identified } from '../../make/callers-for.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { isGiven } from '../../make/entrusted.ts';
 import type { Door } from '../../make/knocking.ts';
 import { showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
@@ -26,7 +25,17 @@ import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { difference } from '../../values/difference.ts';
 import { rowAfterActs, rowLettingIn, rowShuttingOut } from './letting-in.ts';
-import { foreignJudgement, makersFor, ownCode, ownJudgement, readability, staysAllowed, telltale } from './row-rules.ts';
+import {
+  foreignJudgement,
+  isOfFirstTwo,
+  makersFor,
+  namedFor,
+  ownCode,
+  ownJudgement,
+  readability,
+  staysAllowed,
+  telltale,
+} from './row-rules.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
 export const rows: Trial = {
@@ -107,7 +116,9 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
         ['yes', rowLettingIn],
         ['no', rowShuttingOut],
       ] as const)
-        for (const door of doors.filter(({ operation }) => !met.has(`${operation.name} ${ends}`))) {
+        for (const door of doors) {
+          // What two of a user show of a rule, others show as well.
+          if (met.has(`${door.operation.name} ${ends}`) || !isOfFirstTwo(session.model, door.operation, caller)) continue;
           const isWanted = async (one: TrialRow) => (await allowedOn(session, door, caller, one)) === ends;
           const brought = await ifTestable(bringAbout(session, door, caller));
           const row = brought && (await isWanted(brought)) ? brought : await rowAfterActs(session, door, caller, isWanted);
@@ -117,13 +128,6 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
       session.need(tried.size > 0, `of no ${resource} it could be known whether ${caller.name} may`);
     },
   };
-}
-
-/** To whom rows are given, where they are given to somebody: to the caller, and to another like it. */
-function namedFor(model: Model, resource: string, caller: TrialCaller): readonly (TrialCaller | undefined)[] {
-  if (!isGiven(model, resource)) return [undefined];
-  const other = model.callers.find((one) => one.user === caller.user && !isSamePerson(one, caller));
-  return other ? [caller, other] : [caller];
 }
 
 async function made(
