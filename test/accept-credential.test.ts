@@ -58,6 +58,7 @@ const others = [
   ['/notes', { authorization: `Basic ${btoa('somebody:else')}` }],
   ['/notes', { 'x-key': 'other' }],
   ['/notes?apikey=other', {}],
+  ['/notes', { cookie: `session=${own}` }],
 ] as const;
 
 test('a credential that a client has anyhow is taken wherever it is shown, and no other is, whether schemes are stated or not', async () => {
@@ -110,4 +111,10 @@ test('one credential is one caller, and a page of another site is not let in by 
   } finally {
     await service.close();
   }
+});
+
+test('an empty text is no credential, and a service that others rely on takes none that is brought', async () => {
+  const spec = check(parseDocument(withSchemes, 'notes.yaml')).spec;
+  await assert.rejects(serveSpec(spec, { acceptCredentials: [own, ' '] }), /an empty text is no credential/);
+  await assert.rejects(serveSpec(spec, { production: true, acceptCredentials: [own] }), /leave it out in production/);
 });

@@ -56,7 +56,7 @@ endpoints:
   GET /buildings/{id}: { does: read building }
   PUT /buildings/{id}: { does: replace building }
   POST /panes: { does: create pane }
-  GET /panes: { does: list pane, parameters: { stage: { in: query }, sort: { in: query, enum: [height], sorts: true } } }
+  GET /panes: { does: list pane, parameters: { stage: { in: query }, sort: { in: query, enum: [height], sorts: true }, way: { in: query, directs: sort } }, order: height }
   GET /panes/{id}: { does: read pane }
   PATCH /panes/{id}: { does: update pane, in: [in_situ, out] }
   POST /panes/{id}/take: { does: take pane }
@@ -80,6 +80,7 @@ events:
   kinds:
     pane.moved: { on: [take pane, recall pane], payload: pane }
 errors:
+  order: [caller, user, parameters, body, row, precondition, request, state]
   payload: problem
   paths: dotted
   codes:
@@ -245,4 +246,15 @@ test('what is refused since nobody asked shows nothing of a condition', async ()
   } finally {
     await stand.close();
   }
+});
+
+test('who may not ask is refused for that before a parameter is looked at, where the order says so', async () => {
+  const other = served('order: [caller, user, parameters,', 'order: [caller, parameters, user,');
+  assert.deepEqual(await told('errors/order', other), ['conditions, order']);
+});
+
+test('a direction that is asked for alone turns the stated order', async () => {
+  const bend: StandOptions['bend'] = ({ target }) =>
+    target.includes('sort=') ? {} : { target: target.replace('way=desc', 'way=asc') };
+  assert.deepEqual(await told('endpoints/lists', { bend }), ['response payload shapes, GET /panes']);
 });

@@ -11,10 +11,17 @@ import type { Means } from './proofs.ts';
 
 /**
  * Takes credentials that a client of a trial has anyhow, besides those that the service makes: wherever one is shown, behind a word or as a part of a longer
- * text of a header, as a name or a password of Basic (RFC 7617 section 2), or as a parameter of the query. Where the document states no schemes, nobody
- * calls without one but at what is public.
+ * text of a header, as a name or a password of Basic (RFC 7617 section 2), or as a parameter of the query, but in no cookie, which browsers send by
+ * themselves. Where the document states no schemes, nobody calls without one but at what is public.
+ * @throws {TypeError} for a text that is empty, which every request would show, and for a service that others rely on
  */
-export function withBrought(identify: Identify, brought: readonly string[], means: Means): Identify {
+export function withBrought(
+  identify: Identify,
+  brought: readonly string[],
+  means: Means & { readonly isProduction: boolean },
+): Identify {
+  if (means.isProduction) throw new TypeError('acceptCredentials is for trials: leave it out in production.');
+  if (brought.some((text) => text.trim() === '')) throw new TypeError('acceptCredentials: an empty text is no credential.');
   const { spec, user } = means.compilation;
   const { schemes, public: names } = spec.authentication;
   const scopes = [...new Set(entriesOf(schemes).flatMap(([, scheme]) => scopesOf(spec, scheme)))];
@@ -46,7 +53,9 @@ function compileShown(text: string): (call: Call) => boolean {
   const inQuery = new Set([text, encodeURIComponent(text)]);
   const isIn = (value: string) => within.test(value) || isPartOfBasic(value, text);
   return ({ headers, query }) =>
-    Object.values(headers).some((value) => (typeof value === 'string' ? isIn(value) : value?.some(isIn))) ||
+    Object.entries(headers).some(
+      ([name, value]) => name !== 'cookie' && (typeof value === 'string' ? isIn(value) : value?.some(isIn)),
+    ) ||
     (query !== '' && query.split('&').some((pair) => inQuery.has(pair.slice(pair.indexOf('=') + 1))));
 }
 
