@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OwnText, valuesApart } from '../src/verify/values/apart.ts';
 import { openStand, type StandOptions } from './verify/stand.ts';
 
 /** Panes that are taken out of their windows, what their mending is quoted at, and buildings: what three services had wrong and nobody told. */
@@ -70,7 +71,8 @@ endpoints:
 authentication:
   schemes: { key: { type: api_key, header: X-Key, generate: "key_{random:24}" } }
   permissions:
-    - { allow: [create pane, take pane, lose pane, create building, read building, replace building, all job, list entry], to: [glazier, warden] }
+    - { allow: [create pane, take pane, lose pane, create building, read building, replace building, read job, quote job, finish job, list entry], to: [glazier, warden] }
+    - { allow: [create job], to: warden }
     - { allow: [list pane, read pane, update pane], to: warden }
     - { allow: [list pane, read pane], to: glazier, if: "resource.stage != 'ashes'" }
     - { allow: [update pane], to: glazier, if: "!has(resource.holder) || resource.holder == caller.id" }
@@ -137,6 +139,18 @@ test('the place of what is missing inside of a value is told whole', async () =>
 });
 
 test('numbers are put in order as numbers, whatever they may be', async () => {
+  for (const [minimum, maximum] of [
+    [100, 9000],
+    [1990, 20_300],
+    [0, 50],
+  ] as const) {
+    const values = valuesApart({ type: 'integer', minimum, maximum }, new OwnText()) as readonly number[];
+    assert.deepEqual(
+      [...values].sort((one, other) => one - other),
+      values,
+    );
+    assert.notDeepEqual([...values].map(String).sort(), values.map(String), `${minimum}`);
+  }
   const spoil: StandOptions['spoil'] = ({ target, text }) => {
     if (!target.includes('sort=height')) return {};
     const page = JSON.parse(text) as { rows: { height: number }[] };
@@ -249,8 +263,17 @@ test('what is refused since nobody asked shows nothing of a condition', async ()
 });
 
 test('who may not ask is refused for that before a parameter is looked at, where the order says so', async () => {
-  const other = served('order: [caller, user, parameters,', 'order: [caller, parameters, user,');
-  assert.deepEqual(await told('errors/order', other), ['conditions, order']);
+  const stand = await openStand(glaziers, {
+    inPairs: true,
+    ...served('order: [caller, user, parameters,', 'order: [caller, parameters, user,'),
+  });
+  try {
+    const { breaches } = await stand.verify({ only: ['errors/order'] });
+    const reasons = breaches.map(({ reason }) => reason);
+    assert.ok(reasons.includes('user before parameters at POST /jobs'), reasons.join('; '));
+  } finally {
+    await stand.close();
+  }
 });
 
 test('a direction that is asked for alone turns the stated order', async () => {
