@@ -489,8 +489,15 @@ const trials: Readonly<Record<string, Trial>> = {
         },
       },
       '/pets/named': { get: { parameters: [{ name: 'name', in: 'query', schema: string }], ...answers(list(ref('Pet'))) } },
+      '/pets/called': {
+        get: { parameters: [{ name: 'name', in: 'query', schema: { ...string, default: '' } }], ...answers(list(ref('Pet'))) },
+      },
     }),
-    infers: { [endpoint('GET /pets', 'parameters/name/filters')]: 'none', [endpoint('GET /pets', 'parameters/id/op')]: 'in' },
+    infers: {
+      [endpoint('GET /pets', 'parameters/name/filters')]: 'none',
+      [endpoint('GET /pets', 'parameters/id/op')]: 'in',
+      [endpoint('GET /pets/called', 'parameters/name')]: { in: 'query', type: 'string' },
+    },
     leaves: [endpoint('GET /pets/named', 'parameters/name/filters')],
   },
   'called-reading': {

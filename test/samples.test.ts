@@ -131,6 +131,14 @@ test('what is sampled fits its shape, whatever the shape', () => {
   }
 });
 
+test('of listed words the one that is usual, or shown, is made', () => {
+  const made = (shape: JsonMap) => ['1', '2', '3', '4'].map((seed) => samples.of(shape, 'way').make(ground(seed), ''));
+  const words = ['in', 'out', 'both'];
+  assert.deepEqual(made({ enum: words, example: 'out' }), ['out', 'out', 'out', 'out']);
+  assert.deepEqual(made({ enum: words, default: 'both', example: 'out' }), ['both', 'both', 'both', 'both']);
+  assert.ok(new Set(made({ enum: words, example: 'sideways' })).size > 1);
+});
+
 test('what is said to fit a shape does, by the validator that serves requests', () => {
   const values: readonly Json[] = [
     null,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serve } from '../src/index.ts';
 import { describedAlways } from '../src/parts/samples/described-words.ts';
-import { firstState } from '../src/parts/samples/leaves.ts';
+import { firstState } from '../src/parts/samples/first-state.ts';
 import { take } from './import/source.ts';
 import { answers, integer, json, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
 

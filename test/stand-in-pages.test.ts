@@ -252,6 +252,22 @@ test('a page behind the last row is empty, though the list has to hold something
   });
 });
 
+test('an index beside what says how many is that of the first row', async () => {
+  const answer = object({ pets: list(ref('pet')) }, ['pets']);
+  for (const [index, size] of [
+    ['startIndex', 'limit'],
+    ['record_index', 'page_size'],
+  ] as const)
+    await standIn(pets([query(index, integer), query(size, integer)], answer), { pet }, async (ask) => {
+      for (const name of ['a', 'b', 'c']) await ask('POST', '/pets', { name });
+      const { json } = await ask('GET', `/pets?${size}=2&${index}=2`);
+      assert.deepEqual(
+        (json.pets as { name: string }[]).map(({ name }) => name),
+        ['c'],
+      );
+    });
+});
+
 test('what leads on is an address where its description says so', async () => {
   const next = { type: 'string', description: 'The URL of the next page of results, if any.' };
   const answer = object({ pets: list(ref('pet')), next, total: integer }, ['pets']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settledIn } from '../src/parts/samples/leaves.ts';
+import { settledIn } from '../src/parts/samples/first-state.ts';
 import { answers, json, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** Statuses of refusals, as the operation's own answers have them; and states that something is in where nothing moves it on. */

@@ -106,6 +106,7 @@ test('a body is looked at before the state, where the order says so', async () =
   const served = document.replace('precondition, request, state]', 'precondition, state, request]');
   assert.deepEqual(await reasonsOf('errors/order', { served }), [
     'conditions: order, request before state at POST /pots/{id}/sell',
+    'conditions: order, request before state at PATCH /pots/{id}',
   ]);
 });
 

@@ -4,7 +4,7 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineIn } from '../parts/states.ts';
-import { Spent } from './exchange/budget.ts';
+import { type Budget, Spent } from './exchange/budget.ts';
 import { isDone } from './exchange/exchange.ts';
 import type { TrialRow } from './exchange/row.ts';
 import { Missing } from './exchange/symbol.ts';
@@ -31,6 +31,8 @@ export interface OnlyRows {
   readonly owner?: unknown;
   readonly resource?: string;
   readonly among?: (row: MadeRow) => boolean;
+  /** Whether anything more may be asked: what else there is to do has the time otherwise. */
+  readonly mayGoOn?: () => boolean;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function cleanUp(made: Made, start: () => Session, only: OnlyRows =
     before = along.length > 0 ? Number.POSITIVE_INFINITY : queue.length;
     const isLeft = new Set(along);
     const whyNot = async (row: MadeRow): Promise<string> => {
+      if (only.mayGoOn?.() === false) return 'others were to be looked at first';
       if (isLeft.has(row)) return 'it goes with what it refers to';
       const holder = held.get(madeKey(row))?.find((one) => made.has(one));
       if (holder) return `a ${holder.resource} refers to it`;
@@ -76,6 +79,15 @@ export async function cleanUp(made: Made, start: () => Session, only: OnlyRows =
     staying.set(row.resource, { count: (known?.count ?? 0) + 1, why: known?.why ?? why });
   }
   return [...staying].map(([resource, { count, why }]) => ({ resource, count, why }));
+}
+
+/** How much of what trials have may go on taking away what was made before there is more to look at. */
+const shareForRoom = 0.04;
+
+/** Removes what was made so far, for as long as that is worth it to those who go through what is there. */
+export async function makeRoom(made: Made, budget: Pick<Budget, 'used'>, start: () => Session): Promise<void> {
+  const until = budget.used + shareForRoom;
+  await cleanUp(made, start, { mayGoOn: () => budget.used < until });
 }
 
 /** Removes those that a run subscribed, whatever for: each is told of everything that comes later, which costs the service more than all else. */

@@ -1,5 +1,5 @@
 import { type PlannedCase, planOf, queuesOf } from './asked.ts';
-import { cleanUp, removeSubscribers } from './clean-up.ts';
+import { cleanUp, makeRoom, removeSubscribers } from './clean-up.ts';
 import { cameToNothing, nothingSent, sendControls } from './evidence/control.ts';
 import { type Errand, Spent } from './exchange/budget.ts';
 import type { ScriptRun } from './exchange/step.ts';
@@ -84,7 +84,7 @@ export class Rounds {
       if (this.#queues[noise].length === 0) continue;
       // Those that want to be alone go through what is there, which is less once what was made is removed.
       this.#shared.forget();
-      if (noise === 'alone' || noise === 'last') await cleanUp(made, () => this.bareSession());
+      if (noise === 'alone' || noise === 'last') await makeRoom(made, budget, () => this.bareSession());
       if (noise === 'last') await this.#prove();
       const isLast = phases.slice(at + 1).every(([later]) => this.#queues[later].length === 0);
       await this.#phase(noise, isLast ? 1 : share);

@@ -5,7 +5,7 @@ import { checkAsked, untriedOf } from './asked.ts';
 import { isInward } from './evidence/looks-at-errors.ts';
 import { type Budget, Spent, startBudget } from './exchange/budget.ts';
 import { callersOf } from './exchange/callers.ts';
-import { Client } from './exchange/client.ts';
+import { Client, type ClientOptions } from './exchange/client.ts';
 import { movedClock, ownClock, type ServiceClock } from './exchange/clock.ts';
 import type { ScriptRun } from './exchange/step.ts';
 import { DrawnValues } from './exchange/symbol.ts';
@@ -192,11 +192,11 @@ function basePathOf(spec: Spec, address: URL): string {
 const ownWindowMs = 5_000;
 const movedWindowMs = 60_000;
 
-function rateWindowOf(spec: Spec, clock: ServiceClock): { readonly rateWindowMs?: number } {
-  const rates = statedValue(spec.limits.rate) ?? [];
-  const rateWindowMs = Math.max(0, ...rates.map(({ windowMs }) => windowMs));
+function rateWindowOf(spec: Spec, clock: ServiceClock): Pick<ClientOptions, 'rateWindowMs' | 'rateWindowsMs'> {
+  const rateWindowsMs = (statedValue(spec.limits.rate) ?? []).map(({ windowMs }) => windowMs);
+  const rateWindowMs = Math.max(0, ...rateWindowsMs);
   const most = clock.advance === undefined ? ownWindowMs : movedWindowMs;
-  return rateWindowMs > 0 && rateWindowMs <= most ? { rateWindowMs } : {};
+  return { rateWindowsMs, ...(rateWindowMs > 0 && rateWindowMs <= most && { rateWindowMs }) };
 }
 
 /** A replay is drawn from the seed that the breach was found with. */

@@ -25,8 +25,9 @@ export const offset = {
   },
   isSteady: false,
   recognise({ named, counts }) {
-    // Of 1,340 descriptions 49 say so in other words: `start` beside `rows`, `startAt` beside `maxResults`, `first` beside `max`.
-    const own = named('offset') ?? counts(['start', 'startat', 'startfrom', 'startrow', 'from', 'first']);
+    // Of 1,340 descriptions 49 say so in other words: `start` beside `rows`, `startAt` beside `maxResults`, `first` beside `max`; 9 `startIndex` (94 lists).
+    const own =
+      named('offset') ?? counts(['start', 'startat', 'startfrom', 'startrow', 'startindex', 'recordindex', 'from', 'first']);
     return own === undefined ? undefined : { offset: own };
   },
 } as const satisfies PageStyle;

@@ -9,14 +9,13 @@ import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { beginningLooks, choiceLooks } from '../trials/states/choices.ts';
-import { enteredLater, laterBy } from '../trials/states/entered-later.ts';
+import { begunAnew, enteredLater, laterBy, waysBack } from '../trials/states/entered-later.ts';
 import { followingInTime } from '../trials/states/followed-in-time.ts';
 import { excludedLooks, guardLooks } from '../trials/states/guards.ts';
 import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
 import { putOffBy, waysToPutOff } from '../trials/states/put-off.ts';
 import { comparedIn, sentAsThere } from '../trials/states/sent-edges.ts';
-import { begunAnew, waysBack } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 

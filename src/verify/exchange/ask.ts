@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dispatcher, Pool } from 'undici';
+import type { Trouble } from './exchange.ts';
 import type { Outgoing } from './plan.ts';
 
 /** An answer as it came. */
@@ -13,7 +14,7 @@ export interface RawAnswer {
 }
 
 /** More than we ever read: the answer is too large to be held to anything. */
-export class TooLarge extends Error {
+class TooLarge extends Error {
   override readonly name = 'TooLarge';
 }
 
@@ -143,4 +144,24 @@ function isListening(host: string, port: number, timeoutMs: number): Promise<boo
     socket.on('timeout', () => done(false));
     socket.on('error', () => done(false));
   });
+}
+
+/** What kept an answer from coming, in words for people. */
+export function troubleOf(error: unknown): Trouble {
+  const code = codeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TooLarge) return { kind: 'too large', message };
+  if (error instanceof Late) return { kind: 'timed out', message };
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
+    return { kind: 'refused', message: 'the connection was refused' };
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'timed out', message: 'no answer came in time' };
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || error instanceof TypeError)
+    return { kind: 'garbage', message: `the answer was no HTTP (${message})` };
+  return { kind: 'broken off', message: `the connection was broken off (${message})` };
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'cause' in error ? codeOf(error.cause) : '';
 }

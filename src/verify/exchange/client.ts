@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import type { Json } from '../../document/document.ts';
-import { ask, Late, listensWithin, TooLarge } from './ask.ts';
+import { ask, Late, listensWithin, troubleOf } from './ask.ts';
 import { type Budget, type Errand, Spent } from './budget.ts';
 import type { ServiceClock } from './clock.ts';
 import type { Trouble } from './exchange.ts';
@@ -20,7 +20,7 @@ interface Answered {
   readonly trouble?: Trouble;
 }
 
-interface ClientOptions {
+export interface ClientOptions {
   readonly origin: string;
   readonly connections: number;
   /** How long a whole answer is waited for. */
@@ -29,6 +29,8 @@ interface ClientOptions {
   readonly clock: ServiceClock;
   /** How long is waited where a refusal does not say: until the stated rates begin anew. */
   readonly rateWindowMs?: number;
+  /** All windows of stated rates, in milliseconds. */
+  readonly rateWindowsMs?: readonly number[];
   /** Where answers say what is left of a rate, and when more is. */
   readonly toldNames?: ToldNames;
 }
@@ -43,6 +45,8 @@ export interface Sending {
   readonly lanes?: readonly Lane[];
   /** Lets others go on while it waits. */
   readonly pausing?: Pausing;
+  /** Lets a long time go by, together with others who wait for one; nothing where none may. */
+  goneBy?(ms: number, whose: { readonly client: Client; readonly errand?: Errand }): Promise<void>;
 }
 
 /** Waits for something without keeping others from going on meanwhile. */
@@ -50,6 +54,8 @@ export type Pausing = <T>(wait: Promise<T>) => Promise<T>;
 
 /** The longest that is waited for a rate to refill, in all of one request. */
 const waitMsMax = 65_000;
+/** So many windows of a rate that are longer than that go by for one request, where the clock is moved. */
+const windowsMost = 2;
 /** How long a service that was there, and takes no connections any more, is waited for. */
 const revivalMs = 3_000;
 
@@ -132,6 +138,7 @@ export class Client {
     const isPaced = lanes.length > 0 && this.#options.clock.advance === undefined;
     let guesses = this.#options.clock.advance === undefined ? 1 : guessesMax;
     let sent = outgoing;
+    let windows = windowsMost;
     for (let leftMs = waitMsMax; ; ) {
       if (isPaced && !takesRefusalsOfRates) await this.#turn(lanes, errand, pausing);
       this.#lanes.note(lanes, Date.now());
@@ -143,6 +150,10 @@ export class Client {
       if (waitMs === undefined) return answered;
       // Where that was not long enough, it was something else than a rate.
       guesses -= 1;
+      if (waitMs > leftMs && windows-- > 0 && (await this.#goneBy(waitMs, sending))) {
+        sent = sent.again?.() ?? sent;
+        continue;
+      }
       if (waitMs > leftMs) this.owe(answered.toMs + waitMs);
       if (waitMs > leftMs || !this.#canWait(waitMs, errand)) return answered;
       leftMs -= waitMs;
@@ -151,6 +162,16 @@ export class Client {
       else await pausing(this.#wait(this.#togetherMs(waitMs, sending)));
       sent = sent.again?.() ?? sent;
     }
+  }
+
+  /** Lets the whole window of a stated rate go by, once nothing else is under way; says whether it did. What is less would let one more request through. */
+  async #goneBy(waitMs: number, { goneBy, errand = 'trial', pausing = asItIs }: Sending): Promise<boolean> {
+    const windowMs = (this.#options.rateWindowsMs ?? [])
+      .filter((ms) => ms >= waitMs - marginMs)
+      .sort((one, other) => one - other)[0];
+    if (windowMs === undefined || !goneBy) return false;
+    await pausing(goneBy(windowMs + marginMs, { client: this, errand }));
+    return true;
   }
 
   /** How much time is left for a purpose. */
@@ -271,23 +292,3 @@ function poolOf({ origin, connections, timeoutMs }: ClientOptions): Pool {
 }
 
 const decoder = new TextDecoder();
-
-/** What kept an answer from coming, in words for people. */
-function troubleOf(error: unknown): Trouble {
-  const code = codeOf(error);
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof TooLarge) return { kind: 'too large', message };
-  if (error instanceof Late) return { kind: 'timed out', message };
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-    return { kind: 'refused', message: 'the connection was refused' };
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'timed out', message: 'no answer came in time' };
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || error instanceof TypeError)
-    return { kind: 'garbage', message: `the answer was no HTTP (${message})` };
-  return { kind: 'broken off', message: `the connection was broken off (${message})` };
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return '';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return 'cause' in error ? codeOf(error.cause) : '';
-}

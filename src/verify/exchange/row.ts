@@ -23,6 +23,25 @@ export interface TrialRow {
   fields: Readonly<Record<string, Json>> | undefined;
 }
 
+/** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
+export interface Demand {
+  /** The references that lead to it from what is referred to: `dormitory`, `hut` of `next.night.dormitory.hut.season`; none where it is that row itself. */
+  readonly way?: readonly string[];
+  readonly members: readonly string[];
+  readonly source: string;
+  /** Whether nothing can be made without it. */
+  readonly isFirm: boolean;
+  isMet(row: Readonly<Record<string, Json>>): boolean;
+  /** How much of what may refer to it is taken: of several rows that will do the roomiest is made. */
+  room?(row: Readonly<Record<string, Json>>): number;
+}
+
+/** What has to be so of what a row refers to by a field. */
+export interface DemandThrough {
+  readonly field: string;
+  readonly demand: Demand;
+}
+
 /** What is wanted of a row that is made. */
 export interface WantedRow {
   /** The state that it is to be in, of one of its machines: that which has such a state, unless said. */
@@ -40,10 +59,14 @@ export interface WantedRow {
   readonly for?: TrialCaller | undefined;
   /** Members of the body that are to be so. */
   readonly body?: Readonly<Record<string, Symbolic>>;
+  /** What it is to be called, where that is for whoever makes it to say. */
+  readonly id?: Json;
   /** Fields that acts on the way to its state set to what is sent with them, as they are to be. */
   readonly ahead?: Readonly<Record<string, Json>>;
   /** The values of path parameters and references that are to be so. */
   readonly parents?: Readonly<Record<string, TrialRow>>;
+  /** What is asked of the rows that it refers to, for the sake of what refers to it. */
+  readonly asked?: readonly DemandThrough[];
   /** The row that is to be changed, whose immutable fields stay as they are. */
   readonly changes?: TrialRow;
   /** `full`: everything that the shape admits is drawn. */

@@ -6,7 +6,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { sentShape, takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import type { Demand, TrialRow, WantedRow } from '../exchange/row.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import type { Follow } from '../model/expectation.ts';
 import { NotSeen } from '../model/expressions.ts';
@@ -15,7 +15,6 @@ import { isByRule } from '../model/promises.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { draftedValue } from './body.ts';
-import type { Demand } from './demand.ts';
 import { answeringAll } from './demands.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
 

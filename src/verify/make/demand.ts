@@ -1,35 +1,26 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Expression } from '../../parts/fact.ts';
 import { conditionsOfTransition, machineIn, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import type { WantedRow } from '../exchange/row.ts';
+import type { Demand, WantedRow } from '../exchange/row.ts';
 import { callerContext } from '../model/access.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { leadsTo } from './legs.ts';
 
-/** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
-export interface Demand {
-  readonly members: readonly string[];
-  readonly source: string;
-  /** Whether nothing can be made without it. */
-  readonly isFirm: boolean;
-  isMet(row: ShownFields): boolean;
-  /** How much of what may refer to it is taken: of several rows that will do the roomiest is made. */
-  room?(row: ShownFields): number;
-}
-
 /** The errors of the service's own that a new row may be refused with for what it refers to. */
 export function ownDemands({ model }: Session, endpoint: Endpoint, field: string, asking: TrialCaller | undefined): Demand[] {
   return ownRulesAt(model, endpoint).flatMap(({ rule }) => {
     const condition = rule.if;
     const reads = condition ? model.expressions.readsOf(condition, endpoint.operation) : [];
-    const members = membersThrough(reads, 'next', field);
-    if (!condition || !members || !knowsCaller(reads, asking)) return [];
-    const isMet = (row: ShownFields) => whatHolds(model, condition, endpoint.operation, 'next', field, row, asking) === false;
-    return [{ members, source: condition.source, isFirm: true, isMet }];
+    const through = membersThrough(reads, 'next', field);
+    if (!condition || !through || !knowsCaller(reads, asking)) return [];
+    const read = { root: 'next', field, way: through.way } as const;
+    const isMet = (row: ShownFields) => whatHolds(model, condition, endpoint.operation, read, row, asking) === false;
+    return [{ ...through, source: condition.source, isFirm: true, isMet }];
   });
 }
 
@@ -46,14 +37,20 @@ export function permittingDemands(
   if (conditions.includes(undefined)) return [];
   const readable = conditions.flatMap((condition) => {
     const reads = condition ? model.expressions.readsOf(condition, operation.name) : [];
-    const members = membersThrough(reads, 'next', field);
-    return condition && members && knowsCaller(reads, asking) ? [{ condition, members }] : [];
+    const through = membersThrough(reads, 'next', field);
+    return condition && through && knowsCaller(reads, asking) ? [{ condition, through }] : [];
   });
-  if (readable.length === 0) return [];
+  const [first] = readable;
+  if (!first) return [];
+  // Of several ways to be permitted the first will do, with those that read the same row.
+  const { way } = first.through;
+  const alike = readable.filter(({ through }) => isSame([...through.way], [...way]));
   const isMet = (row: ShownFields) =>
-    readable.some(({ condition }) => whatHolds(model, condition, operation.name, 'next', field, row, asking) === true);
-  const members = [...new Set(readable.flatMap((one) => one.members))];
-  return [{ members, source: readable.map(({ condition }) => condition.source).join(' '), isFirm: true, isMet }];
+    alike.some(
+      ({ condition }) => whatHolds(model, condition, operation.name, { root: 'next', field, way }, row, asking) === true,
+    );
+  const members = [...new Set(alike.flatMap(({ through }) => through.members))];
+  return [{ way, members, source: alike.map(({ condition }) => condition.source).join(' '), isFirm: true, isMet }];
 }
 
 /** Whether all is known that is read of whoever asks. */
@@ -91,15 +88,16 @@ export function beginningDemands(
   if (!machine || state === undefined || machine.initial.length < 2) return [];
   const conditions = machine.initial.flatMap((target) => target.if ?? []);
   const reads = conditions.flatMap((condition) => model.expressions.readsOf(condition, operation));
-  const members = membersThrough(reads, 'next', field);
-  if (!members || !knowsCaller(reads, asking)) return [];
+  const through = membersThrough(reads, 'next', field);
+  if (!through || !knowsCaller(reads, asking)) return [];
+  const read = { root: 'next', field, way: through.way } as const;
   const isMet = (row: ShownFields) => {
     const begins = machine.initial.find(
-      (target) => !target.if || whatHolds(model, target.if, operation, 'next', field, row, asking) !== false,
+      (target) => !target.if || whatHolds(model, target.if, operation, read, row, asking) !== false,
     );
     return begins !== undefined && leadsTo(session, machine, begins.state, state, byClock);
   };
-  return [{ members, source: conditions.map(({ source }) => source).join(' '), isFirm: false, isMet }];
+  return [{ ...through, source: conditions.map(({ source }) => source).join(' '), isFirm: false, isMet }];
 }
 
 /** A row that is to be in a state has to be one whose transitions are open, but for the one that is to be blocked. */
@@ -109,42 +107,57 @@ export function firingDemands({ model }: Session, resource: string, field: strin
     const operation = model.endpointOfTransition(resource, name)?.operation;
     return conditionsOfTransition(transition).flatMap((condition) => {
       const reads = model.expressions.readsOf(condition, operation);
-      const members = membersThrough(reads, 'resource', field);
+      const through = membersThrough(reads, 'resource', field);
       // Who is to fire it is not known yet.
-      if (!members || !knowsCaller(reads, undefined)) return [];
-      const isMet = (row: ShownFields) => whatHolds(model, condition, operation, 'resource', field, row) === (name !== blocking);
-      return [{ members, source: condition.source, isFirm: name === blocking, isMet }];
+      if (!through || !knowsCaller(reads, undefined)) return [];
+      const read = { root: 'resource', field, way: through.way } as const;
+      const isMet = (row: ShownFields) => whatHolds(model, condition, operation, read, row) === (name !== blocking);
+      return [{ ...through, source: condition.source, isFirm: name === blocking, isMet }];
     });
   });
 }
 
 type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
 
-/** The members of what a field refers to, where a condition reads nothing else, but for whoever asks and whether there is any. */
-function membersThrough(all: Reads, root: string, field: string): string[] | undefined {
+/** Of which row a condition reads members: that which a field refers to, or what that leads to by further references. */
+interface Through {
+  readonly way: readonly string[];
+  readonly members: readonly string[];
+}
+
+/** The members of one row that a field leads to, where a condition reads nothing else, but for whoever asks and whether there is any. */
+function membersThrough(all: Reads, root: string, field: string): Through | undefined {
   const isField = ({ root: of, path, follows }: Reads[number]) =>
     of === root && !follows && path.length === 1 && path[0] === field;
   const reads = all.filter((read) => (read.root !== 'caller' || read.follows) && !isField(read));
-  const members = reads.flatMap((read) => {
-    const [name, ...more] = read.path;
-    const [member, ...further] = read.follows ?? [];
-    return read.root === root && name === field && member !== undefined && more.length + further.length === 0 ? [member] : [];
+  const through = reads.flatMap(({ root: of, path: [name, ...more], follows = [] }) => {
+    const member = follows.at(-1);
+    return of === root && name === field && member !== undefined && more.length === 0
+      ? [{ way: follows.slice(0, -1), member }]
+      : [];
   });
-  return members.length > 0 && members.length === reads.length ? [...new Set(members)] : undefined;
+  const [first] = through;
+  if (!first || through.length < reads.length || through.some(({ way }) => !isSame([...way], [...first.way]))) return undefined;
+  return { way: first.way, members: [...new Set(through.map(({ member }) => member))] };
 }
 
-/** What a condition comes to where a field refers to such a row. */
+/** What a condition comes to where a field refers to such a row, or leads to it. */
 function whatHolds(
   model: Session['model'],
   condition: Expression,
   operation: string | undefined,
-  root: 'next' | 'resource',
-  field: string,
+  { root, field, way }: { readonly root: 'next' | 'resource'; readonly field: string; readonly way: readonly string[] },
   row: ShownFields,
   asking?: TrialCaller,
 ): Json | undefined {
   const who = asking ? callerContext(asking) : {};
-  const context = { ...who, [root]: { [field]: field }, ...(operation !== undefined && { operation }), follow: () => row };
+  // Rows on the way are named by how far they are.
+  const follow = (_resource: string, key: unknown): ShownFields => {
+    const at = Number(key);
+    const next = way[at];
+    return next === undefined ? row : { [next]: `${at + 1}` };
+  };
+  const context = { ...who, [root]: { [field]: '0' }, ...(operation !== undefined && { operation }), follow };
   const evaluated = model.expressions.evaluate(condition, operation, { context });
   return typeof evaluated === 'object' ? evaluated.value : undefined;
 }

@@ -6,7 +6,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { type Machine, machineOn, machinesOf } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import type { WantedRow } from '../exchange/row.ts';
+import type { Demand, DemandThrough, WantedRow } from '../exchange/row.ts';
 import { hintsIn } from '../model/expressions.ts';
 import { isSendable } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
@@ -14,7 +14,7 @@ import type { Session } from '../session/session.ts';
 import { NoValue } from '../values/scalars.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { edgesOf } from '../values/variants.ts';
-import { beginningDemands, type Demand, firingDemands, ownDemands, permittingDemands, readingDemands } from './demand.ts';
+import { beginningDemands, firingDemands, ownDemands, permittingDemands, readingDemands } from './demand.ts';
 import { givenBefore } from './entrusted.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
 import { toldOfMaker } from './newcomers.ts';
@@ -28,6 +28,7 @@ interface Answering {
   /** Who is to make it, where it may not be whoever refers to it. */
   readonly caller?: TrialCaller;
   readonly isMovedAlong?: boolean;
+  readonly asked?: readonly DemandThrough[];
   readonly named?: TrialCaller;
 }
 
@@ -47,7 +48,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   if (target === undefined) return undefined;
   const asking = wanted.caller ?? wanted.for;
   const moved = movedAlong(session, resource, field);
-  const demands = [
+  const all: readonly Demand[] = [
     ...ownDemands(session, endpoint, field, asking),
     ...permittingDemands(session, endpoint, field, asking),
     ...readingDemands(session, target, asking),
@@ -55,11 +56,23 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...firingDemands(session, resource, field, wanted),
     ...movedDemands(session, moved),
     ...roomyDemands(model, endpoint, field),
+    ...(wanted.asked ?? []).flatMap((one) => (one.field === field ? [one.demand] : [])),
   ];
-  const asked = answeringAll(session, target, asking, demands);
-  const given = asked?.state === undefined ? givenBefore(session, resource, field, { asking, meant: wanted.named }) : undefined;
-  if (!given && moved.length === 0) return asked;
-  return { body: {}, ...asked, ...given, ...(moved.length > 0 && { isMovedAlong: true }) };
+  // What is asked of rows further on is for what this one refers to to see to.
+  const further = all.flatMap(({ way: [first, ...way] = [], ...demand }) =>
+    first === undefined ? [] : [{ field: first, demand: { ...demand, way } }],
+  );
+  const demands = all.filter(({ way = [] }) => way.length === 0);
+  const own = answeringAll(session, target, asking, demands);
+  const given = own?.state === undefined ? givenBefore(session, resource, field, { asking, meant: wanted.named }) : undefined;
+  if (!given && moved.length === 0 && further.length === 0) return own;
+  return {
+    body: {},
+    ...own,
+    ...given,
+    ...(moved.length > 0 && { isMovedAlong: true }),
+    ...(further.length > 0 && { asked: further }),
+  };
 }
 
 /** The least that a row has to have for all that is asked of it, or for what has to be. */
@@ -72,7 +85,7 @@ export function answeringAll(
   const { model } = session;
   const makes = asking !== undefined && mayMake(session, target, asking);
   const own = makes ? toldOfMaker(model, target, asking) : {};
-  const found = answeringAs(session, target, own, demands);
+  const found = answeringAs(session, target, { known: own, asking }, demands);
   // Who may not make it depends on what it has of whoever does.
   const isOthers = !makes && demands.some(({ members }) => members.some((member) => isOfItsMaker(session, target, member)));
   if (found === 'as it is' && !isOthers) return undefined;
@@ -81,7 +94,7 @@ export function answeringAll(
   // What nobody may refer to who made it, somebody else makes.
   for (const caller of model.callers) {
     if ((caller.id !== undefined && caller.id === asking?.id) || !mayMake(session, target, caller)) continue;
-    const others = answeringAs(session, target, toldOfMaker(model, target, caller), demands);
+    const others = answeringAs(session, target, { known: toldOfMaker(model, target, caller), asking }, demands);
     if (others) return { ...(others === 'as it is' ? { body: {} } : others), caller };
   }
   return found === 'as it is' ? undefined : found;
@@ -97,14 +110,14 @@ function isOfItsMaker({ model }: Session, target: string, name: string): boolean
 function answeringAs(
   session: Session,
   target: string,
-  known: ShownFields,
+  { known, asking }: { readonly known: ShownFields; readonly asking: TrialCaller | undefined },
   demands: readonly Demand[],
 ): Omit<Answering, 'caller'> | 'as it is' | undefined {
   const machines = machinesOf(session.model.spec.states, target);
   const choices = new Map<string, readonly (Json | undefined)[]>();
   const answerable = demands.filter(({ members, source }) =>
     members.every((member) => {
-      const values = valuesFor(session, target, member, source);
+      const values = valuesFor(session, target, member, { source, asking });
       const more = [...(choices.get(member) ?? []), ...values];
       if (values.length > 0) choices.set(member, [...new Set(more)]);
       return values.length > 0 || Object.hasOwn(known, member);
@@ -160,7 +173,12 @@ function defaultsOf({ model }: Session, target: string): ShownFields {
 }
 
 /** The values that a member can be given, the least trouble first; nothing where it is for the service to say. */
-function valuesFor(session: Session, target: string, member: string, source: string): readonly (Json | undefined)[] {
+function valuesFor(
+  session: Session,
+  target: string,
+  member: string,
+  { source, asking }: { readonly source: string; readonly asking: TrialCaller | undefined },
+): readonly (Json | undefined)[] {
   const { model } = session;
   const machine = machineOn(model.spec.states, target, member);
   if (machine) {
@@ -170,7 +188,14 @@ function valuesFor(session: Session, target: string, member: string, source: str
   const stated = entryOf(model.resource(target)?.fields, member);
   const shape = stated && statedValue(stated.shape);
   if (!stated || !shape || stated.ref !== undefined || !isSendable(model, target, member)) return [];
-  return [...(stated.default ? [undefined] : []), ...valuesThatFit(session, shape, source)];
+  return [...(stated.default ? [undefined] : []), ...valuesThatFit(session, shape, source), ...heldBy(session, shape, asking)];
+}
+
+/** What is known of whoever asks that a field could have: a hut is of its section. */
+function heldBy({ model }: Session, shape: Shape, asking: TrialCaller | undefined): readonly Json[] {
+  const fits = model.schemas.of(shape, 'sent');
+  const all = asking ? [asking.id, ...Object.values(asking.attributes ?? {})] : [];
+  return all.flatMap((value) => (value !== undefined && fits(value).length === 0 ? [value] : []));
 }
 
 /** Values of a shape that may make a condition hold: drawn ones, what its text names, and those at the edges. */

@@ -75,8 +75,8 @@ function crossing(
   return undefined;
 }
 
-/** A second, and an hour where what a condition compares with is the time itself, which goes on meanwhile; a day where it reads days. */
-const besideMs = { second: 1_000, hour: 3_600_000, day: 86_400_000 };
+/** A second, and two minutes where what a condition compares with is the time itself, which goes on meanwhile; a day where it reads days. */
+const besideMs = { second: 1_000, now: 120_000, day: 86_400_000 };
 
 /** The scene moved to the edge of its condition by one of its times, with the one just beyond the edge: as far from another of them, or from now, as the condition says. */
 export function sharpenedInTime(
@@ -101,7 +101,7 @@ export function sharpenedInTime(
     for (const base of nowMs === undefined ? others : [...others, nowMs]) {
       // The moment itself is over by the time that it is asked about.
       const isNow = base === nowMs;
-      const step = isDay ? besideMs.day : isNow ? besideMs.hour : besideMs.second;
+      const step = isDay ? besideMs.day : isNow ? besideMs.now : besideMs.second;
       const pairs = isNow
         ? [1, -1].map((one) => [one, -one] as const)
         : [1, -1].flatMap(

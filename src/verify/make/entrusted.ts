@@ -19,7 +19,7 @@ interface Entrusted {
   readonly member: string;
   /** Who is held against it. */
   readonly users: ReadonlySet<string>;
-  /** The reference through which it is read, and the operation that it decides. */
+  /** The last of the references through which it is read, and the operation that it decides. */
   readonly through: { readonly resource: string; readonly field: string } | undefined;
   readonly operation: string;
 }
@@ -59,31 +59,32 @@ function* heldIn(
   source: string,
   users: ReadonlySet<string>,
 ): Iterable<Entrusted> {
-  const fields = own === undefined ? undefined : entryOf(resources.all, own)?.fields;
+  if (own === undefined) return;
   for (const { way, member } of comparisonsIn(source)) {
-    const [first = '', second] = way;
-    const target = second === undefined ? own : entryOf(fields, first)?.ref;
-    const field = second ?? first;
+    let [target, through]: [string | undefined, Entrusted['through']] = [own, undefined];
+    for (const field of way.slice(0, -1)) {
+      if (target === undefined) break;
+      through = { resource: target, field };
+      target = entryOf(entryOf(resources.all, target)?.fields, field)?.ref;
+    }
+    const field = way.at(-1) ?? '';
     const stated = target === undefined ? undefined : entryOf(entryOf(resources.all, target)?.fields, field);
-    if (own === undefined || target === undefined || !stated || stated.ref || makerMember(stated.set.create)) continue;
-    const through = second === undefined ? undefined : { resource: own, field: first };
+    if (target === undefined || !stated || makerMember(stated.set.create)) continue;
     yield { resource: target, field, member, users, through, operation: name };
   }
 }
 
 /** What an expression holds against whoever asks: `resource.plot.tenant == caller.id`. */
 function comparisonsIn(source: string): { readonly way: readonly string[]; readonly member: string }[] {
-  const ways = '\\b(?:resource|next)\\.(\\w+)(?:\\.(\\w+))?(?![.\\w(])';
+  const ways = '\\b(?:resource|next)((?:\\.\\w+){1,4})(?![.\\w(])';
   const caller = '\\bcaller\\.(\\w+)(?![.\\w(])';
-  const found = [...source.matchAll(new RegExp(`${ways}\\s*==\\s*${caller}`, 'g'))].map(([, one = '', two, member = '']) => ({
-    way: two === undefined ? [one] : [one, two],
-    member,
-  }));
-  const turned = [...source.matchAll(new RegExp(`${caller}\\s*==\\s*${ways}`, 'g'))].map(([, member = '', one = '', two]) => ({
-    way: two === undefined ? [one] : [one, two],
-    member,
-  }));
-  return [...found, ...turned];
+  const wayIn = (text: string) => text.slice(1).split('.');
+  const found = [...source.matchAll(new RegExp(`${ways}\\s*==\\s*${caller}`, 'g'))];
+  const turned = [...source.matchAll(new RegExp(`${caller}\\s*==\\s*${ways}`, 'g'))];
+  return [
+    ...found.map(([, way = '', member = '']) => ({ way: wayIn(way), member })),
+    ...turned.map(([, member = '', way = '']) => ({ way: wayIn(way), member })),
+  ];
 }
 
 function heldOf({ id, attributes }: TrialCaller, member: string): Json | undefined {
@@ -122,6 +123,8 @@ export function namingIn(
   const out: Record<string, Json> = {};
   for (const one of entrustedIn(model)) {
     const field = one.resource === resource ? entryOf(model.resource(one.resource)?.fields, one.field) : undefined;
+    // A row that is referred to has to be there before.
+    if (field?.ref !== undefined && effect?.verb !== 'transition') continue;
     const member = effect?.verb === 'transition' ? requestMember(field?.set[effect.transition]?.source) : one.field;
     if (!field || member === undefined || !Object.hasOwn(sent, member) || Object.hasOwn(out, member)) continue;
     const may = candidates(model, one);
@@ -131,6 +134,27 @@ export function namingIn(
     if (value !== undefined && shape && model.schemas.of(shape, 'sent')(value).length === 0) out[member] = value;
   }
   return out;
+}
+
+/**
+ * What a reference of a new row names, where rules hold it against who asks: `ashford` of `resource.branch == caller.branch`. Whoever makes the
+ * row is named where that decides whether it may.
+ */
+export function namedByReference(
+  { model, chance }: Session,
+  { resource, field }: { readonly resource: string; readonly field: string },
+  { named, asking }: { readonly named: TrialCaller | undefined; readonly asking: TrialCaller | undefined },
+): Json | undefined {
+  const held = entrustedIn(model).filter((one) => one.resource === resource && one.field === field);
+  const deciding = held.find((one) => one.through === undefined && decides(one, resource, asking));
+  const own = deciding && asking && heldOf(asking, deciding.member);
+  if (own !== undefined) return own;
+  for (const one of held) {
+    const may = candidates(model, one);
+    const meant = [named, asking].find((who) => who && may.includes(who)) ?? (may.length > 0 ? chance.pick(may) : undefined);
+    if (meant) return heldOf(meant, one.member);
+  }
+  return undefined;
 }
 
 /** The member of a request that a field is set to: `tenant` of `request.tenant`. */

@@ -45,12 +45,13 @@ function saysSomething({ exchanges, model, run }: Session): boolean {
 
 /** Nothing where it depends on rows that it is wanted below. */
 function triesOf({ run }: Session, resource: string, wanted: WantedRow): Tries | undefined {
-  const { state, machine, byClock, style, body, caller, parents, blocking, named } = wanted;
+  const { state, machine, byClock, style, body, caller, parents, blocking, named, asked = [] } = wanted;
   if (Object.keys(parents ?? {}).length > 0) return undefined;
   const all = known.get(run.client) ?? new Map<string, Tries>();
   known.set(run.client, all);
   const who = (caller ?? wanted.for)?.name;
-  const key = JSON.stringify([resource, machine?.field, state, byClock, style, body, who, blocking, named?.name]);
+  const through = asked.map(({ field, demand }) => [field, demand.way, demand.source]);
+  const key = JSON.stringify([resource, machine?.field, state, byClock, style, body, who, blocking, named?.name, through]);
   const tries = all.get(key) ?? { failures: 0, why: '' };
   all.set(key, tries);
   return tries;

@@ -40,14 +40,19 @@ export async function madeAlong(
       if (does?.verb !== 'create' || does.resource !== resource) continue;
       const handed = handedOn(model, other, stated, set);
       const tie = handed.find(([, from]) => from === model.identifierField(other))?.[0];
-      if (tie === undefined) continue;
-      const begun = wanted.parents?.[tie];
-      const find = (parent: TrialRow) => findBelow({ ...throughParent(handed, parent), ...wanted.parents, [tie]: parent });
+      const told = toldAlong(stated, set);
+      // What says nothing of the row that it is made with is known by what it is told of it.
+      if (tie === undefined && told.length === 0) continue;
+      const begun = tie === undefined ? undefined : wanted.parents?.[tie];
+      const find = (parent: TrialRow) =>
+        tie === undefined
+          ? findTold(session, resource, wanted, told, parent)
+          : findBelow({ ...throughParent(handed, parent), ...wanted.parents, [tie]: parent });
       const parents = Object.fromEntries(
         handed.flatMap(([name, from]) => (name !== tie && wanted.parents?.[name] ? [[from, wanted.parents[name]]] : [])),
       );
       if (change === 'created') {
-        const body = begun ? {} : await sentAlong(session, other, tie, stated, wanted);
+        const body = begun || tie === undefined ? {} : await sentAlong(session, other, tie, stated, wanted);
         // One for each item of what is sent: who sends nothing of it has none made.
         const style = each === undefined ? {} : ({ style: 'whole' } as const);
         return find(begun ?? (await make(other, { parents, body, for: wanted.for, ...style })));
@@ -138,6 +143,32 @@ function handedOn(
       from === model.identifierField(other) ? ref === other : entryOf(model.resource(other)?.fields, from)?.ref === ref;
     return isSame ? [[name, from] as const] : [];
   });
+}
+
+/** The fields of a row that is made along which are set to those of the row that it is made with, and how they are called there. */
+function toldAlong({ fields }: Resource, set: Following['set']): readonly (readonly [name: string, from: string])[] {
+  return Object.entries(set).flatMap(([name, { source }]) => {
+    const from = /^next\.(\w+)$/.exec(source.trim())?.[1];
+    return from !== undefined && entryOf(fields, name)?.ref === undefined ? [[name, from] as const] : [];
+  });
+}
+
+/** A row with what it was told of the row that it was made with. @throws {Untestable} */
+function findTold(
+  session: Session,
+  resource: string,
+  wanted: WantedRow,
+  told: ReturnType<typeof toldAlong>,
+  { known, fields }: TrialRow,
+): Promise<TrialRow> {
+  const body = Object.fromEntries(
+    told.flatMap(([name, from]) => {
+      const value = fields?.[from] ?? known[from];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  session.need(Object.keys(body).length > 0, `nothing is known of what a ${resource} is made with`);
+  return findRow(session, resource, { ...wanted, body: { ...wanted.body, ...body } });
 }
 
 /** What is handed on, as the row that makes the other one has it. */

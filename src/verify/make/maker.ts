@@ -19,7 +19,6 @@ import { allowedBeside } from './beside-parents.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
-import { ownIdentifier } from './entrusted.ts';
 import { unlessFruitless } from './fruitless.ts';
 import { heardAt, heardElsewhere, heardHere, isSubscriber, type NewAddress } from './heard-here.ts';
 import { leadsTo } from './legs.ts';
@@ -34,6 +33,7 @@ import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { referredFor, tiedThrough } from './referred.ts';
 import { rowMade } from './row-made.ts';
+import { identifierChosen } from './row-named.ts';
 import { remove, walkTo } from './walk.ts';
 import { giveBack, needsTag, placeFor, seenFirst, type Way, waysToCreate, withQuota } from './ways.ts';
 
@@ -139,7 +139,7 @@ export class Maker implements RowMaker {
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, path, make: makeFor });
     const verb = statedValue(endpoint.does)?.verb;
-    if (last !== undefined && verb === 'upsert') path[last] = this.#identifier(endpoint, json, asking);
+    if (last !== undefined && verb === 'upsert') path[last] = identifierChosen(this.#session, endpoint, json, wanted);
     const parts = { path, json, parents };
     if (verb === 'create') await provideLookedUp(this.#session, endpoint, wanted.caller ?? wanted.for, parts, make);
     return parts;
@@ -219,7 +219,15 @@ export class Maker implements RowMaker {
       // What is refused for anything that other values do not change may be taken with little, and else never.
       if (isFull || (isHopeless && (!isLast || isPlain))) continue;
       // A service may refuse to send anything to this machine.
-      const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
+      // What it is given to somebody by names whoever is going to refer to it, where it is not given to another.
+      const named = wanted.named ?? wanted.for;
+      const drawn = {
+        ...wanted,
+        ...(style && { style }),
+        ...(caller && { caller }),
+        ...(named && { named }),
+        isElsewhere: isLast,
+      };
       const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
       const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
@@ -266,18 +274,6 @@ export class Maker implements RowMaker {
 
   heardAt(resource: string): ReturnType<RowMaker['heardAt']> {
     return heardAt(this.#session, resource, this.#address);
-  }
-
-  /** The identifier that a caller chooses: the body's, where that has one. */
-  #identifier(endpoint: Endpoint, json: Symbolic | undefined, asking: TrialCaller | undefined): Symbolic {
-    const { model } = this.#session;
-    const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
-    const field = model.identifierField(resource);
-    const sent =
-      typeof json === 'object' && json !== null && Object.hasOwn(json, field)
-        ? (json as Readonly<Record<string, Symbolic>>)[field]
-        : undefined;
-    return sent ?? ownIdentifier(model, resource, asking) ?? model.freshValue(resource, field) ?? null;
   }
 
   /** A path parameter that is no identifier is a field of its name: a parent's identifier, or a value. */

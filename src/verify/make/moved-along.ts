@@ -1,7 +1,7 @@
 import { actsAfter, fieldNaming, transitionOf } from '../../parts/followed.ts';
 import { type Machine, machineWith, type Transition } from '../../parts/states.ts';
+import type { Demand } from '../exchange/row.ts';
 import type { Session } from '../session/session.ts';
-import type { Demand } from './demand.ts';
 import { leadsTo } from './legs.ts';
 
 /** A transition that a new row fires on what it refers to by a field: `created: { then: { do: claim wheel, to: next.wheel } }`. */

@@ -1,5 +1,4 @@
 import type { Json } from '../../document/document.ts';
-import { sentAs } from '../../parts/answers.ts';
 import type { Aggregate } from '../../parts/derived/aggregates.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -9,21 +8,19 @@ import type { Field } from '../../parts/resources.ts';
 import { conditionsOfTransition, type Machine, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
-import { isDone } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
-import type { Symbolic } from '../exchange/symbol.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
 import { mayHold, writesFields } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
-import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
-import { answering, imaginedOf, valuesThatFit } from './demands.ts';
+import { sendChange, toNewRow } from './change-sent.ts';
+import { changeBehind } from './changed-behind.ts';
+import { imaginedOf, valuesThatFit } from './demands.ts';
 import { staysWithin } from './ends.ts';
 import { lookAt } from './look.ts';
 import { provideBehind } from './provided-behind.ts';
 import { moveReferring, type Walking } from './referring.ts';
-import { requestAbout } from './request-about.ts';
 import { setByActs } from './set-by-acts.ts';
 import { spansIn } from './timely.ts';
 
@@ -46,6 +43,7 @@ export async function openTo(
   if (!row.fields) await ifTestable(lookAt(session, row));
   await provide(session, opening, walking);
   await provideBehind(session, row, transition);
+  await changeBehind(session, row, transition, opening.to);
   await setByActs(session, row, transition, opening.to);
   await change(session, opening);
   await waitUntilOpen(session, opening);
@@ -180,9 +178,6 @@ function lacking(session: Session, { row, transition }: Opening, sum: Field, { w
   return most === undefined ? {} : { [added]: most };
 }
 
-/** A reference to a row that is made once it is known to be needed. */
-const newRow = 'a new row';
-
 /** Changes the row as little as it takes for its conditions to hold, where a caller may write what they read in the state that it is in. */
 async function change(session: Session, opening: Opening): Promise<void> {
   const { row, transition, to } = opening;
@@ -196,7 +191,7 @@ async function change(session: Session, opening: Opening): Promise<void> {
       const taken = (one: Readonly<Record<string, Json>>) => leadsFrom(session, opening, withChanges(row, one));
       // What cannot be said before it is tried is more than what is known not to hold.
       const chosen = changes.find((one) => isAimedAt(taken(one), to)) ?? changes.find((one) => taken(one) === 'unknown');
-      if (chosen && (await ifTestable(send(session, row, { endpoint, caller, chosen })))) return;
+      if (chosen && (await ifTestable(sendChange(session, row, { endpoint, caller, chosen })))) return;
     }
   }
 }
@@ -230,7 +225,7 @@ function changesOf(
   const choices = choicesOf(session, row.resource, transition, writable).map(([name, values]): Choice => {
     const stated = entryOf(fields, name);
     const removed = stated && statedValue(stated.required) !== true ? [null] : [];
-    return [name, [...(stated?.ref === undefined ? values : [undefined, newRow]), ...removed]];
+    return [name, [...(stated?.ref === undefined ? values : [undefined, toNewRow]), ...removed]];
   });
   return [...imaginedOf(choices)].filter((one) => Object.keys(one).length > 0).sort(byMembers);
 }
@@ -253,29 +248,4 @@ const byMembers = (one: object, other: object) => Object.keys(one).length - Obje
 
 function withChanges({ fields }: TrialRow, changes: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
   return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
-}
-
-interface Change {
-  readonly endpoint: Endpoint;
-  readonly caller: TrialCaller | undefined;
-  readonly chosen: Readonly<Record<string, Json>>;
-}
-
-/** Whether the change was made; the row is as it is shown after it. @throws {Untestable} */
-async function send(session: Session, row: TrialRow, { endpoint, caller, chosen }: Change): Promise<boolean> {
-  const { model } = session;
-  const values: Record<string, Symbolic> = bareMap({});
-  for (const [name, value] of Object.entries(chosen)) {
-    const target = entryOf(model.resource(row.resource)?.fields, name)?.ref;
-    if (value !== newRow || target === undefined) values[name] = value;
-    else values[name] = (await session.make(target, { ...answering(session, endpoint, name, { caller }), for: caller })).id;
-  }
-  const path = endpoint.takes?.path ?? [];
-  const sent: Symbolic = bareMap({ ...sentAs<Symbolic>(endpoint, values) });
-  const json = path.reduceRight<Symbolic>((inner, name) => bareMap({ [name]: inner }), sent);
-  const headers = await session.preconditions(endpoint, row, caller);
-  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, json }));
-  if (!isDone(done.value)) return false;
-  await lookAt(session, row);
-  return true;
 }

@@ -44,6 +44,7 @@ export function wishOf(session: Session, resource: string, wanted: WantedRow): s
     isElsewhere,
     isMovedAlong,
     named,
+    asked = [],
   } = wanted;
   if (isMovedAlong || byClock || changes || isElsewhere || mayBeDeleted || freshIn(body ?? {}).length > 0) return undefined;
   const of = Object.entries(parents ?? {}).map(([name, { id }]) => [name, resolve(id, session.run)]);
@@ -59,5 +60,6 @@ export function wishOf(session: Session, resource: string, wanted: WantedRow): s
     style,
     given,
     of,
+    asked.map(({ field, demand }) => [field, demand.way, demand.source]),
   ]);
 }

@@ -1,3 +1,4 @@
+import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -11,6 +12,8 @@ import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { answering } from './demands.ts';
+import { namedByReference } from './entrusted.ts';
+import { rowCalledSo } from './row-named.ts';
 
 type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;
 
@@ -43,6 +46,12 @@ export async function referredFor(
     (field) => asked.get(field) || shared.has(field) || alike.flat().some((one) => one.field === field),
   );
   try {
+    for (const field of asked.keys()) {
+      const id = isFree(field) && !asked.get(field) ? namedHere(session, endpoint, field, wanted) : undefined;
+      const target = targetOf(session, endpoint, field);
+      const row = id === undefined ? undefined : await rowCalledSo(session, target, id, (more) => make(target, more));
+      if (row) given[field] = row;
+    }
     for (const field of fields.filter(isFree)) {
       const body: Record<string, Symbolic> = { ...asked.get(field)?.body };
       for (const [one, other] of alike.flatMap(([left, right]) => [
@@ -63,6 +72,17 @@ export async function referredFor(
     if (!(error instanceof Untestable)) throw error;
     return wanted.parents ?? {};
   }
+}
+
+/** What a reference is to name for the rules that hold it against who asks. */
+function namedHere(
+  session: Session,
+  endpoint: Endpoint,
+  field: string,
+  { named, caller, for: asking }: WantedRow,
+): Json | undefined {
+  const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  return namedByReference(session, { resource, field }, { named, asking: caller ?? asking });
 }
 
 /** The references of a new row: those that it always has, and those that a whole one has. */

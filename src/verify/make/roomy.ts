@@ -5,12 +5,12 @@ import { fieldNaming, followedOf } from '../../parts/followed.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { transitionsOf } from '../../parts/states.ts';
+import type { Demand } from '../exchange/row.ts';
 import { defaultsIn } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import { edgesOf } from '../values/variants.ts';
-import type { Demand } from './demand.ts';
 
 type Reads = ReturnType<Model['expressions']['readsOf']>;
 

@@ -23,7 +23,7 @@ import { wordsOf } from './shapes.ts';
 /** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
 export const filtersByField: InferenceRule = {
   name: 'filters-by-field',
-  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; `account_id`, of which no field is called, by the `id` in the map `account`; where it takes what no row has, or says that it searches, or that fields are included, it filters by none.',
+  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, by any of its items where it is a list, and by a part where it says so; `account_id`, of which no field is called, by the `id` in the map `account`; where it takes what no row has, or says that it searches, or that fields are included, it filters by none. One whose default is the empty text has no default: nothing is asked for then.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -33,20 +33,31 @@ export const filtersByField: InferenceRule = {
       for (const [name, parameter] of Object.entries(endpoint.parameters)) {
         if (!isMap(parameter) || parameter.in !== 'query') continue;
         const field = fields[name];
-        if (field !== undefined) say(context, operation, name, parameter, field);
-        else sayAlike(context, operation, name, parameter, fields);
+        const narrows =
+          field !== undefined
+            ? say(context, operation, name, parameter, field)
+            : sayAlike(context, operation, name, parameter, fields);
+        if (!narrows || parameter.default !== '') continue;
+        delete made(parameter).default;
+        context.trail.infer(
+          below(below(placeOfEndpoint(operation), 'parameters'), name),
+          filtersByField.name,
+          operation.map.at,
+          0.7,
+        );
       }
     }
   },
 };
 
+/** Says how a parameter narrows a list by the field of its name, and whether it does. */
 function say(
   context: InferenceContext,
   operation: SourceOperation,
   name: string,
   parameter: Readonly<Record<string, Json>>,
   field: Json,
-): void {
+): boolean {
   const shape = parameter.shape ?? parameter;
   const part = partOf(context, shape, field);
   const words = isAnyOf(context, shape, field)
@@ -56,10 +67,11 @@ function say(
       : isEqual(context, shape, field)
         ? undefined
         : { filters: 'none' };
-  if (words === undefined) return;
+  if (words === undefined) return true;
   Object.assign(made(parameter), words);
   const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), Object.keys(words)[0] ?? '');
   context.trail.infer(at, filtersByField.name, operation.map.at, 0.7);
+  return words.filters === undefined;
 }
 
 /** `?FriendlyName=` beside `friendly_name`: where it is called so but for case, and is compared as that field can be. */
@@ -69,7 +81,7 @@ function sayAlike(
   name: string,
   parameter: Readonly<Record<string, Json>>,
   fields: Readonly<Record<string, Json>>,
-): void {
+): boolean {
   // `DateSent<` is called like the field too, and is not what that is equal to.
   const plain = name.replace(/\[\]$/, '');
   const own = /^[\w-]+$/.test(name) ? fieldAlike(name, Object.keys(fields)) : undefined;
@@ -77,12 +89,13 @@ function sayAlike(
   const alike = own ?? (within && `${within.field}.${within.name}`);
   const field = own === undefined ? within?.shape : fields[own];
   const shape = parameter.shape ?? parameter;
-  if (alike === undefined || field === undefined) return;
+  if (alike === undefined || field === undefined) return false;
   const isOneOf = isAnyOf(context, shape, field);
-  if (!isOneOf && !isEqual(context, shape, field)) return;
+  if (!isOneOf && !isEqual(context, shape, field)) return false;
   Object.assign(made(parameter), { filters: alike, ...(isOneOf && { op: 'in' }) });
   const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), 'filters');
   context.trail.infer(at, filtersByField.name, operation.map.at, 0.7);
+  return true;
 }
 
 /** How a part of a text is compared, where the parameter says that it is one. */

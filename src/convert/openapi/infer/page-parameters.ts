@@ -9,7 +9,7 @@ import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
   name: 'page-parameters',
-  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds, and the first page is the one that is taken where none is asked for, if that is said, else the least. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `from` and `first` do where they take a whole number beside one that says how many rows a page has; one of these and `offset` whose first value is 1 says which row is the first; so does `token` that takes a text there and need not be sent, where the answer has a field for the next one.',
+  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds, and the first page is the one that is taken where none is asked for, if that is said, else the least. What takes a moment (`after` of a date) narrows a list and asks for no page. `start`, `startAt`, `startIndex`, `record_index`, `from` and `first` do where they take a whole number beside one that says how many rows a page has; one of these and `offset` whose first value is 1 says which row is the first; so does `token` that takes a text there and need not be sent, where the answer has a field for the next one.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);

@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import { describedAlways } from '../../../parts/samples/described-words.ts';
-import { overIn, settledIn } from '../../../parts/samples/leaves.ts';
+import { overIn, settledIn } from '../../../parts/samples/first-state.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { alternativesOf } from '../../../parts/shapes/branches.ts';

@@ -1,4 +1,5 @@
 import type { Json } from '../../../document/document.ts';
+import { isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -34,6 +35,10 @@ export function compileNarrowing(
       : [name],
   );
   const isByBody = endpoint.method === 'POST';
+  // A default says what is answered in, as a language is, more often than what is answered: nobody has asked for it.
+  const usual = new Map(
+    entriesOf(endpoint.parameters).flatMap(([, { name, default: stated }]) => (stated ? [[name, stated.value] as const] : [])),
+  );
   const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
   return (exchange) => {
     const sent = sentOf(exchange, named, isByBody ? explained : undefined, places);
@@ -45,7 +50,11 @@ export function compileNarrowing(
       warn(exchange, ['the list is not narrowed by so many conditions']);
       return undefined;
     }
-    const tests = [...sent].flatMap(([name, value]) => (known.get(name) ?? testsNamed(name, places))(value));
+    const asked = new URLSearchParams(exchange.call.query);
+    const isUsual = (name: string, value: Value) => isSame(usual.get(name), value) && !asked.has(name);
+    const tests = [...sent].flatMap(([name, value]) =>
+      isUsual(name, value) ? [] : (known.get(name) ?? testsNamed(name, places))(value),
+    );
     warnOfQueries(exchange, sent, known, places);
     const order = readOrder(withOrderInside(sent), (name) => places.find(name));
     if (tests.length === 0 && order === undefined) return undefined;

@@ -51,25 +51,44 @@ async function rowWhere(
 /** So many rows are moved on to come to one. */
 const movedMost = 6;
 
-/** A row that became what is wanted by what was done to it, by others or by themselves: whoever takes a pane out holds it. */
+/** A row that was moved on, and nothing was done to since: of which machine, in which state, given to whom. */
+export interface MovedRow {
+  readonly row: TrialRow;
+  readonly state: string;
+  readonly named: TrialCaller;
+}
+
+/**
+ * A row that became what is wanted by what was done to it, by others or by themselves: whoever takes a pane out holds it. What was moved on
+ * for another operation serves this one as well, and is taken from those where it is to be changed.
+ */
 export async function rowAfterActs(
   session: Session,
   { operation, endpoint }: Door,
   caller: TrialCaller,
-  isWanted: (row: TrialRow) => Promise<boolean>,
+  { isWanted, moved }: { readonly isWanted: (row: TrialRow) => Promise<boolean>; readonly moved: Set<MovedRow> },
 ): Promise<TrialRow | undefined> {
   const { resource = '' } = operation;
   const from = operation.transition?.from ?? endpoint.in;
-  const machines = machinesOf(session.model.spec.states, resource);
+  const isOpen = (state: string) => from === undefined || from === '*' || from.includes(state);
+  const taken = (one: MovedRow): TrialRow => {
+    if (endpoint.method !== 'GET') moved.delete(one);
+    return one.row;
+  };
+  for (const one of [...moved]) if (isOpen(one.state) && (await isWanted(one.row))) return taken(one);
   const others = session.model.callers.filter((one) => !isSamePerson(one, caller));
   const like = others.filter(({ user }) => user === caller.user);
   let tries = 0;
-  for (const machine of machines)
-    for (const state of statesOf(machine).filter((one) => from === undefined || from === '*' || from.includes(one)))
+  for (const machine of machinesOf(session.model.spec.states, resource))
+    for (const state of statesOf(machine).filter(isOpen))
       for (const named of [caller, ...like.slice(0, 1)]) {
+        if ([...moved].some((one) => one.state === state && one.named === named)) continue;
         if (++tries > movedMost) return undefined;
         const row = await ifTestable(session.make(resource, { machine, state, named }));
-        if (row && (await isWanted(row))) return row;
+        if (!row) continue;
+        const one: MovedRow = { row, state, named };
+        moved.add(one);
+        if (await isWanted(row)) return taken(one);
       }
   return undefined;
 }

@@ -24,7 +24,7 @@ import { isRefused } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { difference } from '../../values/difference.ts';
-import { rowAfterActs, rowLettingIn, rowShuttingOut } from './letting-in.ts';
+import { type MovedRow, rowAfterActs, rowLettingIn, rowShuttingOut } from './letting-in.ts';
 import {
   foreignJudgement,
   isOfFirstTwo,
@@ -112,6 +112,7 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
           if (done && door.endpoint.method !== 'GET' && isDone(done.value)) row = undefined;
         }
       }
+      const moved = new Set<MovedRow>();
       for (const [ends, bringAbout] of [
         ['yes', rowLettingIn],
         ['no', rowShuttingOut],
@@ -121,7 +122,8 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
           if (met.has(`${door.operation.name} ${ends}`) || !isOfFirstTwo(session.model, door.operation, caller)) continue;
           const isWanted = async (one: TrialRow) => (await allowedOn(session, door, caller, one)) === ends;
           const brought = await ifTestable(bringAbout(session, door, caller));
-          const row = brought && (await isWanted(brought)) ? brought : await rowAfterActs(session, door, caller, isWanted);
+          const row =
+            brought && (await isWanted(brought)) ? brought : await rowAfterActs(session, door, caller, { isWanted, moved });
           if (!row) continue;
           if (await ifTestable(tryRow(session, door, caller, row, ends))) tried.add(`${door.operation.name} `);
         }

@@ -23,7 +23,7 @@ export const preconditionsKept: Trial = {
   name: 'endpoints/preconditions',
   part: 'endpoints',
   about:
-    'If-Match of a version that is gone is refused, its own is taken and, made weak, refused, and its absence refused where it is required.',
+    'If-Match of a version that is gone is refused, its own is taken, alone, among others and as `*`, and, made weak, refused, and its absence refused where it is required.',
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
@@ -34,7 +34,8 @@ export const preconditionsKept: Trial = {
       if (ifMatch === 'required')
         yield { name: `${endpoint.key} without If-Match`, facts, run: (session) => sendWithout(session, endpoint) };
       if (isTagShown(model, endpoint))
-        yield { name: `${endpoint.key} of now`, facts, run: (session) => sendCurrent(session, endpoint) };
+        for (const said of current)
+          yield { name: `${endpoint.key} ${said.what}`, facts, run: (session) => sendCurrent(session, endpoint, said) };
       if (isTagShown(model, endpoint))
         yield { name: `${endpoint.key} of now, weak`, facts, run: (session) => sendWeak(session, endpoint) };
       if (isTagRaced(model, endpoint.key))
@@ -114,15 +115,25 @@ async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> 
   });
 }
 
-async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> {
+/** How a caller says what it has read: by its tag alone, beside another, and whatever it is (RFC 9110 section 13.1.1). */
+const current = [
+  { what: 'of now', before: '' },
+  { what: 'of now after another', before: '"nf-of-another-time", ' },
+  { what: 'of any time', before: undefined },
+] as const;
+
+async function sendCurrent(session: Session, endpoint: Endpoint, { what, before }: (typeof current)[number]): Promise<void> {
   const { model } = session;
   const { row, plan } = await begin(session, endpoint, 'plain');
   const etag = await etagFor(session, row, plan.caller);
-  const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': etag } });
+  const isPlain = before === '';
+  session.need(isPlain || etag instanceof Captured, `nothing shows the ETag of a ${row.resource}`);
+  const listed = etag instanceof Captured && before ? new Captured(etag.step, etag.spot, before) : etag;
+  const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': before === undefined ? '*' : listed } });
   const failed = model.refusals.of('precondition.failed', model.operationOf(endpoint));
   session.claim({
     fact: { kind: 'request payload shapes', subject: endpoint.key },
-    reason: 'If-Match of now',
+    reason: `If-Match ${what}`,
     at: `${endpoint.at}/if_match`,
     of: [done] as const,
     judge(exchange: TrialExchange) {

@@ -208,7 +208,7 @@ export const narrowedLists: Trial = {
       if (statedValue(endpoint.does)?.verb !== 'list') continue;
       const facts = [{ kind: 'parameters', subject: endpoint.key }];
       const response = [{ kind: 'response payload shapes', subject: endpoint.key }];
-      if (endpoint.order.length > 0)
+      if (endpoint.order.length > 0 || endpoint.ties === 'newest')
         yield { name: `${endpoint.key}, in order`, facts: response, run: (session) => listInOrder(session, endpoint) };
       for (const [name, stated] of entriesOf(endpoint.parameters)) {
         if (stated.in !== 'query') continue;

@@ -2,10 +2,8 @@ import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import { asText } from '../../exchange/as-text.ts';
 import { type FactName, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
-import type { TrialRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { callersFor } from '../../make/callers-for.ts';
@@ -18,6 +16,7 @@ import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { isForm, isLostInForms } from '../../values/forms.ts';
 import { isBodyPromised, taken } from './bodies.ts';
+import { askAfterChange, askAgain, rowRead } from './read-again.ts';
 
 /** Bodies that cannot be read, or come in a type that is not taken, are refused as such. */
 export const media: Trial = {
@@ -152,7 +151,8 @@ function bodiless(begun: Begun) {
 export const accepts: Trial = {
   name: 'endpoints/accepts',
   part: 'endpoints',
-  about: 'A media type that cannot be given is refused, and what a reader already has is not sent again.',
+  about:
+    'A media type that cannot be given is refused, and what a reader already has is not sent again, however it says so, and what it has not is.',
   noise: 'quiet',
   isReading: true,
   *cases(model) {
@@ -200,7 +200,7 @@ function factOfIgnored(model: Model, endpoint: Endpoint): FactName {
 
 /** Whatever is asked for, the answer is what it is. */
 async function askForAnything(session: Session, endpoint: Endpoint): Promise<void> {
-  const row = await rowOf(session, endpoint);
+  const row = await rowRead(session, endpoint);
   const [caller] = callersFor(session, endpoint, row);
   const plain = await requestAbout(session, row, endpoint, { caller });
   const first = await session.send(plain);
@@ -223,64 +223,16 @@ function reads(model: Model): readonly Endpoint[] {
   return model.endpoints.filter((endpoint) => statedValue(endpoint.does)?.verb === 'read' && showsWhole(endpoint));
 }
 
-async function rowOf(session: Session, endpoint: Endpoint): Promise<TrialRow> {
-  return session.make(resourceOfEffect(statedValue(endpoint.does)) ?? '');
-}
-
 function factOfAccept(model: Model, endpoint: Endpoint): FactName {
   const stated = model.refusals.of('request.accept', model.operationOf(endpoint));
   return stated ? { kind: 'conditions', subject: stated.code.name } : { kind: 'response payload shapes', subject: endpoint.key };
 }
 
 async function askForImage(session: Session, endpoint: Endpoint): Promise<void> {
-  const row = await rowOf(session, endpoint);
+  const row = await rowRead(session, endpoint);
   const [caller] = callersFor(session, endpoint, row);
   const control = await requestAbout(session, row, endpoint, { caller });
   const done = await session.send({ ...control, headers: { ...control.headers, Accept: 'image/png' } });
   const fact = factOfAccept(session.model, endpoint);
   claimRefused(session, done, { by: { when: 'request.accept' }, fact, reason: 'Accept', what: 'Accept: image/png', control });
-}
-
-async function askAgain(session: Session, endpoint: Endpoint): Promise<void> {
-  const row = await rowOf(session, endpoint);
-  const [caller] = callersFor(session, endpoint, row);
-  const first = await session.send(await requestAbout(session, row, endpoint, { caller }));
-  session.need(isDone(first.value) && first.value.headers.etag !== undefined, 'it shows no ETag');
-  const headers = { 'If-None-Match': session.capturedHeader(first, 'etag') };
-  const again = await session.send(await requestAbout(session, row, endpoint, { caller, headers }));
-  session.claim({
-    fact: { kind: 'response payload shapes', subject: endpoint.key },
-    reason: 'If-None-Match',
-    at: `${endpoint.at}/etag`,
-    of: [first, again] as const,
-    judge(had: TrialExchange, got: TrialExchange) {
-      if (!isDone(had) || got.status >= 400) return moot('it was not read');
-      return got.status === 304
-        ? undefined
-        : { promised: '304, for what the reader already has (RFC 9110 section 13.1.2)', seen: asText(got.status) };
-    },
-  });
-}
-
-/** What has changed has another tag: a strong one tells every two representations apart (RFC 9110 section 8.8.1). */
-async function askAfterChange(session: Session, endpoint: Endpoint, update: Endpoint): Promise<void> {
-  const begun = await beginBody(session, update, 'full');
-  const { row } = begun;
-  session.need(row !== undefined, `${update.key} is about no row`);
-  const [caller] = callersFor(session, endpoint, row);
-  const first = await session.send(await requestAbout(session, row, endpoint, { caller }));
-  const change = await session.send(begun.request(begun.json));
-  const again = await session.send(await requestAbout(session, row, endpoint, { caller }));
-  session.claim({
-    fact: { kind: 'response payload shapes', subject: endpoint.key },
-    reason: 'ETag of a change',
-    at: `${endpoint.at}/etag`,
-    of: [first, change, again] as const,
-    judge(before: TrialExchange, changed: TrialExchange, after: TrialExchange) {
-      if (![before, changed, after].every(isDone) || before.text === after.text) return moot('nothing has changed');
-      const { etag } = before.headers;
-      if (etag === undefined || after.headers.etag !== etag) return undefined;
-      return { promised: 'another ETag for another representation', seen: `${etag} for both` };
-    },
-  });
 }

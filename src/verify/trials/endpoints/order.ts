@@ -88,7 +88,7 @@ function judgeTies(
     const isLater = made.indexOf(asText(before[field])) > made.indexOf(asText(row[field]));
     if (isLater !== isNewestFirst)
       return {
-        promised: `of rows with one ${order.map((one) => one.field).join(', ')}, that which was made ${isNewestFirst ? 'last' : 'first'}`,
+        promised: `${order.length > 0 ? `of rows with one ${order.map((one) => one.field).join(', ')}, ` : ''}that which was made ${isNewestFirst ? 'last' : 'first'}`,
         seen: `${asText(before[field])}, made ${isLater ? 'later' : 'earlier'}, before ${asText(row[field])}`,
       };
   }

@@ -7,6 +7,7 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Done } from '../../exchange/step.ts';
 import { freshText, type Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
+import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { ready } from '../../make/readied.ts';
 import type { Model } from '../../model/model.ts';
@@ -44,9 +45,10 @@ export const routes: Trial = {
     for (const endpoint of model.endpoints) {
       const isPlain =
         endpoint.method === 'GET' && pathParameters(endpoint.path).length === 0 && /^\/[\w/-]*\w$/.test(endpoint.path);
-      // Where a row stands below it, what ends with a slash may as well be a row with an empty name.
-      if (!isPlain || ['', '{}'].some((last) => isMatched(patterns, 'GET', `${endpoint.path}/${last}`))) continue;
-      yield { name: `${endpoint.key}/`, facts: facts.slice(1), run: (session) => sendSlash(session, endpoint) };
+      if (!isPlain || isMatched(patterns, 'GET', `${endpoint.path}/`)) continue;
+      // Where a row stands below it, what ends with a slash may as well be a row with an empty name, which there is not either.
+      const isRow = isMatched(patterns, 'GET', `${endpoint.path}/{}`);
+      yield { name: `${endpoint.key}/`, facts: facts.slice(1), run: (session) => sendSlash(session, endpoint, isRow) };
     }
     for (const method of ['GET', 'POST']) {
       yield {
@@ -190,12 +192,25 @@ async function sendPath(session: Session, method: string): Promise<void> {
 }
 
 /** A slash at the end makes another path, which is not stated. */
-async function sendSlash(session: Session, endpoint: Endpoint): Promise<void> {
+async function sendSlash(session: Session, endpoint: Endpoint, isRow: boolean): Promise<void> {
   const { model } = session;
-  const { endpoint: _stated, ...plan } = model.request(endpoint, { caller: model.callers[0] });
+  const [caller = model.callers[0]] = callersFor(session, endpoint);
+  const { endpoint: _stated, ...plan } = model.request(endpoint, { caller });
   const done = await session.send({ ...plan, template: `${endpoint.path}/` });
   const fact = { kind: 'path shapes', subject: 'service' };
-  claimRefused(session, done, { by: { when: 'route.unknown' }, fact, reason: 'slash', what: `${endpoint.key}/`, control: plan });
+  const what = `${endpoint.key}/`;
+  if (!isRow) {
+    claimRefused(session, done, { by: { when: 'route.unknown' }, fact, reason: 'slash', what, control: plan });
+    return;
+  }
+  session.claim({
+    fact,
+    reason: 'slash',
+    of: [done] as const,
+    control: plan,
+    judge: (seen: TrialExchange) =>
+      isDone(seen) ? { promised: `${what} is a path that there is not`, seen: `${seen.status}${briefly(seen)}` } : undefined,
+  });
 }
 
 /** A stated method of a stated path is never answered as if it were none. */

@@ -1,18 +1,20 @@
-import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../../parts/conditions.ts';
+import { type ErrorCondition, ownAnswer } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { OrderWord } from '../../../parts/errors.ts';
 import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
-import { machineWith } from '../../../parts/states.ts';
-import { asText } from '../../exchange/as-text.ts';
-import { crashKind, type Judgement, moot } from '../../exchange/claim.ts';
+import { machineIn, machineWith, statesNamed } from '../../../parts/states.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { freshText } from '../../exchange/symbol.ts';
+import { callersFor } from '../../make/callers-for.ts';
 import { ready } from '../../make/readied.ts';
+import { requestAbout } from '../../make/request-about.ts';
+import { statesOf } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, refusalFor, statedOrder } from '../../model/refused-as.ts';
-import type { Observer } from '../../session/observer.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 
@@ -31,7 +33,11 @@ export const refusalOrder: Trial = {
         pairs.filter(([, two]) => (two.isOnceDone ?? false) === isOnceDone),
       );
       // What is refused changes nothing: all of these are asked of one row.
-      if (untouched?.length) yield caseOf(endpoint, `${endpoint.key}, two things wrong`, untouched);
+      const [anywhere, elsewhere] = [false, true].map((isIn) =>
+        (untouched ?? []).filter((pair) => pair.some(({ inState }) => inState !== undefined) === isIn),
+      );
+      if (anywhere?.length) yield caseOf(endpoint, `${endpoint.key}, two things wrong`, anywhere);
+      if (elsewhere?.length) yield caseOf(endpoint, `${endpoint.key} in a state in which it is not done`, elsewhere);
       for (const pair of done ?? []) yield caseOf(endpoint, `${endpoint.key} with ${told(pair)}`, [pair]);
     }
   },
@@ -45,7 +51,8 @@ function pairsAt(model: Model, endpoint: Endpoint, order: readonly OrderWord[]):
   return wrongs.flatMap((first, at) =>
     wrongs.slice(at + 1).flatMap((second): Pair[] => {
       // A state is wrong for a row that is there, and told by an error of its own where it has one.
-      const isMoot = first.isOnceDone || (second.isOnceDone && first.word === 'row');
+      const isOfState = second.isOnceDone || second.inState !== undefined;
+      const isMoot = first.isOnceDone || (first.word === 'row' && isOfState);
       return !isMoot && areTold(model, endpoint, first, second) ? [[first, second]] : [];
     }),
   );
@@ -59,6 +66,8 @@ interface Wrong {
   make(plan: RequestPlan): RequestPlan;
   /** Whether it is wrong once the request was sent as it should be. */
   readonly isOnceDone?: true;
+  /** The state of another row, for which it is wrong. */
+  readonly inState?: string;
 }
 
 const fact = { kind: 'conditions', subject: 'order' } as const;
@@ -74,13 +83,15 @@ function caseOf(endpoint: Endpoint, name: string, pairs: readonly Pair[]): Case 
       const { request, row } = await ready(session, endpoint);
       const headers = row ? await session.preconditions(endpoint, row, request.caller) : {};
       const valid = { ...request, headers: { ...request.headers, ...headers } };
+      const state = pairs[0]?.find(({ inState }) => inState !== undefined)?.inState;
+      const begun = state === undefined ? valid : await aboutOneIn(session, endpoint, state, valid);
       for (const pair of pairs) {
         const [first, second] = pair;
         if (second.isOnceDone) {
           const moved = await session.send(valid);
           session.need(isDone(moved.value), `${endpoint.key} was answered ${moved.value.status}`);
         }
-        const done = await session.send(first.make(second.make(valid)));
+        const done = await session.send(first.make(second.make(begun)));
         session.claim({
           fact,
           reason: `${first.word} before ${second.word} at ${endpoint.key}`,
@@ -92,6 +103,18 @@ function caseOf(endpoint: Endpoint, name: string, pairs: readonly Pair[]): Case 
       }
     },
   };
+}
+
+/** The same of another row, in a state. @throws {Untestable} where none can be brought there, or nobody would be let through to it. */
+async function aboutOneIn(session: Session, endpoint: Endpoint, state: string, valid: RequestPlan): Promise<RequestPlan> {
+  const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const row = await session.make(resource, { state, for: valid.caller });
+  const may = callersFor(session, endpoint, row);
+  const caller = may.find((one) => one === valid.caller) ?? may[0];
+  session.need(caller !== undefined || may.length > 0, `nobody may call ${endpoint.key} about it`);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const about = await requestAbout(session, row, endpoint, { caller });
+  return { ...about, headers: { ...about.headers, ...headers }, ...(valid.body && { body: valid.body }) };
 }
 
 function judged(model: Model, exchange: TrialExchange, endpoint: Endpoint, { when }: Wrong, what: string): Judgement {
@@ -202,8 +225,19 @@ const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
   state: (model, endpoint) =>
     leadsAway(model, endpoint)
       ? { when: 'transition.illegal', what: 'a state that it has led out of', make: (plan) => plan, isOnceDone: true }
-      : undefined,
+      : inWrongState(model, endpoint),
 };
+
+/** What is changed or deleted in some states alone, in another. */
+function inWrongState(model: Model, { does, in: allowed }: Endpoint): Omit<Wrong, 'word'> | undefined {
+  const effect = statedValue(does);
+  if (!allowed || !effect || !('resource' in effect) || effect.verb === 'transition') return undefined;
+  const machine = machineIn(model.spec.states, effect.resource, allowed[0]);
+  const state = machine && statesOf(machine).find((one) => !statesNamed(model.spec.states, machine, allowed).includes(one));
+  return state === undefined
+    ? undefined
+    : { when: 'transition.illegal', what: `the state ${state}`, make: (plan) => plan, inState: state };
+}
 
 /** A transition that cannot be fired where it has led to: once it is done, the state is wrong. A tag would be of another time then. */
 function leadsAway(model: Model, { does, ifMatch, idempotency }: Endpoint): boolean {
@@ -218,69 +252,4 @@ function leadsAway(model: Model, { does, ifMatch, idempotency }: Endpoint): bool
 function takesJson(model: Model, endpoint: Endpoint): boolean {
   const shape = model.requestShape(endpoint);
   return isStated(shape) && (endpoint.consumes === undefined || endpoint.consumes.includes('application/json'));
-}
-
-/** What is said never to arise never does: no answer has the status of such a condition, unless a stated code has it too. */
-export const neverArising: Observer = {
-  name: 'errors/never arising',
-  *observe(exchange, model) {
-    const { status } = exchange;
-    if (status < 400 || exchange.sent.method === 'HEAD') return;
-    for (const condition of neverOf(model)) {
-      if (ownAnswer(condition).status !== status || isMeantOtherwise(model, condition, status)) continue;
-      const judgement = { promised: `\`${condition}\` never arises`, seen: `${status}${briefly(exchange)}` };
-      yield { fact: { kind: 'conditions', subject: condition }, reason: 'never', judgement };
-    }
-  },
-};
-
-function neverOf({ spec, refusals }: Model): ErrorCondition[] {
-  return Object.keys(spec.errors.conditions)
-    .filter(isCondition)
-    .filter((condition) => refusals.standingOf(condition) === 'never');
-}
-
-/** Whether the status is that of another condition that may arise, or of a stated code or answer. */
-function isMeantOtherwise(model: Model, condition: ErrorCondition, status: number): boolean {
-  const { refusals, spec } = model;
-  const isOfCode = refusals.all().some((one) => one.status === undefined || one.status === status);
-  const isOfOther = others(condition).some((one) => refusals.standingOf(one) !== 'never');
-  const isStated = model.endpoints.some(({ response }) =>
-    (statedValue(response) ?? []).some((one) => one.status === 'default' || one.status[0] === asText(status)[0]),
-  );
-  return isOfCode || isOfOther || isStated || spec.errors.others !== undefined;
-}
-
-/** The conditions whose own status is the same. */
-function others(condition: ErrorCondition): readonly ErrorCondition[] {
-  const { status } = ownAnswer(condition);
-  return conditions.filter((one) => one !== condition && ownAnswer(one).status === status);
-}
-
-/** No request makes the service fail: whatever was asked, and by whichever trial. */
-export const crashes: Observer = {
-  name: 'errors/crashes',
-  *observe(exchange, model) {
-    if (!isCrash(exchange, model)) return;
-    const { endpoint, status, sent } = exchange;
-    yield {
-      fact: { kind: crashKind, subject: endpoint?.key ?? `${sent.method} of a path that is not stated` },
-      reason: asText(status),
-      judgement: { promised: 'an answer, or a refusal', seen: `${status}${briefly(exchange)}` },
-    };
-  },
-};
-
-/**
- * Whether an answer says that the service failed. 501 is how open facts are answered; what the document states of 502 and more, and a
- * code of its own for anything but a failure, is an answer like others. That 500 is listed says what a failure looks like, not that it is none.
- */
-function isCrash(exchange: TrialExchange, model: Model): boolean {
-  const { status, endpoint } = exchange;
-  if (status < 500 || status === 501 || exchange.trouble) return false;
-  const code = model.refusals.codeIn(exchange);
-  const stated = code === undefined ? [] : model.refusals.all().filter((one) => one.code.name === code && one.status === status);
-  if (stated.some(({ rule }) => !(statedValue(rule.when) ?? []).includes('internal'))) return false;
-  const listed = endpoint && isStated(endpoint.response) ? endpoint.response.value : [];
-  return status === 500 || listed.every((one) => one.status !== asText(status));
 }

@@ -19,7 +19,8 @@ export function toldLess(model: Model, { payload, data }: EventKind): readonly T
   const resource = typeof name === 'string' && !data ? model.resource(name) : undefined;
   if (!resource) return [];
   const reads = [...model.endpointsThat('read', resource.name), ...model.endpointsThat('list', resource.name)];
-  const isFilled = (field: Field) => isWritable(model.spec, resource, field) || statedValue(field.required) === true;
+  const isFilled = (field: Field) =>
+    isWritable(model.spec, resource, field) || statedValue(field.required) === true || Object.keys(field.set).length > 0;
   return subscribing(model).filter(
     (caller): caller is TrialCaller =>
       caller !== undefined &&

@@ -27,7 +27,8 @@ const quietMs = 150;
 export const allTries: Trial = {
   name: 'events/tries',
   part: 'events',
-  about: 'A delivery that is never accepted comes again after each stated wait, the last of them too.',
+  about:
+    'A delivery that is never accepted comes again after each stated wait, the last of them too, and not long before it is over.',
   noise: 'loud',
   movesClock: true,
   *cases(model) {
@@ -69,7 +70,16 @@ function caseOf(model: Model, pair: Pair, waits: readonly number[]): Case {
       const steps: Done<unknown>[] = [heard];
       const waited: Done<null>[] = [];
       for (const [at, waitMs] of waits.entries()) {
-        waited.push(await session.wait(Math.ceil(waitMs * 1.25)));
+        // Of a short wait what is heard and looked at takes the rest.
+        const earlyMs = waitMs < earlyLeastMs ? 0 : Math.floor(waitMs * earlyPart);
+        if (earlyMs > 0) {
+          const nearly = await session.wait(earlyMs);
+          const early = await session.do(ear.hearing([...steps, nearly], { isEnough: () => false, ms: 0, quietMs }));
+          claimNotBefore(session, { opened: ear.opened, early, nearly }, { tries: at + 1, waitMs, triesIn });
+          steps.push(nearly, early);
+          waited.push(nearly);
+        }
+        waited.push(await session.wait(Math.ceil(waitMs * 1.25) - earlyMs));
         steps.push(...waited.slice(-1));
         const isEnough = (deliveries: Listening['deliveries']) => triesIn({ deliveries }) > at + 1;
         heard = await session.do(ear.hearing(steps, { isEnough, ms: eventMs / 4, quietMs }));
@@ -91,6 +101,37 @@ function caseOf(model: Model, pair: Pair, waits: readonly number[]): Case {
       });
     },
   };
+}
+
+/** Waits are moved by up to a fifth: by this part of one nothing comes again. */
+const earlyPart = 0.7;
+const earlyLeastMs = 10_000;
+
+/** Claims that no further try comes before its wait is nearly over. */
+function claimNotBefore(
+  session: Session,
+  {
+    opened,
+    early,
+    nearly,
+  }: { readonly opened: Done<TrialExchange>; readonly early: Done<Listening>; readonly nearly: Done<null> },
+  { tries, waitMs, triesIn }: { readonly tries: number; readonly waitMs: number; triesIn(all: Listening): number },
+): void {
+  session.claim({
+    shrinkingRuns: 2,
+    fact: deliveryFact,
+    reason: 'no try before its wait',
+    of: [opened, early, nearly] as const,
+    judge: (subscribed: TrialExchange, all: Listening, _nearly: null): Judgement => {
+      const seen = triesIn(all);
+      if (!isDone(subscribed) || seen < tries) return moot('fewer tries came before');
+      if (seen === tries) return undefined;
+      return {
+        promised: `try ${tries + 1} some ${waitMs / 1000} s after the one before it`,
+        seen: `it came within ${earlyPart} of that`,
+      };
+    },
+  });
 }
 
 /** Who accepts nothing for so long is told of nothing any more. */

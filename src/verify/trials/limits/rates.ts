@@ -187,6 +187,9 @@ interface Others {
   readonly outside: TrialCaller | undefined;
 }
 
+/** A rate that lets so many times as much through is not used up along with one. */
+const roomyTimes = 10;
+
 function othersOf({ model }: Session, { rate, counted }: ReachedRate, caller: TrialCaller): Others {
   const { operation } = counted;
   const others = askersOf(model, operation).filter((one): one is TrialCaller => one !== undefined && !isSamePerson(one, caller));
@@ -194,7 +197,10 @@ function othersOf({ model }: Session, { rate, counted }: ReachedRate, caller: Tr
   const areApart = (one: TrialCaller) => isApart(model, rate, operation, one, caller);
   // What another rate counts as well would answer in its stead.
   const isFree = (one: TrialCaller) =>
-    ratesFor(model, operation, one).every((other) => other === rate || isApart(model, other, operation, one, caller) === true);
+    ratesFor(model, operation, one).every(
+      (other) =>
+        other === rate || other.limit >= roomyTimes * rate.limit || isApart(model, other, operation, one, caller) === true,
+    );
   return {
     apart: inside.find((one) => areApart(one) === true && isFree(one)),
     together: inside.find((one) => areApart(one) === false && isFree(one)),

@@ -4,6 +4,7 @@ import { boundByPath, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import { type Machine, machinesOf, machineWith, transitionNamed } from '../../../parts/states.ts';
+import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -21,7 +22,7 @@ import { rowFor } from '../../make/row-where.ts';
 import { remove, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { mayHold, writesFields } from '../../model/own-body.ts';
-import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
+import { idIn, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';
@@ -131,8 +132,10 @@ async function deleteParent(
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   if (onDelete === 'restrict') {
     const { endpoint } = done.value;
-    const isSo = (_exchange: TrialExchange, was?: TrialExchange, creation?: TrialExchange) =>
-      was !== undefined && creation !== undefined && rowWith(model, was, idIn(model, creation))?.[field.name] !== undefined;
+    const isSo = (deletion: TrialExchange, was?: TrialExchange, creation?: TrialExchange) => {
+      const row = was && creation && rowWith(model, was, idIn(model, creation));
+      return row !== undefined && refersTo(model, resource, field, row, deletion);
+    };
     claimRefused(session, done, {
       by: { when: 'reference.held' },
       fact,
@@ -157,6 +160,12 @@ async function deleteParent(
     });
 }
 
+/** Whether a row refers to what was deleted: what the service sets may be another. */
+function refersTo(model: Model, { name }: Resource, field: Field, row: ShownFields, deletion: TrialExchange): boolean {
+  const value = unexpanded(model, name, row)[field.name];
+  return value !== undefined && value !== null && asText(value) === asText(idIn(model, deletion) ?? null);
+}
+
 /** What becomes of a row that refers to what was deleted: it goes along, or stays without it. */
 function deletedJudgement(
   model: Model,
@@ -168,6 +177,7 @@ function deletedJudgement(
   if (!isDone(creation) || !isDone(deletion)) return moot('nothing was deleted');
   const old = rowWith(model, was, idIn(model, creation));
   if (!old) return moot('it was not shown before');
+  if (!refersTo(model, resource, field, old, deletion)) return moot('it did not refer to what was deleted');
   if (onDelete === 'cascade' && !readsSurely(model, seen, old)) return moot('its reader may read it no longer');
   const row = rowWith(model, seen, idIn(model, creation));
   if (onDelete === 'cascade')

@@ -18,7 +18,7 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { enteredLater, enterLater, laterBy } from './entered-later.ts';
+import { begunAnew, comeAgain, enteredAgain, enteredLater, enterLater, laterBy, waysBack, waysThere } from './entered-later.ts';
 import { leaveInTime, moveAside, stayBehind, waysAside, waysOut } from './left-in-time.ts';
 import { putOff, putOffBy, waysToPutOff } from './put-off.ts';
 import { claimSetByClock, setByClock } from './set-by-clock.ts';
@@ -58,16 +58,7 @@ export const timed: Trial = {
             const left = `${name}, left by ${leaving.by.name}`;
             yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
           }
-          for (const again of waysBack(model, machine, transition, state)) {
-            const enter = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
-            const by = `${name}, begun anew by ${again.name}`;
-            const reason = begunAnew(transition, again);
-            yield {
-              name: by,
-              facts,
-              run: (session) => letTimePass(session, machine, { transition, state, make: enter, reason }),
-            };
-          }
+          yield* comingBack(model, machine, { transition, state, make }, { name, facts });
           for (const way of waysToPutOff(model, machine, transition, state)) {
             const late = (session: Session) => putOff(session, machine, { timed: transition, state }, way);
             const reason = putOffBy(transition, way);
@@ -90,6 +81,26 @@ export const timed: Trial = {
     }
   },
 };
+
+/** What enters the state anew, from there and from elsewhere: its time begins anew, and that of before is forgotten. */
+function* comingBack(
+  model: Model,
+  machine: Machine,
+  { transition, state }: Passing,
+  { name, facts }: { readonly name: string; readonly facts: Case['facts'] },
+): Iterable<Case> {
+  for (const again of waysBack(model, machine, transition, state)) {
+    const make = (session: Session) => enteredAgain(session, machine, again, { state, timed: transition });
+    const reason = begunAnew(transition, again);
+    const run = (session: Session) => letTimePass(session, machine, { transition, state, make, reason });
+    yield { name: `${name}, begun anew by ${again.name}`, facts, run };
+  }
+  for (const way of waysThere(model, machine, transition, state)) {
+    const make = (session: Session) => comeAgain(session, machine, way);
+    const run = (session: Session) => letTimePass(session, machine, { transition, state, make });
+    yield { name: `${name}, left by ${way.leaving.by.name} and entered again by ${way.entering.name}`, facts, run };
+  }
+}
 
 /** What is done to a row meanwhile, and does not restart its time: a change of it, and a transition of each other machine. */
 function* betweenTimes(
@@ -151,37 +162,6 @@ async function entered(session: Session, machine: Machine, transition: Transitio
   const row = await session.make(machine.resource, { machine, state: transition.from[0] ?? '' });
   const done = await fireOnRow(session, row, endpoint, transition);
   session.need(isDone(done.value), `${transition.name} was answered ${done.value.status}`);
-  return row;
-}
-
-/** Transitions of callers from a state into itself: with each of them its time begins anew. */
-export function waysBack(model: Model, machine: Machine, timed: Transition, state: string): Transition[] {
-  if (!timed.after) return [];
-  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
-    const isBack = transition.to.length === 1 && transition.to[0]?.state === state && transition.from !== '*';
-    const isOpen = isBack && transition.from.includes(state) && model.endpointOfTransition(machine.resource, name) !== undefined;
-    return isOpen ? [transition] : [];
-  });
-}
-
-/** The reason of a claim that a transition of the clock waits its whole time once another has begun that anew. */
-export function begunAnew(timed: Transition, again: Transition): string {
-  return `${timed.name}, begun anew by ${again.name}`;
-}
-
-/** A row that had been in a state for half of the time that it may be when it entered it again. */
-async function enteredAgain(
-  session: Session,
-  machine: Machine,
-  again: Transition,
-  { state, timed }: { readonly state: string; readonly timed: Transition },
-): Promise<TrialRow> {
-  const endpoint = session.model.endpointOfTransition(machine.resource, again.name);
-  session.need(endpoint !== undefined, 'no caller can fire it');
-  const row = await session.make(machine.resource, { machine, state });
-  await session.wait((timed.after?.ms ?? 0) / 2);
-  const done = await fireOnRow(session, row, endpoint, again);
-  session.need(isDone(done.value), `${again.name} was answered ${done.value.status}`);
   return row;
 }
 
