@@ -124,8 +124,7 @@ function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): 
           const brought = await ifTestable(bringAbout(session, door, caller));
           const row =
             brought && (await isWanted(brought)) ? brought : await rowAfterActs(session, door, caller, { isWanted, moved });
-          if (!row) continue;
-          if (await ifTestable(tryRow(session, door, caller, row, ends))) tried.add(`${door.operation.name} `);
+          if (row && (await ifTestable(tryRow(session, door, caller, row, ends)))) tried.add(`${door.operation.name} `);
         }
       session.need(tried.size > 0, `of no ${resource} it could be known whether ${caller.name} may`);
     },
