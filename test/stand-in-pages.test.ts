@@ -268,6 +268,21 @@ test('an index beside what says how many is that of the first row', async () => 
     });
 });
 
+test('a list that nobody makes anything of shows some, whatever it narrows itself to where nobody asks', async () => {
+  const shop = object({ id: string, locale: string, units: string }, ['id', 'locale', 'units']);
+  const usual = (name: string, value: string) => query(name, { ...string, default: value });
+  const paths = {
+    '/shops': { get: { parameters: [usual('locale', 'en'), usual('unit', 'miles')], ...answers(list(ref('shop'))) } },
+    '/shops/{id}': { ...within('id'), get: answers(ref('shop')) },
+  };
+  await standIn(paths, { shop }, async (ask) => {
+    const { json: all } = await ask('GET', '/shops');
+    assert.ok(all.length > 0);
+    assert.deepEqual([...new Set(all.map(({ locale }: { locale: string }) => locale))], ['en']);
+    assert.deepEqual((await ask('GET', '/shops?locale=fr')).json, []);
+  });
+});
+
 test('what leads on is an address where its description says so', async () => {
   const next = { type: 'string', description: 'The URL of the next page of results, if any.' };
   const answer = object({ pets: list(ref('pet')), next, total: integer }, ['pets']);

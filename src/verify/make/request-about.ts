@@ -18,6 +18,7 @@ import { draftBody } from './body.ts';
 import { numbersFor } from './numbers-sent.ts';
 import { keysKnown } from './path-keys.ts';
 import { followShown } from './seen.ts';
+import { nextWith, sentWith } from './sent-with.ts';
 
 export interface About {
   readonly caller?: TrialCaller | undefined;
@@ -94,13 +95,20 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   const style = about.style ?? 'plain';
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });
-  const follow = followShown(session);
+  const parents = await sentWith(session, endpoint, row, { transition, target, caller: about.caller });
+  const shown = followShown(session);
+  // What was made for it was shown to whoever made it.
+  const follow: typeof shown = (resource, key, unique) =>
+    Object.values(parents).find((one) => one.resource === resource && resolve(one.id, session.run) === key)?.fields ??
+    shown(resource, key, unique);
   const isTaken = (body: Symbolic | undefined): boolean => {
+    const request = body === undefined ? undefined : resolve(body, session.run);
     const taken = targetTaken(session.model.expressions, transition, {
       operation: endpoint.operation,
       row: row.fields ?? {},
+      next: nextWith(session, row, transition, request),
       unseen: session.model.unseenBy(row.resource, row.caller),
-      request: body === undefined ? undefined : resolve(body, session.run),
+      request,
       caller: about.caller,
       nowMs: session.run.clock.toService(Date.now()),
       follow,
@@ -109,7 +117,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   };
   let drawn: Symbolic | undefined;
   for (let draw = 0; draw < draws; draw++) {
-    drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });
+    drawn = await draftBody(session, endpoint, { ...drafting, parents, style: draw === 0 ? style : 'full' });
     if (isTaken(drawn) || drawn === undefined) return drawn;
     if (draw === drawsBefore) {
       const conditions = conditionsOfTransition(transition);

@@ -110,6 +110,8 @@ export function callerContext(caller: TrialCaller | undefined): Known['context']
 export interface FiringCase {
   readonly operation: string;
   readonly row: Readonly<Record<string, Json>>;
+  /** The row with what the transition sets, where that is known. */
+  readonly next?: Readonly<Record<string, Json>>;
   readonly unseen: ReadonlySet<string>;
   readonly request: Json | undefined;
   readonly caller: TrialCaller | undefined;
@@ -143,7 +145,7 @@ export function targetTaken(
     context: {
       ...callerContext(firing.caller),
       resource: row,
-      next: row,
+      next: firing.next ?? row,
       now: firing.nowMs,
       operation: firing.operation,
       ...(request !== undefined && { request }),

@@ -107,7 +107,8 @@ export function makeRow(
 /** The same where such a row can be: nothing where it cannot, since another has what has to be its own. */
 export function makeRowIfFree(...[sampling, work, model, id, given, making]: Parameters<typeof makeRow>): Fields | undefined {
   try {
-    return makeRow(sampling, work, model, id, given, making);
+    // Who is shown a list that narrows itself, to what is in English, is shown what is there all the same.
+    return makeRow(sampling, work, model, id, { ...given, ...listedUsually(sampling, model, given) }, making);
   } catch (failure) {
     if (failure instanceof Refused && failure.refusal.when === 'resource.exists') return undefined;
     throw failure;
