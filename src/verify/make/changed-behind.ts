@@ -12,7 +12,7 @@ import { mayHold, writesFields } from '../model/own-body.ts';
 import type { Session } from '../session/session.ts';
 import { callersFor } from './callers-for.ts';
 import { sendChange } from './change-sent.ts';
-import { valuesThatFit } from './demands.ts';
+import { valuesThatFit } from './fitting-values.ts';
 import { lookAt } from './look.ts';
 
 /** So many changes of what a row refers to are tried for one transition. */

@@ -7,15 +7,12 @@ import { type Machine, machineOn, machinesOf } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { Demand, DemandThrough, WantedRow } from '../exchange/row.ts';
-import { hintsIn } from '../model/expressions.ts';
 import { isSendable } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { NoValue } from '../values/scalars.ts';
-import { arbitraryValuesOf } from '../values/values.ts';
-import { edgesOf } from '../values/variants.ts';
 import { beginningDemands, firingDemands, ownDemands, permittingDemands, readingDemands } from './demand.ts';
 import { givenBefore } from './entrusted.ts';
+import { imaginedOf, valuesThatFit } from './fitting-values.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
 import { toldOfMaker } from './newcomers.ts';
 import { roomyDemands } from './roomy.ts';
@@ -32,10 +29,8 @@ interface Answering {
   readonly named?: TrialCaller;
 }
 
-/** So many rows are imagined for one reference. */
-const imaginedMost = 400;
+/** Of so many rows that will do the roomiest is looked for. */
 const roomiestMost = 40;
-const drawnMost = 3;
 
 /**
  * How a row is to be that a new one refers to by a field, as far as what is asked of it reads nothing but that row: nothing where nothing is
@@ -196,38 +191,4 @@ function heldBy({ model }: Session, shape: Shape, asking: TrialCaller | undefine
   const fits = model.schemas.of(shape, 'sent');
   const all = asking ? [asking.id, ...Object.values(asking.attributes ?? {})] : [];
   return all.flatMap((value) => (value !== undefined && fits(value).length === 0 ? [value] : []));
-}
-
-/** Values of a shape that may make a condition hold: drawn ones, what its text names, and those at the edges. */
-export function valuesThatFit(session: Session, shape: Shape, source: string): readonly Json[] {
-  const fits = session.model.schemas.of(shape, 'sent');
-  const all = [...drawnOf(session, shape), ...hintsIn(source), ...[...edgesOf(shape)].map(({ value }) => value)];
-  return all.filter((value) => fits(value).length === 0);
-}
-
-function drawnOf({ chance, model }: Session, shape: Shape): Json[] {
-  try {
-    // The cast holds: a shape without references has drafts without them.
-    return chance.values(arbitraryValuesOf(model.spec, shape, 'full'), drawnMost) as Json[];
-  } catch (error) {
-    if (error instanceof NoValue) return [];
-    throw error;
-  }
-}
-
-/** Rows with each value of each member, up to so many. */
-export function* imaginedOf(
-  choices: readonly (readonly [string, readonly (Json | undefined)[]])[],
-): Iterable<Record<string, Json>> {
-  const count = choices.reduce((product, [, values]) => product * values.length, 1);
-  for (let at = 0; at < Math.min(count, imaginedMost); at++) {
-    let rest = at;
-    const row: Record<string, Json> = {};
-    for (const [member, values] of choices) {
-      const value = values[rest % values.length];
-      rest = Math.floor(rest / values.length);
-      if (value !== undefined) row[member] = value;
-    }
-    yield row;
-  }
 }

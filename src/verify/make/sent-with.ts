@@ -12,8 +12,8 @@ import { isSendable } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { edgesOf } from '../values/variants.ts';
-import { imaginedOf, valuesThatFit } from './demands.ts';
 import { requestMember } from './entrusted.ts';
+import { imaginedOf, valuesThatFit } from './fitting-values.ts';
 
 export interface Firing {
   readonly transition: Transition;

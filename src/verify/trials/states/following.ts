@@ -12,7 +12,7 @@ import type { TrialRow, WantedRow } from '../../exchange/row.ts';
 import { Captured, type Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
-import { imaginedOf, valuesThatFit } from '../../make/demands.ts';
+import { imaginedOf, valuesThatFit } from '../../make/fitting-values.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
