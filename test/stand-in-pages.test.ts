@@ -280,6 +280,8 @@ test('a list that nobody makes anything of shows some, whatever it narrows itsel
     assert.ok(all.length > 0);
     assert.deepEqual([...new Set(all.map(({ locale }: { locale: string }) => locale))], ['en']);
     assert.deepEqual((await ask('GET', '/shops?locale=fr')).json, []);
+    // What is asked for in so many words narrows it, also to what is usual.
+    assert.deepEqual((await ask('GET', '/shops?unit=miles')).json, []);
   });
 });
 

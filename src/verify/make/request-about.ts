@@ -10,7 +10,7 @@ import type { RequestPlan } from '../exchange/plan.ts';
 import type { SampleStyle, TrialRow } from '../exchange/row.ts';
 import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { Untestable } from '../exchange/untestable.ts';
-import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
+import { type Aim, isAimedAt } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap, withMember } from '../values/at-path.ts';
@@ -18,7 +18,7 @@ import { draftBody } from './body.ts';
 import { numbersFor } from './numbers-sent.ts';
 import { keysKnown } from './path-keys.ts';
 import { followShown } from './seen.ts';
-import { nextWith, sentWith } from './sent-with.ts';
+import { sentWith, takenOfBody } from './sent-with.ts';
 
 export interface About {
   readonly caller?: TrialCaller | undefined;
@@ -103,17 +103,10 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
     shown(resource, key, unique);
   const isTaken = (body: Symbolic | undefined): boolean => {
     const request = body === undefined ? undefined : resolve(body, session.run);
-    const taken = targetTaken(session.model.expressions, transition, {
-      operation: endpoint.operation,
-      row: row.fields ?? {},
-      next: nextWith(session, row, transition, request),
-      unseen: session.model.unseenBy(row.resource, row.caller),
-      request,
-      caller: about.caller,
-      nowMs: session.run.clock.toService(Date.now()),
-      follow,
-    });
-    return taken === 'unknown' || (taken !== 'blocked' && (target === undefined || isAimedAt(taken, target)));
+    const all = takenOfBody(session, endpoint, row, { transition, caller: about.caller }, { body: request, follow });
+    return all.some(
+      (taken) => taken === 'unknown' || (taken !== 'blocked' && (target === undefined || isAimedAt(taken, target))),
+    );
   };
   let drawn: Symbolic | undefined;
   for (let draw = 0; draw < draws; draw++) {

@@ -8,6 +8,7 @@ import type { TrialCaller } from '../exchange/callers.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
+import type { Follow } from '../model/expectation.ts';
 import { isSendable } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
@@ -15,19 +16,41 @@ import { edgesOf } from '../values/variants.ts';
 import { requestMember } from './entrusted.ts';
 import { imaginedOf, valuesThatFit } from './fitting-values.ts';
 
-export interface Firing {
+interface Firing {
   readonly transition: Transition;
   readonly target: Aim | undefined;
   readonly caller: TrialCaller | undefined;
 }
 
-/** A row as it is once a transition has set what it takes of a body: `lot` of `set: { mill: request.lot }`. */
-export function nextWith(
+/**
+ * What a transition would take of a body: by the language `next` has nothing yet of what it sets, and others may mean the row as it is
+ * stored. What is drawn for it serves whichever is meant.
+ */
+export function takenOfBody(
   session: Session,
-  { resource, fields }: TrialRow,
-  transition: Transition,
-  body: Json | undefined,
-): ShownFields {
+  { operation }: Endpoint,
+  row: TrialRow,
+  { transition, caller }: Omit<Firing, 'target'>,
+  { body, follow }: { readonly body: Json | undefined; readonly follow: Follow },
+): readonly ReturnType<typeof targetTaken>[] {
+  const { model, run } = session;
+  const fields = row.fields ?? {};
+  return [fields, nextWith(session, row, transition, body)].map((next) =>
+    targetTaken(model.expressions, transition, {
+      operation,
+      row: fields,
+      next,
+      unseen: model.unseenBy(row.resource, row.caller),
+      request: body,
+      caller,
+      nowMs: run.clock.toService(Date.now()),
+      follow,
+    }),
+  );
+}
+
+/** A row as it is once a transition has set what it takes of a body: `lot` of `set: { mill: request.lot }`. */
+function nextWith(session: Session, { resource, fields }: TrialRow, transition: Transition, body: Json | undefined): ShownFields {
   const out: Record<string, Json> = { ...fields };
   for (const [name, { set }] of entriesOf(session.model.resource(resource)?.fields)) {
     const member = requestMember(set[transition.name]?.source);
@@ -67,7 +90,7 @@ function wantedFor(
   row: TrialRow,
   { transition, target, caller, member, resource }: Firing & { readonly member: string; readonly resource: string },
 ): WantedRow | undefined {
-  const { model, run } = session;
+  const { model } = session;
   const conditions = conditionsOfTransition(transition);
   const named = entriesOf(model.resource(row.resource)?.fields).flatMap(([name, { set }]) =>
     requestMember(set[transition.name]?.source) === member ? [name] : [],
@@ -81,20 +104,10 @@ function wantedFor(
   const source = conditions.map((one) => one.source).join(' ');
   const choices = members.map((name) => [name, valuesIn(session, resource, name, { row, source })] as const);
   if (choices.length === 0 || choices.some(([, values]) => values.length === 0)) return undefined;
-  const leads = (fields: ShownFields) =>
-    targetTaken(model.expressions, transition, {
-      operation: endpoint.operation,
-      row: row.fields ?? {},
-      next: nextWith(session, row, transition, { [member]: sentHere }),
-      unseen: model.unseenBy(row.resource, row.caller),
-      request: { [member]: sentHere },
-      caller,
-      nowMs: run.clock.toService(Date.now()),
-      follow: (_name, key) => (key === sentHere ? { ...fields } : undefined),
-    });
   for (const chosen of imaginedOf(choices)) {
-    const taken = leads(chosen);
-    if (target === undefined ? typeof taken === 'object' : isAimedAt(taken, target))
+    const follow: Follow = (_name, key) => (key === sentHere ? { ...chosen } : undefined);
+    const taken = takenOfBody(session, endpoint, row, { transition, caller }, { body: { [member]: sentHere }, follow });
+    if (taken.some((one) => (target === undefined ? typeof one === 'object' : isAimedAt(one, target))))
       return asWanted(session, resource, chosen, row);
   }
   return undefined;

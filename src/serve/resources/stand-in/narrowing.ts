@@ -50,16 +50,20 @@ export function compileNarrowing(
       warn(exchange, ['the list is not narrowed by so many conditions']);
       return undefined;
     }
-    const asked = new URLSearchParams(exchange.call.query);
-    const isUsual = (name: string, value: Value) => isSame(usual.get(name), value) && !asked.has(name);
     const tests = [...sent].flatMap(([name, value]) =>
-      isUsual(name, value) ? [] : (known.get(name) ?? testsNamed(name, places))(value),
+      isSame(usual.get(name), value) && !isAsked(exchange, name) ? [] : (known.get(name) ?? testsNamed(name, places))(value),
     );
     warnOfQueries(exchange, sent, known, places);
     const order = readOrder(withOrderInside(sent), (name) => places.find(name));
     if (tests.length === 0 && order === undefined) return undefined;
     return { key, keeps: (row) => tests.every((test) => test(row)), order };
   };
+}
+
+/** Whether a request says something by this name itself: in its query, its headers or its body. */
+function isAsked({ call, request }: Exchange, name: string): boolean {
+  const isInBody = isFields(request) && Object.hasOwn(request, name);
+  return isInBody || call.headers[name.toLowerCase()] !== undefined || new URLSearchParams(call.query).has(name);
 }
 
 /** Rows of a resource, for the narrowing of their list. */
