@@ -187,3 +187,18 @@ test('what a rate lets through in an hour is waited for where the clock is moved
     await stand.close();
   }
 });
+
+test('a time against now is looked at close to where it turns', async () => {
+  const within = (span: string) =>
+    presses.replace(
+      '  codes:\n',
+      `  codes:\n    too_soon: { status: 422, on: [create booking], if: "timestamp(next.starts_at) < now + duration('${span}')" }\n`,
+    );
+  const stand = await openStand(within('24h'), { ...base, served: within('23h') });
+  try {
+    const { breaches } = await stand.verify({ only: ['errors/own'] });
+    assert.deepEqual([...new Set(breaches.map(({ kind, subject }) => `${kind}, ${subject}`))], ['conditions, too_soon']);
+  } finally {
+    await stand.close();
+  }
+});
