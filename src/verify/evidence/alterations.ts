@@ -156,6 +156,9 @@ function* alteredHeaders(exchange: TrialExchange): Iterable<TrialExchange> {
     const { [name]: value, ...rest } = exchange.headers;
     yield { ...exchange, headers: rest };
     yield { ...exchange, headers: { ...rest, [name]: `${value}-altered` } };
+    // A number that is less by some than it was.
+    if (/^\d{1,9}$/.test(value ?? ''))
+      yield { ...exchange, headers: { ...rest, [name]: String(Math.max(0, Number(value) - 7)) } };
   }
   for (const name of ['deprecation', 'sunset', 'etag', 'location'].filter((one) => !names.includes(one)))
     yield { ...exchange, headers: { ...exchange.headers, [name]: 'altered' } };

@@ -5,11 +5,13 @@ import { isCut, perName } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
 import { hidesRows, totalBesideHidden } from '../trials/endpoints/totals.ts';
 import { broughtInBy, isBroughtIn } from '../trials/limits/brought-in.ts';
+import { costOf } from '../trials/limits/counted.ts';
 import { statedPaginationOf } from '../trials/limits/pages.ts';
 import { whatIsLeft } from '../trials/limits/rate-told.ts';
 import { leavingLooks } from '../trials/limits/rows-left.ts';
 import { stayingLooks } from '../trials/limits/rows-staying.ts';
 import { inChunks } from '../trials/limits/sizes.ts';
+import { countedOnes } from '../trials/limits/told-costs.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** A claim of this reason. */
@@ -54,7 +56,8 @@ function looksAtTotal(model: Model, endpoint: Endpoint): Obligation[] {
 }
 
 /** Each rate: no more gets through, and no less. */
-export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+export function looksAtRates(model: Model, { subject }: LedgerFact): Obligation[] {
+  const { spec } = model;
   if (subject === 'at once') return [looksFor('more than are allowed', 'kept'), looksFor('room for others', 'room again')];
   const each = looksAtEach(
     statedValue(spec.limits.rate) ?? [],
@@ -62,7 +65,13 @@ export function looksAtRates({ spec }: Model, { subject }: LedgerFact): Obligati
     (rate) => `${rate.limit} in ${rate.windowMs / 1000} s per ${perName(rate)}`,
   );
   const isTold = each.length > 0 && statedValue(spec.limits.headers)?.remaining !== undefined;
-  return isTold ? [...each, looksFor('what is told to be left', whatIsLeft)] : each;
+  return isTold ? [...each, looksFor('what is told to be left', whatIsLeft), ...costLooks(model)] : each;
+}
+
+/** Each stated cost of an operation that a rate alone counts, and each answer that is not counted. */
+function costLooks(model: Model): Obligation[] {
+  const told = countedOnes(model).filter(({ rate, operation, status }) => status !== undefined || costOf(rate, operation) !== 1);
+  return [...new Set(told.map(({ reason }) => reason))].map((reason) => looksFor(reason));
 }
 
 /** Each quota, the same, and that it begins anew; of rows, that no more come to be. */

@@ -17,7 +17,7 @@ import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { freedLooks } from '../trials/errors/taken-again.ts';
-import { afterRefusal } from '../trials/resources/counted.ts';
+import { afterDeadReference, afterRefusal, referenceSent } from '../trials/resources/counted.ts';
 import { derivedEdgeLooks } from '../trials/resources/derived-edges.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/field-choices.ts';
 import { refusedThere } from '../trials/resources/field-rules.ts';
@@ -194,8 +194,12 @@ function countedLooks(model: Model, resource: Resource, field: Field): Obligatio
   const made = generatedOf(resource, field);
   if (!made || 'wrong' in made || !made.counts) return [];
   const isWithinRows = field.within !== undefined && entryOf(resource.fields, field.within)?.ref !== undefined;
-  const isSentMore = model.endpointsThat('create', resource.name).some((endpoint) => bodyMedia(endpoint) !== undefined);
-  return ['next', ...(isSentMore ? [afterRefusal] : []), ...(isWithinRows ? ['anew'] : [])].map((look) => ({
+  const creations = model.endpointsThat('create', resource.name);
+  const isSentMore = creations.some((endpoint) => bodyMedia(endpoint) !== undefined);
+  const [first] = creations;
+  const refers = first !== undefined && referenceSent(model, { resource, field }, first) !== undefined;
+  const refusals = [...(isSentMore ? [afterRefusal] : []), ...(refers ? [afterDeadReference] : [])];
+  return ['next', ...refusals, ...(isWithinRows ? ['anew'] : [])].map((look) => ({
     name: `counted, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
   }));

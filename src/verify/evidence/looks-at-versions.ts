@@ -6,6 +6,7 @@ import { carriedNames } from '../make/written-by-others.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { readOlder } from '../trials/versioning/shapes.ts';
+import { olderDoors, thereIn } from '../trials/versioning/there.ts';
 import { usesOf } from '../trials/versioning/used.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
@@ -27,6 +28,9 @@ export function looksAtVersions(model: Model, { subject }: LedgerFact): Obligati
   );
   // What reading shows says nothing of lists, filters and changes in the same words.
   const reasons = new Set([...usesOf(model)].map(({ reason }) => reason));
+  // Whether there is what a function names is looked for with the functions.
+  const older = olderDoors(model).filter(({ isFunction }) => !isFunction);
+  for (const { operation, version } of older) reasons.add(thereIn(operation, version));
   return [...named, ...readInOlder(model), ...[...reasons].map((reason) => looksFor(reason))];
 }
 

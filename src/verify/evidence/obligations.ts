@@ -9,6 +9,7 @@ import { hasWord, wordInAnyCase, wordRule } from '../trials/authentication/carri
 import { addressLooks } from '../trials/purpose/told-addresses.ts';
 import { movedTold } from '../trials/resources/moved-rows.ts';
 import { fromTheStart } from '../trials/resources/stated-rows.ts';
+import { olderDoors, thereIn } from '../trials/versioning/there.ts';
 import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
 import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
@@ -90,15 +91,19 @@ function looksAtIdentifiers(model: Model, { subject }: LedgerFact): Obligation[]
   ];
 }
 
-/** Each operation of each function was done. */
+/** Each operation of each function was done, and is there in the older versions that have it. */
 function looksAtFunctions(model: Model): Obligation[] {
   const named = entriesOf(model.spec.purpose.functions).flatMap(([, names]) => names);
-  return model.operations
+  const done = model.operations
     .filter((operation) => operation.endpoint && namesOperation(named, operation))
-    .map(({ name, endpoint }) => ({
-      name: `${name} is done`,
-      isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.endpoint?.key === endpoint?.key),
-    }));
+    .map(
+      ({ name, endpoint }): Obligation => ({
+        name: `${name} is done`,
+        isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.endpoint?.key === endpoint?.key),
+      }),
+    );
+  const older = olderDoors(model).filter(({ isFunction }) => isFunction);
+  return [...done, ...older.map(({ operation, version }) => looksFor(thereIn(operation, version)))];
 }
 
 function looksAtBaseAddress(model: Model): Obligation[] {

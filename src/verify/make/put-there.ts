@@ -1,9 +1,11 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { briefly, isDone } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
-import type { TrialRow } from '../exchange/row.ts';
+import type { SampleStyle, TrialRow } from '../exchange/row.ts';
 import type { Session } from '../session/session.ts';
+import { type Readied, ready } from './readied.ts';
 import { rowFrom } from './row-made.ts';
 
 /** A row that an upsert has made, and how others like it are asked for of that row. */
@@ -25,4 +27,12 @@ export async function putThere(session: Session, first: RequestPlan): Promise<Pu
     row,
     about: (plan) => ({ ...plan, ...(caller && { caller }), path, headers: { ...plan.headers, ...headers } }),
   };
+}
+
+/** An upsert of a row that another one has just made, with other values: what changes a row tells of something else than what makes it. @throws {Untestable} */
+export async function putAgain(session: Session, endpoint: Endpoint, style: SampleStyle): Promise<Readied> {
+  const first = await ready(session, endpoint, { style });
+  const { row, about } = await putThere(session, first.request);
+  const { request } = await ready(session, endpoint, { style, caller: first.request.caller });
+  return { row, request: about(request) };
 }

@@ -203,13 +203,13 @@ export const wholes: readonly ClassRow[] = [
     { readOff: 'convention', because: 'what is known of delivery was inferred' },
   ),
   ...rowsOf(
-    'limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times, limits/told rates, limits/uncounted, limits/rows, limits/at once',
+    'limits/pages, limits/quotas, limits/rates, limits/sizes, limits/times, limits/told costs, limits/told rates, limits/uncounted, limits/rows, limits/at once',
     {
       readOff: 'convention',
       because: 'OpenAPI has no limits but those of its schemas; pages were inferred',
     },
   ),
-  ...rowsOf('versioning/ended, versioning/events, versioning/selected, versioning/shapes, versioning/uses', {
+  ...rowsOf('versioning/ended, versioning/events, versioning/selected, versioning/shapes, versioning/there, versioning/uses', {
     readOff: 'convention',
     because: 'versions were inferred',
   }),

@@ -4,10 +4,10 @@ import { isMap, type OpenMap } from '../../../document/values.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
 
-/** `Output only. When it was made.`: what the words about a member begin with, where no keyword says it. */
+/** `Output only. When it was made.`, `When it was made. Read-only.`: what the words about a member say, where no keyword does. */
 export const membersSaid: InferenceRule = {
   name: 'members-said',
-  says: 'A member whose words begin with `Output only` or `Read-only` is read-only, and one whose words begin with `Input only` or `Write-only` is never shown.',
+  says: 'A member whose words begin with `Output only` or `Read-only`, or say that or `Populated by the system` in a sentence of its own or in brackets, is read-only, and one whose words begin with `Input only` or `Write-only` is never shown.',
   infer(context) {
     for (const [name, resource] of Object.entries(context.resources))
       if (isMap(resource) && isMap(resource.fields))
@@ -36,7 +36,15 @@ function wordOf({ description, readOnly, writeOnly }: JsonMap): 'readOnly' | 'wr
   return saysSent.test(description) ? 'writeOnly' : undefined;
 }
 
-const saysShown = /^\W*(?:(?:required|optional|immutable)\.\s*)?(?:output|read)[- ]?only\b(?!\s+\w)/i;
+const saysShown = new RegExp(
+  [
+    String.raw`^\W*(?:(?:required|optional|immutable)\.\s*)?(?:output|read)[- ]?only\b(?!\s+\w)`,
+    // A sentence of its own, or in brackets: `The time of it (read only).`
+    String.raw`[.;:(\[\n]\s*(?:output|read)[- ]?only\s*(?:[.;,)\]\n]|$)`,
+    String.raw`(?:^|[.;\n])\s*(?:populated|generated|assigned|set) by the (?:system|server|service|api)\s*(?:[.;,\n]|$)`,
+  ].join('|'),
+  'i',
+);
 const saysSent = /^\W*(?:(?:required|optional|immutable)\.\s*)?(?:input|write)[- ]?only\b(?!\s+\w)/i;
 
 /** `Required. What it is called.`: what a request has to have, where no keyword says it. */

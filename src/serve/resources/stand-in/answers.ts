@@ -60,7 +60,9 @@ function compileWhole(
     does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
   const thing = compileToldThing(shape, data ? undefined : does, place !== undefined, sampling);
   const toldRows = compileToldRows(shape, does, sampling);
-  const tellEnd = compileEndMembers(members, Number(status), place !== undefined || typeof data === 'object', samples);
+  const isEnvelope = place !== undefined || typeof data === 'object';
+  const isRow = typeof shape.resource === 'string' && sampling.identifierOf(shape.resource) !== undefined;
+  const tellEnd = compileEndMembers(members, isRow ? undefined : Number(status), isEnvelope, samples);
   const secrets = does?.verb === 'create' && !data ? secretsOnce(members, does.resource, samples) : [];
   const asPlaced = compilePlaced(place, identifier !== undefined && Object.hasOwn(members, identifier) ? identifier : undefined);
   /** What is given, as the answer can hold it: a row or rows where they stand. */
@@ -138,29 +140,67 @@ function tellSecrets(whole: Value, secrets: readonly (readonly [string, Json])[]
 
 const secretNames = /(?:^|_)(?:secret|token|private_?key|api_?key)$|[a-z](?:Secret|Token|PrivateKey|ApiKey)$/;
 
-/** Compiles the telling of how it ended: the answer's own status, where a member's example is one (`status_code: 200`), and that it went well, in an envelope that may say so (`success`). */
+/** Compiles the telling of how it ended: the answer's own status where a member tells it, and that it went well, in an envelope that may say so (`success`). */
 function compileEndMembers(
   members: Readonly<Record<string, Json>>,
-  status: number,
+  status: number | undefined,
   isEnvelope: boolean,
   samples: Samples,
 ): (whole: Value) => void {
   const named = Object.entries(members);
-  const isOwn = (name: string, inner: Json) =>
-    /^(?:http_?)?status_?code$/i.test(name) && isPlainMap(inner) && isStatus(inner.example ?? inner.default);
-  const [code] = (Number.isInteger(status) ? named.find(([name, inner]) => isOwn(name, inner)) : undefined) ?? [];
+  // What a thing has is its own: the status with which a hook was answered.
+  const codes = status !== undefined && Number.isInteger(status) ? statusPlaces(members, samples) : [];
   const flags = isEnvelope
     ? named.filter(([name, inner]) => /^(?:is_?)?success(?:ful)?$/i.test(name) && samples.of(inner, name).fits(true))
     : [];
   return (whole) => {
     if (!isFields(whole)) return;
-    if (code !== undefined && typeof whole[code] === 'number') whole[code] = status;
+    for (const [name, around] of codes) {
+      const holder = around === undefined ? whole : (whole[around] ?? { [name]: 0 });
+      if (!isFields(holder) || typeof holder[name] !== 'number') continue;
+      holder[name] = status;
+      // What an answer says around its data may be left out, and is known all the same.
+      if (around !== undefined && whole[around] === undefined && samples.of(members[around] ?? {}, around).fits(holder))
+        whole[around] = holder;
+    }
     for (const [name] of flags) whole[name] = true;
   };
 }
 
-function isStatus(value: Json | undefined): boolean {
-  return typeof value === 'number' && value >= 100 && value < 600;
+/** The members that tell the answer's own status, each with the member that it is in, where it is in one: `status_code`, `meta.code` of which the words say so. */
+function statusPlaces(
+  members: Readonly<Record<string, Json>>,
+  samples: Samples,
+): readonly (readonly [name: string, around: string | undefined])[] {
+  return Object.entries(members).flatMap(([name, inner]): (readonly [string, string | undefined])[] => {
+    if (tellsStatus(name, inner, samples)) return [[name, undefined]];
+    if (!aroundStatus.test(name) || !isPlainMap(inner)) return [];
+    return Object.entries(samples.membersOf(inner)).flatMap(([code, one]) =>
+      tellsStatus(code, one, samples) ? [[code, name] as const] : [],
+    );
+  });
+}
+
+const aroundStatus = /^_?(?:meta|status|response|response_?(?:status|meta|info)|result)$/i;
+
+/** A whole number that is called the status of HTTP, or of which the words say that it is. */
+function tellsStatus(name: string, inner: Json, samples: Samples): boolean {
+  if (!isPlainMap(inner)) return false;
+  const { type, description, example, default: usual, enum: listed } = samples.whole(inner);
+  const shown = example ?? usual;
+  if (listed !== undefined || type === 'string' || (shown !== undefined && !isGoodStatus(shown))) return false;
+  const said = String(description ?? '').slice(0, saysMost);
+  const isSaid = /\bHTTP\b[\w ]{0,20}\b(?:status|code)\b/i.test(said);
+  if (/^(?:http_?)?status_?code$|^http_?(?:status|code)$/i.test(name))
+    return shown !== undefined || isSaid || (said === '' && type === 'integer');
+  return /^(?:code|status)$/i.test(name) && isSaid;
+}
+
+/** What a member is said to be is said at the beginning. */
+const saysMost = 80;
+
+function isGoodStatus(value: Json): boolean {
+  return typeof value === 'number' && value >= 200 && value < 300;
 }
 
 /**

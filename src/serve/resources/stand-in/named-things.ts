@@ -37,7 +37,8 @@ export function withNamedThings(sampling: Sampling, rows: Rows, model: RowModel,
 
 /**
  * Puts what a path says of the parent of a new row where the row shows it: `/projects/{project_gid}/sections` makes a section whose `project` is
- * that one, and `/balancers/{balancerId}/configs` one whose `balancer_id` is.
+ * that one, and `/balancers/{balancerId}/configs` one whose `balancer_id` is; `/namespaces/{namespace}/pods` one whose `metadata.namespace` is,
+ * where its `metadata` was sent without it.
  */
 export function withShownParents(sampling: Sampling, model: RowModel, fields: Fields): Fields {
   const out: Fields = { ...fields };
@@ -52,8 +53,20 @@ export function withShownParents(sampling: Sampling, model: RowModel, fields: Fi
       if (sampling.samples.of(shape, other).fits(value) || isPlainMap(sampling.samples.whole(shape).properties))
         out[other] = value;
     }
+    showInside(sampling, model, out, name, value);
   }
   return out;
+}
+
+/** Puts a parent's name in the maps of a new row that have a place for just that, and were sent without it. */
+function showInside(sampling: Sampling, model: RowModel, out: Fields, parent: string, value: Value): void {
+  for (const [holder, inner] of Object.entries(out)) {
+    const field = model.fields.get(holder);
+    const shape = field && statedValue(field.shape);
+    if (!isFields(inner) || !shape || field.ref !== undefined || Object.hasOwn(inner, parent)) continue;
+    const member = sampling.samples.membersOf(shape)[parent];
+    if (isPlainMap(member) && sampling.samples.of(member, parent).fits(value)) out[holder] = { ...inner, [parent]: value };
+  }
 }
 
 /** `project_gid`, `projectId` and `project` are one: the word for a parent, however it is written. */

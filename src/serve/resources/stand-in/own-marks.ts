@@ -13,6 +13,8 @@ import type { RowModel } from '../model.ts';
 export function markMade(row: Fields, given: Fields, nowMs: number): void {
   mark(row, given, (value, name) => {
     if (isVersionName(name) && Number.isInteger(value)) return firstVersion;
+    // A text of which nothing is known but its name was made of that.
+    if (isVersionName(name) && typeof value === 'string' && value.startsWith(`${name} `)) return String(firstVersion);
     return isMomentOf(name, makings) || isMomentOf(name, changes) ? momentLike(value, nowMs) : undefined;
   });
 }
@@ -26,6 +28,7 @@ export function markChanged(row: Fields, before: Fields, nowMs: number): void {
     (value, name, old) => {
       if (!isSame(value, old)) return undefined;
       if (isVersionName(name) && Number.isInteger(value)) return Number(value) + 1;
+      if (isVersionName(name) && typeof value === 'string' && isCounted.test(value)) return String(Number(value) + 1);
       return isMomentOf(name, changes) ? momentLike(value, nowMs) : undefined;
     },
     before,
@@ -77,6 +80,7 @@ function tagOf(row: Fields, nowMs: number): string {
 }
 
 const firstVersion = 1;
+const isCounted = /^[1-9]\d{0,9}$/;
 
 /** Gives a member another value, by what it is, its name and what it was before; nothing leaves it. */
 type Again = (value: Value, name: string, old: Value) => Value | undefined;

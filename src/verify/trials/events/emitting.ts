@@ -11,6 +11,7 @@ import { resolve, type Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
+import { putAgain } from '../../make/put-there.ts';
 import { type Readied, ready } from '../../make/readied.ts';
 import type { ConditionSubject, Scene } from '../../make/scene.ts';
 import { stage } from '../../make/staged.ts';
@@ -23,7 +24,6 @@ import { endAll } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import { kindsAbout } from './heard.ts';
 import { listenTo } from './listened.ts';
-import { putAgain } from './put-again.ts';
 import { canListen, changing, deliveryFact, everybody, kindsFact } from './reached.ts';
 import { mayBeTold, toldLess } from './told-less.ts';
 

@@ -103,7 +103,7 @@ export function claimRemaining(session: Session, { rate, shots, status, cost }: 
 export const whatIsLeft = 'RateLimit';
 
 /** How much is left of each rate that an answer speaks of. */
-function leftIn(told: string): number[] {
+export function leftIn(told: string): number[] {
   return [...told.matchAll(/"[^"]*"[^,]*?;\s*r=(\d+)/g)].map(([, left]) => Number(left));
 }
 

@@ -2,14 +2,13 @@ import { statedValue } from '../../../parts/fact.ts';
 import { isUncounted, type Rate } from '../../../parts/limits.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
-import type { RequestPlan } from '../../exchange/plan.ts';
-import { missingIdentifier } from '../../model/missing-identifier.ts';
 import type { Model } from '../../model/model.ts';
 import { refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { applies, askersOf, type CountedOperation, countedRequest, ratesFor, roomFor } from './counted.ts';
 import { burst, ratesFact, type Shot } from './rate-told.ts';
+import { answeredSo, uncountedAs } from './told-costs.ts';
 
 /** What counts nothing in a rate may be asked for more often than the rate lets through. */
 export const uncountedAnswers: Trial = {
@@ -56,12 +55,12 @@ function caseOf(rate: Rate, counted: CountedOperation, status: 404 | 304): Case 
     facts: [ratesFact],
     async run(session: Session) {
       const request = await countedRequest(session, counted);
-      const plan = status === 404 ? elsewhere(session, request, operation.resource ?? '') : await unchanged(session, request);
+      const plan = await answeredSo(session, request, operation.resource ?? '', status);
       const refused = refusalFor(session.model, 'limit.rate', operation)?.status ?? 429;
       const shots = await session.do(burst(plan, Math.floor(roomFor(rate, operation)) + 1, refused));
       session.claim({
         fact: ratesFact,
-        reason: `uncounted ${status}`,
+        reason: uncountedAs(status),
         at: rate.at,
         of: [shots],
         judge: (all: readonly Shot[]): Judgement => {
@@ -74,17 +73,4 @@ function caseOf(rate: Rate, counted: CountedOperation, status: 404 | 304): Case 
       });
     },
   };
-}
-
-function elsewhere(session: Session, request: RequestPlan, resource: string): RequestPlan {
-  const name = request.endpoint && identifierParameter(request.endpoint);
-  const missing = missingIdentifier(session.model, resource);
-  session.need(name !== undefined && missing !== undefined, `of ${resource} no identifier that nothing has is known`);
-  return { ...request, path: { ...request.path, [name]: missing } };
-}
-
-async function unchanged(session: Session, request: RequestPlan): Promise<RequestPlan> {
-  const { etag } = (await session.send(request)).value.headers;
-  session.need(etag !== undefined, 'it shows no ETag');
-  return { ...request, headers: { ...request.headers, 'If-None-Match': etag } };
 }

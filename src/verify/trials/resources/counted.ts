@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
 import { type Generated, generatedOf } from '../../../parts/inner-values.ts';
@@ -11,6 +12,7 @@ import type { SampleStyle, TrialRow, WantedRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { membersSent } from '../../make/fields-sent.ts';
 import { rowFor } from '../../make/row-where.ts';
+import { identifierOfNothing, takers } from '../../make/to-nothing.ts';
 import { remove } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
@@ -57,7 +59,10 @@ async function count(session: Session, counting: Counting): Promise<void> {
   const style = isPlain ? 'plain' : 'whole';
   const third = refused && (await makeIn(session, counting, parent, style));
   if (third) claimNext(session, counting, second, third, afterRefusal, refused);
-  const last = third ?? second;
+  const dead = await referToNothing(session, counting, parent);
+  const fourth = dead && (await makeIn(session, counting, parent));
+  if (fourth) claimNext(session, counting, third ?? second, fourth, afterDeadReference, dead);
+  const last = fourth ?? third ?? second;
   if (target !== undefined) {
     const other = await makeIn(session, counting, await rowFor(session, resource.name, within, target));
     claimFirst(session, counting, other);
@@ -77,6 +82,9 @@ function refersToItself(model: Model, { name, fields }: Resource): boolean {
 
 /** The look at a number that comes after a creation that was refused: no refusal leaves a gap. */
 export const afterRefusal = 'after a refusal';
+
+/** The same after one that was refused for what it refers to, which is looked for later than at the body itself. */
+export const afterDeadReference = 'after a reference to nothing';
 
 /** What was refused, and the same as it would have been taken. */
 interface Refused {
@@ -99,6 +107,31 @@ async function refuse(session: Session, counting: Counting, parent: TrialRow | u
     }
   }
   return undefined;
+}
+
+/** A creation that is refused since it refers to a row that is not there; nothing where none is sent. */
+async function referToNothing(session: Session, counting: Counting, parent: TrialRow | undefined): Promise<Refused | undefined> {
+  const { model } = session;
+  const { endpoint, ...plan } = await session.creation(counting.resource.name, wantedIn(session, counting, parent, 'plain'));
+  const { body, caller } = plan;
+  const field = endpoint && referenceSent(model, counting, endpoint);
+  const isWritten = field?.writable === undefined || field.writable.includes(caller?.user ?? '');
+  if (!field || !isWritten || !body || !('value' in body)) return undefined;
+  const control = { ...plan, endpoint, body };
+  const value = withMember(body.value, [field.name], identifierOfNothing(model, field));
+  return { done: await session.send({ ...control, body: { ...body, value }, isWhole: true }), control };
+}
+
+/** The first reference that a creation sends, and within which nothing is counted. */
+export function referenceSent(
+  model: Model,
+  { resource, field }: Pick<Counting, 'resource' | 'field'>,
+  endpoint: Endpoint,
+): Field | undefined {
+  const all = entriesOf(resource.fields).map(([, one]) => one);
+  return all.find(
+    (one) => one.ref !== undefined && one.name !== field.within && takers(model, resource, one, ['create']).includes(endpoint),
+  );
 }
 
 function makeIn(

@@ -1,15 +1,14 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import { boundByPath, isWritable } from '../../../parts/payload.ts';
+import { boundByPath } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
-import { identifierType } from '../../../parts/schemas.ts';
 import { type Machine, machinesOf, machineWith, transitionNamed } from '../../../parts/states.ts';
 import { asText } from '../../exchange/as-text.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { type FactName, type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
-import { freshText, type Symbolic } from '../../exchange/symbol.ts';
+import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { callersFor } from '../../make/callers-for.ts';
@@ -19,9 +18,9 @@ import { lookAt, showsWhole } from '../../make/look.ts';
 import { ready } from '../../make/readied.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { rowFor } from '../../make/row-where.ts';
+import { identifierOfNothing, takers } from '../../make/to-nothing.ts';
 import { remove, statesOf, walkTo } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { mayHold, writesFields } from '../../model/own-body.ts';
 import { idIn, rowWith, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -71,20 +70,6 @@ const factsOf = (subject: string): [FactName, ...FactName[]] => [
   { kind: 'allowed values', subject },
 ];
 
-/** The endpoints that take the reference in their bodies; of those that change a row, where it may be another one than before. */
-function takers(model: Model, resource: Resource, field: Field, verbs = ['create', 'upsert', 'update', 'replace']): Endpoint[] {
-  return verbs
-    .filter((verb) => !field.immutable || verb === 'create' || verb === 'upsert')
-    .flatMap((verb) => model.endpointsThat(verb, resource.name))
-    .filter(
-      (endpoint) =>
-        writesFields(model, endpoint) &&
-        mayHold(model, endpoint, field.name) &&
-        !boundByPath(model.spec, endpoint).includes(field.name) &&
-        isWritable(model.spec, resource, field),
-    );
-}
-
 async function sendNothing(
   session: Session,
   endpoint: Endpoint,
@@ -95,11 +80,7 @@ async function sendNothing(
   // Of whoever may not write it, it is not looked at.
   const { writable } = field;
   session.need(writable === undefined || writable.includes(begun.caller?.user ?? ''), `who sends it may not write ${field.name}`);
-  const isNumber = identifierType(model.spec, field.ref ?? '') === 'integer';
-  const nothing = isNumber
-    ? 2_000_000_011
-    : (model.freshValue(field.ref ?? '', model.identifierField(field.ref ?? '')) ?? freshText('nf-nothing-'));
-  const done = await session.send(begun.request(withMember(begun.json, [field.name], nothing)));
+  const done = await session.send(begun.request(withMember(begun.json, [field.name], identifierOfNothing(model, field))));
   const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
   claimRefused(session, done, {
     by: { when: 'reference.missing' },

@@ -11,6 +11,7 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { lookAt } from '../../make/look.ts';
+import { putAgain } from '../../make/put-there.ts';
 import { ready } from '../../make/readied.ts';
 import { bodiesFor, carried, carriesTo, needServed, olderBody, versionsOf } from '../../make/versions.ts';
 import { isFieldThere } from '../../model/judge-field.ts';
@@ -95,7 +96,7 @@ function* usesAt(model: Model, endpoint: Endpoint, older: OlderWords): Iterable<
   }
   if (effect.verb === 'update')
     yield useOf(`${resource} is patched`, '', (session) => changed(session, endpoint, older, 'patched'));
-  if (effect.verb === 'replace')
+  if (effect.verb === 'replace' || effect.verb === 'upsert')
     yield useOf(`${resource} is replaced`, '', (session) => changed(session, endpoint, older, 'replaced'));
   if (effect.verb === 'create')
     for (const [field, was, is] of renamedWords(model, older)) {
@@ -119,7 +120,8 @@ function isFiltering({ in: place, filters, op }: Parameter): boolean {
 async function changed(session: Session, endpoint: Endpoint, older: OlderWords, how: 'patched' | 'replaced'): Promise<void> {
   const { model } = session;
   const { carry, resource, version } = older;
-  const { row, request } = await ready(session, endpoint, { style: 'full' });
+  const isPut = statedValue(endpoint.does)?.verb === 'upsert';
+  const { row, request } = isPut ? await putAgain(session, endpoint, 'full') : await ready(session, endpoint, { style: 'full' });
   session.need(row?.made !== undefined, `rows of ${resource} are given, not made`);
   const whole = request.body && 'value' in request.body ? request.body.value : {};
   const sent = how === 'patched' ? patchOf(session, older, row, request.caller) : olderBody(session, carry, whole, {});

@@ -1,0 +1,172 @@
+import { rateKind } from '../../../kinds/limits/all.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import { isUncounted, type Rate } from '../../../parts/limits.ts';
+import { identifierParameter } from '../../../parts/payload.ts';
+import { type Judgement, moot } from '../../exchange/claim.ts';
+import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
+import { ifTestable } from '../../exchange/untestable.ts';
+import { missingIdentifier } from '../../model/missing-identifier.ts';
+import type { Model } from '../../model/model.ts';
+import type { Session } from '../../session/session.ts';
+import type { Trial } from '../../session/trial.ts';
+import { applies, askersOf, type CountedOperation, capacityOf, costOf, countedRequest, ratesFor } from './counted.ts';
+import { leftIn, ratesFact } from './rate-told.ts';
+
+/** Where it is told what is left of a rate, it is less by what each operation costs, and by nothing where nothing is counted. */
+export const toldCosts: Trial = {
+  name: 'limits/told costs',
+  part: 'limits',
+  about:
+    'What is told to be left of a rate is less by what each operation is stated to cost, and no less after answers that are not counted.',
+  noise: 'alone',
+  *cases(model) {
+    for (const counted of countedOnes(model))
+      yield { name: `${counted.operation.name} ${counted.reason}`, facts: [ratesFact], run: (session) => ask(session, counted) };
+  },
+};
+
+/** What one request counts in a rate that alone counts it, and how that is looked at. */
+interface Counted extends CountedOperation {
+  readonly rate: Rate;
+  /** The answer that is brought about; what the operation does where none is said. */
+  readonly status: 304 | 404 | undefined;
+  /** The reason of its claim. */
+  readonly reason: string;
+}
+
+/** So many operations are looked at of each rate, those first that cost something else than one. */
+const operationsMost = 12;
+
+/** All that is looked at: each stated cost, some that cost one, and each answer that is not counted, of rates of which is told what is left. */
+export function countedOnes(model: Model): readonly Counted[] {
+  if (statedValue(model.spec.limits.headers)?.remaining === undefined) return [];
+  return (statedValue(model.spec.limits.rate) ?? []).flatMap((rate) => {
+    const alone = model.operations.flatMap((operation): CountedOperation[] => {
+      const caller = operation.endpoint && askersOf(model, operation).find((one) => isAlone(model, rate, operation, one));
+      return caller === undefined ? [] : [{ operation, caller }];
+    });
+    const rank = ({ operation }: CountedOperation) =>
+      (costOf(rate, operation) === 1 ? 1 : 0) + (operation.endpoint?.method === 'GET' ? 0 : 0.5);
+    const costs = alone
+      .toSorted((one, other) => rank(one) - rank(other))
+      .slice(0, operationsMost)
+      .map((one): Counted => ({ ...one, rate, status: undefined, reason: `costs ${costOf(rate, one.operation)}` }));
+    const free = ([304, 404] as const).flatMap((status): Counted[] => {
+      const one = isUncounted(rate, status) ? alone.find(({ operation }) => mayBeAnswered(operation, status)) : undefined;
+      return one ? [{ ...one, rate, status, reason: uncountedAs(status) }] : [];
+    });
+    return [...costs, ...free];
+  });
+}
+
+/** The reason of a claim that an answer counts nothing. */
+export const uncountedAs = (status: number): string => `uncounted ${status}`;
+
+function isAlone(
+  model: Model,
+  rate: Rate,
+  operation: CountedOperation['operation'],
+  caller: CountedOperation['caller'],
+): boolean {
+  const [only, ...more] = ratesFor(model, operation, caller);
+  return caller !== undefined && only === rate && more.length === 0 && applies(model, rate, operation, caller) === 'yes';
+}
+
+function mayBeAnswered({ endpoint }: CountedOperation['operation'], status: 304 | 404): boolean {
+  const isRead =
+    endpoint !== undefined && statedValue(endpoint.does)?.verb === 'read' && identifierParameter(endpoint) !== undefined;
+  return isRead && (status === 404 || endpoint.etag !== undefined);
+}
+
+async function ask(session: Session, counted: Counted): Promise<void> {
+  const { model } = session;
+  const { operation, caller, rate, status, reason } = counted;
+  const request = await countedRequest(session, counted);
+  const plan = status === undefined ? request : await answeredSo(session, request, operation.resource ?? '', status);
+  const probe = await probing(session, counted, request);
+  const before = await session.send(probe);
+  const done = await session.send(plan);
+  session.claim({
+    fact: ratesFact,
+    reason,
+    at: rate.at,
+    of: [before, done],
+    ...(status === 404 && { control: request }),
+    judge: (one: TrialExchange, two: TrialExchange): Judgement => {
+      if (status === undefined ? !isDone(two) : two.status !== status) return moot(`it was answered ${two.status}`);
+      const [was, is] = [leftOf(model, one), leftOf(model, two)];
+      if (was === undefined || is === undefined) return moot('it is not told what is left');
+      const cost = isUncounted(rate, two.status) ? 0 : costOf(rate, operation);
+      const flaw = flawOf(rate, cost, was, is, two.toMs - one.fromMs);
+      if (flaw === undefined) return undefined;
+      return {
+        promised: `${operation.name}, answered ${two.status} to ${caller?.name ?? 'nobody'}, ${flaw}`,
+        seen: `${was} were left before it, and ${is} after it`,
+      };
+    },
+  });
+}
+
+/** What is wrong with what is left after a request that counts so much; nothing where it may be so. */
+function flawOf(rate: Rate, cost: number, was: number, is: number, spreadMs: number): string | undefined {
+  const most = capacityOf(rate);
+  const regained = rateKind(rate.kind).mostWithin(rate, spreadMs) - most;
+  // What is told are whole numbers, of what may be fractions.
+  const isExact = regained === 0 && Number.isInteger(cost);
+  const drop = was - is;
+  if (drop > Math.ceil(cost)) return `counts ${cost} of the rate`;
+  const isAnew = is === Math.floor(most - cost);
+  const least = isExact ? cost : Math.floor(cost - regained - 1);
+  return drop < least && !isAnew ? `counts ${cost} of the rate` : undefined;
+}
+
+/** What an answer tells to be left. */
+function leftOf({ spec }: Model, { headers }: TrialExchange): number | undefined {
+  const name = statedValue(spec.limits.headers)?.remaining?.toLowerCase() ?? '';
+  const told = headers[name] ?? '';
+  if (/^\d+$/.test(told)) return Number(told);
+  const left = leftIn(told);
+  return left.length === 1 ? left[0] : undefined;
+}
+
+/** A reading request of the same caller that the rate alone counts; the request itself where it reads. @throws {Untestable} */
+async function probing(session: Session, { rate, caller, operation }: Counted, request: RequestPlan): Promise<RequestPlan> {
+  const { model } = session;
+  if (operation.endpoint?.method === 'GET') return request;
+  for (const { operation: other } of readersOf(model, rate, caller)) {
+    const made = await ifTestable(countedRequest(session, { operation: other, caller }));
+    if (made) return made;
+  }
+  session.need(false, 'nothing that its caller may read is counted by this rate alone');
+}
+
+function readersOf(model: Model, rate: Rate, caller: CountedOperation['caller']): readonly CountedOperation[] {
+  const reading = model.operations.filter(
+    ({ endpoint }) => endpoint?.method === 'GET' && statedValue(endpoint.does) !== undefined,
+  );
+  return reading
+    .filter((operation) => askersOf(model, operation).includes(caller) && isAlone(model, rate, operation, caller))
+    .map((operation) => ({ operation, caller }))
+    .slice(0, readersMost);
+}
+
+const readersMost = 3;
+
+/** The request as it is answered so: about a row that there is not, or with the tag that it was answered with. @throws {Untestable} */
+export async function answeredSo(
+  session: Session,
+  request: RequestPlan,
+  resource: string,
+  status: 304 | 404,
+): Promise<RequestPlan> {
+  if (status === 304) {
+    const shown = await session.send(request);
+    session.need(shown.value.headers.etag !== undefined, 'it shows no ETag');
+    return { ...request, headers: { ...request.headers, 'If-None-Match': session.capturedHeader(shown, 'ETag') } };
+  }
+  const name = request.endpoint && identifierParameter(request.endpoint);
+  const missing = missingIdentifier(session.model, resource);
+  session.need(name !== undefined && missing !== undefined, `of ${resource} no identifier that nothing has is known`);
+  return { ...request, path: { ...request.path, [name]: missing } };
+}
