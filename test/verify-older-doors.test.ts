@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Service } from '../src/index.ts';
+import type { GivenCaller } from '../src/verify/exchange/callers.ts';
 import type { VerifyReport } from '../src/verify/report.ts';
 import { type Bent, openStand, type StandOptions } from './verify/stand.ts';
 
@@ -87,4 +89,61 @@ test('an upsert in an older version that sets what it cannot see is a breach', a
   };
   assert.deepEqual(toldBy(await verified(papers(), ['versioning/uses'])), []);
   assert.ok(toldBy(await verified(papers(), ['versioning/uses'], { bend })).includes('version identifiers: paper is replaced'));
+});
+
+/** Papers of which pressing takes two credentials at once; guests have one alone. */
+const doubly = papers()
+  .replace('users: { miller: Makes them. }', 'users: { miller: Makes them., guest: Looks at them. }')
+  .replace(
+    'POST /papers/{name}/press: { does: press paper }',
+    'POST /papers/{name}/press: { does: press paper, accept: [[key, badge]] }',
+  )
+  .replace(
+    'schemes: {',
+    'accept: [key, badge]\n  schemes: { badge: { type: api_key, header: X-Badge, generate: "badge_{random:24}" },',
+  )
+  .replace('to: miller }]', 'to: miller }, { allow: [read paper], to: guest }]')
+  .replace('payload: problem', 'payload: problem\n  order: [caller, user, accept, body, row, precondition, request, state]')
+  .replace(
+    'wrong: {',
+    'who: { status: 401, when: caller.unknown }\n    not_you: { status: 403, when: caller.forbidden }\n    wrong: {',
+  );
+
+async function withBoth(service: Service): Promise<GivenCaller[]> {
+  const all = [
+    ['miller', 'key'],
+    ['miller', 'badge'],
+    ['guest', 'key'],
+  ].map(async ([user = '', scheme = '']): Promise<GivenCaller> => {
+    const id = `${user}-1`;
+    const { secret } = (await service.administer('keys add', { user, id, scheme })) as { secret: string };
+    return { user, id, scheme, credential: secret };
+  });
+  return Promise.all(all);
+}
+
+test('what takes two credentials at once is asked for with both in every version, and refused nobody by rules who has one alone', async () => {
+  const stand = await openStand(doubly, { besides: withBoth });
+  try {
+    const callers = stand.callers.filter(({ id = '' }) => id.endsWith('-1'));
+    const { breaches, facts } = await stand.verify({ callers, only: ['versioning/there', 'errors/order'], seed: 5 });
+    assert.deepEqual(
+      breaches.map(({ kind, reason, seen }) => `${kind}: ${reason}, ${seen}`),
+      [],
+    );
+    const looks = facts.find(({ kind }) => kind === 'functions')?.evidence?.looks ?? [];
+    assert.ok(looks.some(({ name, isMet }) => isMet && name === 'press paper is there in 1'));
+  } finally {
+    await stand.close();
+  }
+});
+
+test('a name that callers choose, and that goes on after its pattern, is a breach where an upsert makes a row of it', async () => {
+  const right = await verified(papers(), ['resources/named wrongly']);
+  assert.deepEqual(toldBy(right), []);
+  const looks = right.facts.find(({ kind, subject }) => kind === 'allowed values' && subject === 'paper.name')?.evidence?.looks;
+  assert.ok(looks?.some(({ name, isMet }) => isMet && name === 'another name than it may have, refused at PUT /papers/{name}'));
+  const served = papers().replace('{4,12}$', '{4,12}');
+  const told = toldBy(await verified(papers(), ['resources/named wrongly'], { served }));
+  assert.ok(told.includes('allowed values: another name than it may have, refused at PUT /papers/{name}'), told.join());
 });

@@ -75,6 +75,7 @@ import { identifiers } from './trials/resources/identifiers.ts';
 import { keptDeleted } from './trials/resources/kept.ts';
 import { missingRows } from './trials/resources/missing.ts';
 import { movedRows } from './trials/resources/moved-rows.ts';
+import { wrongNames } from './trials/resources/named-wrongly.ts';
 import { uniqueChanged, uniqueRaced, uniqueRacedLater } from './trials/resources/raced.ts';
 import { references } from './trials/resources/references.ts';
 import { shownLater } from './trials/resources/shown-later.ts';
@@ -128,6 +129,7 @@ export const trials: readonly Trial[] = [
   stored,
   changed,
   fixedFields,
+  wrongNames,
   unique,
   uniqueChanged,
   uniqueRaced,

@@ -23,6 +23,7 @@ import { choosingEndpoints, leftNone } from '../trials/resources/field-choices.t
 import { refusedThere } from '../trials/resources/field-rules.ts';
 import { closedPlaces, otherNotTaken, unstatedRefused } from '../trials/resources/fixed.ts';
 import { broughtBackAsItWas, fieldsBroughtBack } from '../trials/resources/kept.ts';
+import { namedWrongly, namesOf } from '../trials/resources/named-wrongly.ts';
 import { firedStates, statesCounted, wordsRead } from '../trials/resources/rows-counted.ts';
 import { hiddenLater, pagedLists } from '../trials/resources/shown-later.ts';
 import { hiddenAt, hidingEndpoints } from '../trials/resources/shown-to.ts';
@@ -54,6 +55,7 @@ export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
       ...looksAtChanges(model, resource, field),
       ...fixedLooks(model, resource, field),
       ...turningLooks(model, resource, field),
+      ...namesOf(model, resource).flatMap((one) => (one.field === field ? [looksFor(namedWrongly(one.endpoint.key))] : [])),
     );
   if (looks.length === 0 && isEverShown(field))
     looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });

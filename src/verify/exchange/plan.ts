@@ -16,6 +16,8 @@ export interface RequestPlan {
   readonly body?: SentBody;
   readonly caller?: TrialCaller;
   readonly endpoint?: Endpoint;
+  /** Where its caller shows credentials, where its endpoint is left out: another version has other shapes, and accepts the same. */
+  readonly shownAt?: Endpoint;
   /** The address, where it is not that of the service under the prefix of its version. */
   readonly prefix?: string;
   /** How long is waited before it is sent, in milliseconds. */

@@ -79,7 +79,8 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
       if (!timely?.hasTimes || draw % timesOfOne === 0 || draw >= most - 2)
         draft = drawn(session, endpoint, shape.value, styleOf(draw));
       const timed = timely ? { ...asked, body: { ...timely.times(draw, drafting.body), ...drafting.body } } : asked;
-      last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
+      const whole = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
+      last = timely ? timely.inside(whole, draw, drafting.body) : whole;
       const sent = resolve(last, session.run);
       if (keepsItsRules(session, endpoint, sent, drafting.changes)) {
         kept = last;

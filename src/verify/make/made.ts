@@ -9,7 +9,7 @@ import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts'
 import type { Done } from '../exchange/step.ts';
 import type { Model } from '../model/model.ts';
 import { hasMade } from '../model/row-known.ts';
-import { idIn, isMaking, rowIn, type ShownFields } from '../model/row-shown.ts';
+import { idIn, isMaking, rowIn, type ShownFields, wholeRowIn } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { keysKnown } from './path-keys.ts';
 
@@ -246,7 +246,7 @@ export function creationsOf(session: Session, resource: string, row: ShownFields
         const changed = ref === name && id === fields[model.identifierField(name)] ? -1 : lastChange(session, ref, id);
         const last = run.results[changed];
         if (isExchange(last)) found.set(changed, { step: changed, value: last });
-        return [{ resource: ref, row: (isExchange(last) ? rowIn(last) : undefined) ?? rowIn(value) ?? {} }];
+        return [{ resource: ref, row: (isExchange(last) ? wholeRowIn(last) : undefined) ?? rowIn(value) ?? {} }];
       });
     });
   }
@@ -259,6 +259,8 @@ function lastChange({ model, run }: Session, resource: string, id: Json): number
     if (!isExchange(result) || !isDone(result)) return false;
     const effect = result.endpoint && statedValue(result.endpoint.does);
     const isChange = effect?.verb === 'transition' || effect?.verb === 'update' || effect?.verb === 'replace';
-    return isChange && effect.resource === resource && rowIn(result) !== undefined && asText(idIn(model, result)) === asText(id);
+    return (
+      isChange && effect.resource === resource && wholeRowIn(result) !== undefined && asText(idIn(model, result)) === asText(id)
+    );
   });
 }

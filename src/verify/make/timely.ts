@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -7,11 +8,14 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import { machineIn, machinesOf } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { WantedRow } from '../exchange/row.ts';
+import type { Symbolic } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import { timeOf } from '../model/reckoned.ts';
 import type { Session } from '../session/session.ts';
+import { membersOf, withMember } from '../values/at-path.ts';
+import { membersSent } from './fields-sent.ts';
 
 /** What transitions, and errors of the service's own, ask of a new row by the clock: on its way to the state that it is wanted in, and out of that; that the clock does not move it on at once, and that a transition is shut that is to be. */
 export interface Timely {
@@ -21,6 +25,8 @@ export interface Timely {
   readonly hasTimes: boolean;
   /** Where its times lie, by turns: each of its fields of times, as it is to be for a draw; about the times that are wanted of it, where some are. */
   times(draw: number, wanted?: Readonly<Record<string, unknown>>): Readonly<Record<string, Json>>;
+  /** The same of the times inside of its values, but for those of what is wanted: `window: { opens_at, closes_at }`. */
+  inside(body: Symbolic, draw: number, wanted?: Readonly<Record<string, unknown>>): Symbolic;
   /** Whether some condition is known not to hold of a row of this body; of those on its way alone where it is drawn for long. */
   closes(json: Json | undefined, draw: number): boolean;
 }
@@ -33,6 +39,8 @@ const eagerMost = 90;
 const moreDraws = 7;
 /** So many spans of time that conditions name are gone by. */
 const spansMost = 3;
+/** When the clock moves a row on, if it may be then: no sooner than trials wait for what tells of a change, or for a quota, so that rows stay as they were brought meanwhile. */
+const endsInMs = 72 * 3_600_000;
 /** For so long at least the clock is to leave a row in the states that it is brought through. */
 const soonMs = 10 * 60_000;
 
@@ -55,6 +63,14 @@ export function timelyFor(
   const eagerDraws = Math.min(offsets.length ** 2, eagerMost);
   if (asking.length === 0 && ends.length === 0) return undefined;
   const fields = timesSent(model, resource, asking.length > 0);
+  const inner = innerTimes(model, endpoint);
+  const isEnd = endsIn(model, ends);
+  // No two are the same: a time may have to be unique.
+  const timeAt = (path: readonly string[], draw: number, at: number, aboutMs: number): string => {
+    const turn = Math.floor(draw / offsets.length ** at);
+    const offsetMs = turn === 0 && isEnd(path) ? endsInMs : (offsets[(turn + at) % offsets.length] ?? 0);
+    return new Date(aboutMs + Math.round(offsetMs) + session.chance.whole(60_000)).toISOString();
+  };
   const defaults = Object.fromEntries(
     entriesOf(resource.fields).flatMap(([field, one]) => (one.default ? [[field, one.default.value]] : [])),
   );
@@ -62,40 +78,65 @@ export function timelyFor(
   const begun = begunIn(model, name);
   return {
     draws: eagerDraws + moreDraws,
-    hasTimes: fields.length > 0,
+    hasTimes: fields.length + inner.length > 0,
     times: (draw, wanted = {}) => {
       // What may be left out is, where no time was found that is taken.
       if (draw === eagerDraws + moreDraws - 1) return {};
       const given = fields.flatMap((field) => Date.parse(asText(wanted[field])) || []);
       const aboutMs = given.length > 0 ? Math.min(...given) : now;
-      return Object.fromEntries(
-        fields.map((field, at) => {
-          const offsetMs = offsets[(Math.floor(draw / offsets.length ** at) + at) % offsets.length] ?? 0;
-          // No two are the same: a time may have to be unique.
-          return [field, new Date(aboutMs + Math.round(offsetMs) + session.chance.whole(60_000)).toISOString()];
-        }),
-      );
+      return Object.fromEntries(fields.map((field, at) => [field, timeAt([field], draw, at, aboutMs)]));
     },
-    closes(json, draw) {
-      if (!isMap(json)) return false;
-      const row = { ...defaults, ...json };
-      const asked = draw < eagerDraws ? [...way, ...out] : way;
-      const context = { resource: row, next: { ...row, ...begun }, now };
-      const comesTo = (condition: Expression, value: boolean): boolean => {
-        const evaluated = model.expressions.evaluate(condition, endpoint.operation, { context });
-        return typeof evaluated === 'object' && evaluated.value === value;
-      };
-      const isOver = (end: Expression): boolean => {
-        const evaluated = model.expressions.evaluate(end, endpoint.operation, { context });
-        return typeof evaluated === 'object' && Date.parse(asText(evaluated.value)) <= now + soonMs;
-      };
-      return (
-        asked.some((condition) => comesTo(condition, false)) ||
-        [...own, ...shut].some((condition) => comesTo(condition, true)) ||
-        ends.some(isOver)
-      );
-    },
+    inside: (body, draw, wanted = {}) =>
+      inner.reduce(
+        (whole, path, at) =>
+          path[0] in wanted || !isThere(whole, path)
+            ? whole
+            : withMember(whole, path, timeAt(path, draw, fields.length + at, now)),
+        body,
+      ),
+    closes: (json, draw) =>
+      closesAt(model, endpoint, json, {
+        asked: draw < eagerDraws ? [...way, ...out] : way,
+        shut: [...own, ...shut],
+        ends,
+        defaults,
+        begun,
+        now,
+      }),
   };
+}
+
+interface Closing {
+  /** What has to hold of the row. */
+  readonly asked: readonly Expression[];
+  /** What may not. */
+  readonly shut: readonly Expression[];
+  /** When the clock moves it on. */
+  readonly ends: readonly Expression[];
+  readonly defaults: Readonly<Record<string, Json>>;
+  readonly begun: Readonly<Record<string, Json>>;
+  readonly now: number;
+}
+
+/** Whether some condition is known not to hold of a row of this body. */
+function closesAt(
+  { expressions }: Model,
+  { operation }: Endpoint,
+  json: Json | undefined,
+  { asked, shut, ends, defaults, begun, now }: Closing,
+): boolean {
+  if (!isMap(json)) return false;
+  const row = { ...defaults, ...json };
+  const context = { resource: row, next: { ...row, ...begun }, now };
+  const comesTo = (condition: Expression, value: boolean): boolean => {
+    const evaluated = expressions.evaluate(condition, operation, { context });
+    return typeof evaluated === 'object' && evaluated.value === value;
+  };
+  const isOver = (end: Expression): boolean => {
+    const evaluated = expressions.evaluate(end, operation, { context });
+    return typeof evaluated === 'object' && Date.parse(asText(evaluated.value)) <= now + soonMs;
+  };
+  return asked.some((one) => comesTo(one, false)) || shut.some((one) => comesTo(one, true)) || ends.some(isOver);
 }
 
 /** The conditions of the service's own errors that read the row and the time. */
@@ -109,6 +150,27 @@ function timesSent(model: Model, resource: Resource, isAll: boolean): string[] {
   return entriesOf(resource.fields)
     .filter(([field, stated]) => isTime(stated) && isAsked(stated) && isSendable(model, resource.name, field))
     .map(([field]) => field);
+}
+
+/** Whether a member is one of the moments at which the clock moves a row on. */
+function endsIn({ expressions }: Model, ends: readonly Expression[]): (path: readonly string[]) => boolean {
+  const read = ends.flatMap((end) => expressions.readsOf(end, undefined).map((one) => one.path.join('/')));
+  return (path) => read.includes(path.join('/'));
+}
+
+/** The moments in the values that may be sent, one step in. */
+function innerTimes(model: Model, endpoint: Endpoint): (readonly [string, string])[] {
+  return membersSent(model, endpoint, undefined).flatMap(({ path: [name, inner, ...further], shape }) =>
+    name !== undefined && inner !== undefined && further.length === 0 && isMoment(shape.format) ? [[name, inner] as const] : [],
+  );
+}
+
+function isMoment(format: Json | undefined): boolean {
+  return typeof format === 'string' && formatNamed(format)?.time?.readMs(new Date(0).toISOString()) === 0;
+}
+
+function isThere(body: Symbolic, [name, inner]: readonly [string, string]): boolean {
+  return membersOf(membersOf(body)[name] ?? null)[inner] !== undefined;
 }
 
 /** The states that a new row has, as far as that is plain. */

@@ -34,7 +34,9 @@ export function versionsOf({ spec }: Model): RequestVersions | undefined {
 }
 
 /** The same request in a version, or in none that it says. */
-export function inVersion(model: Model, plan: RequestPlan, version: string | undefined): RequestPlan {
+export function inVersion(model: Model, given: RequestPlan, version: string | undefined): RequestPlan {
+  // Whoever leaves out its endpoint, whose shapes are those of the newest version, shows at it what it accepts all the same.
+  const plan = { ...given, ...(given.endpoint && { shownAt: given.endpoint }) };
   const select = statedValue(model.spec.versioning.select);
   if (!select || select.by === 'pin') return plan;
   const { carrier, by } = select;

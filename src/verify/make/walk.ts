@@ -12,7 +12,7 @@ import { resolve, type Symbolic } from '../exchange/symbol.ts';
 import { ifTestable, NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Aim } from '../model/access.ts';
 import type { Model } from '../model/model.ts';
-import { rowIn, type ShownFields } from '../model/row-shown.ts';
+import { rowIn, type ShownFields, showsResource } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { bringOn } from './brought.ts';
@@ -168,8 +168,11 @@ export async function fireOnRow(
     if (!isDone(done.value) && transition.to.some(({ answer }) => answer !== undefined)) await lookAt(session, row);
     const fields = rowIn(done.value);
     if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
-      row.fields = fields;
-      row.shown = done;
+      const isWhole = showsResource(endpoint, row.resource, done.value.status);
+      row.fields = isWhole ? fields : { ...row.fields, ...fields };
+      if (isWhole) row.shown = done;
+      // What is answered with a part of a row tells the rest of it to nobody.
+      else await ifTestable(lookAt(session, row));
     }
     return done;
   } finally {

@@ -123,7 +123,7 @@ export type HeldRule = keyof typeof heldRules;
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
   ...rowsOf(
-    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/derived edges, resources/children, resources/children changed, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/not writable',
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/derived edges, resources/children, resources/children changed, resources/kept, resources/counted, resources/found-by-key, resources/rules, resources/fixed, resources/named wrongly, resources/not writable',
     {
       readOff: 'convention',
       because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',

@@ -91,6 +91,13 @@ export function rowIn(exchange: TrialExchange): ShownFields | undefined {
   }, body);
 }
 
+/** The row that an answer surely shows whole; nothing where it shows a part of it, or something else. */
+export function wholeRowIn(exchange: TrialExchange): ShownFields | undefined {
+  const { endpoint, status } = exchange;
+  const resource = resourceOfEffect(endpoint && statedValue(endpoint.does));
+  return endpoint && resource !== undefined && showsResource(endpoint, resource, status) ? rowIn(exchange) : undefined;
+}
+
 /** Whether reading a row tells that it was deleted: that is what came, and it is no row. */
 export function tellsDeleted(model: Model, { endpoint, status, body }: TrialExchange): boolean {
   const effect = endpoint && statedValue(endpoint.does);

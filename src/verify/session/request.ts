@@ -100,7 +100,7 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
   const body = plan.body && writeBody(plan.body, json);
   if (body?.type !== undefined) headers['content-type'] = body.type;
   const pairs = writeQuery(query, plan.endpoint);
-  const shown = plan.caller ? shownAt(plan.caller, plan.endpoint) : [];
+  const shown = plan.caller ? shownAt(plan.caller, plan.endpoint ?? plan.shownAt) : [];
   for (const { in: place, carrier, value, signs } of shown) {
     if (signs) continue;
     if (place === 'header') headers[carrier.toLowerCase()] = value;

@@ -131,7 +131,8 @@ export const querySigned = 'a query that is signed';
 
 /** Something that may be asked for in the query of a list: a page of one row, else rows with some text. */
 function queryOf(model: Model, { endpoint }: Door): Readonly<Record<string, string | number>> | undefined {
-  const size = paginationOf(model, endpoint)?.size;
+  const isList = statedValue(endpoint.does)?.verb === 'list';
+  const size = isList ? paginationOf(model, endpoint)?.size : undefined;
   if (size !== undefined) return { [size]: 1 };
   const filter = entriesOf(endpoint.parameters).find(([, parameter]) => {
     const shape = statedValue(parameter.shape);

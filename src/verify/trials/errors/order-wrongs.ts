@@ -5,7 +5,7 @@ import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import { machineIn, machineWith, statesNamed } from '../../../parts/states.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { canShow, type TrialCaller } from '../../exchange/callers.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { freshText } from '../../exchange/symbol.ts';
 import { statesOf } from '../../make/walk.ts';
@@ -51,7 +51,8 @@ const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
   user(model, endpoint) {
     const operation = model.operationOf(endpoint);
     const excluded = model.callers.find(
-      (caller) => caller.credential !== undefined && model.access.rules(operation, caller)?.length === 0,
+      (caller) =>
+        caller.credential !== undefined && canShow(caller, endpoint) && model.access.rules(operation, caller)?.length === 0,
     );
     return excluded && !model.access.isPublic(operation)
       ? {

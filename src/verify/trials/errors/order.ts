@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { OrderWord } from '../../../parts/errors.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { canShow, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
@@ -102,7 +102,7 @@ async function barredFrom(session: Session, endpoint: Endpoint, row: TrialRow): 
   const operation = model.operationOf(endpoint);
   const known = contextOfRow(session, row) ?? { context: {} };
   for (const caller of model.callers) {
-    if (!caller.credential || !model.access.rules(operation, caller)?.length) continue;
+    if (!caller.credential || !canShow(caller, endpoint) || !model.access.rules(operation, caller)?.length) continue;
     const one = await identified(session, caller);
     if (model.access.allows(operation, one, known) === 'no' && readability(model, row, one, known) === 'yes') return caller;
   }

@@ -16,7 +16,7 @@ import { rowFrom } from '../../make/row-made.ts';
 import { stage } from '../../make/staged.ts';
 import type { Model } from '../../model/model.ts';
 import { ownRulesAt } from '../../model/own-condition.ts';
-import { rowIn } from '../../model/row-shown.ts';
+import { wholeRowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 
 /** A quota, what uses it, and who. */
@@ -42,7 +42,7 @@ export async function useUp(session: Session, using: Using): Promise<Done<TrialE
     uses.push(done);
     if (!isDone(done.value)) break;
     if (using.crowded.length > 0) uses.push(...(await makeRoom(session, using, done, row)));
-    if (count === 0 && using.quota.limit > 1) uses.push(...(await refusedBetween(session, using)));
+    if (count === 0 && using.quota.limit > 1) uses.push(...(await refusedBetween(session, using, plan)));
   }
   return uses;
 }
@@ -58,7 +58,7 @@ async function makeRoom(
   const from = results.length;
   for (const limit of crowded) {
     const made = about ?? (endpoint && rowFrom(session, limit.of, endpoint, done));
-    const row = made && { ...made, fields: rowIn(done.value) ?? made.fields };
+    const row = made && { ...made, fields: wholeRowIn(done.value) ?? made.fields };
     const isOut = row !== undefined && (await movedOn(session, limit, row));
     session.need(isOut, `only ${limit.limit} such rows may be there at once, which is refused in the same way`);
   }
@@ -87,9 +87,12 @@ function alike(model: Model, plan: RequestPlan, { body }: RequestPlan): RequestP
   return isPlain && !isOnce && plan.body ? { ...plan, body } : plan;
 }
 
-/** Uses whose bodies are none, and such as errors of the service's own refuse: what is refused uses nothing up. */
-async function refusedBetween(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
+/** Uses whose bodies are none, the one that was just done of a row that it has moved on, and such as errors of the service's own refuse: what is refused uses nothing up. */
+async function refusedBetween(session: Session, using: Using, done: RequestPlan): Promise<Done<TrialExchange>[]> {
   const sent: Done<TrialExchange>[] = [];
+  // Of a row that may not be there in the state that it has come to, it would have to make room.
+  if (using.crowded.length === 0 && statedValue(using.operation.endpoint?.does)?.verb === 'transition')
+    sent.push(await session.send(done));
   for (const value of [[], {}]) {
     const { body, ...plan } = await useOf(session, using);
     if (!body || !('value' in body)) break;

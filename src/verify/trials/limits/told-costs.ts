@@ -1,5 +1,5 @@
 import { rateKind } from '../../../kinds/limits/all.ts';
-import { statedValue } from '../../../parts/fact.ts';
+import { isStated, statedValue } from '../../../parts/fact.ts';
 import { isUncounted, type Rate } from '../../../parts/limits.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
@@ -8,6 +8,7 @@ import type { RequestPlan } from '../../exchange/plan.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { missingIdentifier } from '../../model/missing-identifier.ts';
 import type { Model } from '../../model/model.ts';
+import { refusalFor } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { applies, askersOf, type CountedOperation, capacityOf, costOf, countedRequest, ratesFor } from './counted.ts';
@@ -30,7 +31,7 @@ export const toldCosts: Trial = {
 interface Counted extends CountedOperation {
   readonly rate: Rate;
   /** The answer that is brought about; what the operation does where none is said. */
-  readonly status: 304 | 404 | undefined;
+  readonly status: number | undefined;
   /** The reason of its claim. */
   readonly reason: string;
 }
@@ -42,20 +43,17 @@ const operationsMost = 12;
 export function countedOnes(model: Model): readonly Counted[] {
   if (statedValue(model.spec.limits.headers)?.remaining === undefined) return [];
   return (statedValue(model.spec.limits.rate) ?? []).flatMap((rate) => {
-    const alone = model.operations.flatMap((operation): CountedOperation[] => {
-      const caller = operation.endpoint && askersOf(model, operation).find((one) => isAlone(model, rate, operation, one));
+    const told = model.operations.flatMap((operation): CountedOperation[] => {
+      const caller = operation.endpoint && askersOf(model, operation).find((one) => isTold(model, rate, operation, one));
       return caller === undefined ? [] : [{ operation, caller }];
     });
     const rank = ({ operation }: CountedOperation) =>
       (costOf(rate, operation) === 1 ? 1 : 0) + (operation.endpoint?.method === 'GET' ? 0 : 0.5);
-    const costs = alone
+    const costs = told
       .toSorted((one, other) => rank(one) - rank(other))
       .slice(0, operationsMost)
       .map((one): Counted => ({ ...one, rate, status: undefined, reason: `costs ${costOf(rate, one.operation)}` }));
-    const free = ([304, 404] as const).flatMap((status): Counted[] => {
-      const one = isUncounted(rate, status) ? alone.find(({ operation }) => mayBeAnswered(operation, status)) : undefined;
-      return one ? [{ ...one, rate, status, reason: uncountedAs(status) }] : [];
-    });
+    const free = (rate.uncounted ?? []).length === 0 ? [] : freeAnswers(model, rate, told);
     return [...costs, ...free];
   });
 }
@@ -63,19 +61,28 @@ export function countedOnes(model: Model): readonly Counted[] {
 /** The reason of a claim that an answer counts nothing. */
 export const uncountedAs = (status: number): string => `uncounted ${status}`;
 
-function isAlone(
-  model: Model,
-  rate: Rate,
-  operation: CountedOperation['operation'],
-  caller: CountedOperation['caller'],
-): boolean {
-  const [only, ...more] = ratesFor(model, operation, caller);
-  return caller !== undefined && only === rate && more.length === 0 && applies(model, rate, operation, caller) === 'yes';
+/** Answers that are not counted: that nothing has changed, that nothing is there, that what was sent is wrong. */
+function freeAnswers(model: Model, rate: Rate, told: readonly CountedOperation[]): Counted[] {
+  const [invalid] = told.flatMap(({ operation }) => refusalFor(model, 'request.invalid', operation)?.status ?? []);
+  const statuses = [304, 404, ...(invalid === undefined ? [] : [invalid])];
+  return [...new Set(statuses)].flatMap((status): Counted[] => {
+    const one = isUncounted(rate, status) ? told.find(({ operation }) => mayBeAnswered(model, operation, status)) : undefined;
+    return one ? [{ ...one, rate, status, reason: uncountedAs(status) }] : [];
+  });
 }
 
-function mayBeAnswered({ endpoint }: CountedOperation['operation'], status: 304 | 404): boolean {
-  const isRead =
-    endpoint !== undefined && statedValue(endpoint.does)?.verb === 'read' && identifierParameter(endpoint) !== undefined;
+/** Whether what is told to be left is that of this rate, for all that is known before: it counts alone, or its limit is told beside it. */
+function isTold(model: Model, rate: Rate, operation: CountedOperation['operation'], caller: CountedOperation['caller']): boolean {
+  const all = ratesFor(model, operation, caller);
+  const isOne = all.filter(({ limit }) => limit === rate.limit).length === 1;
+  const isNamed = all.length === 1 || statedValue(model.spec.limits.headers)?.limit !== undefined;
+  return caller !== undefined && isOne && isNamed && applies(model, rate, operation, caller) === 'yes';
+}
+
+function mayBeAnswered(model: Model, { endpoint }: CountedOperation['operation'], status: number): boolean {
+  if (endpoint === undefined) return false;
+  if (status !== 304 && status !== 404) return isStated(model.requestShape(endpoint));
+  const isRead = statedValue(endpoint.does)?.verb === 'read' && identifierParameter(endpoint) !== undefined;
   return isRead && (status === 404 || endpoint.etag !== undefined);
 }
 
@@ -92,9 +99,10 @@ async function ask(session: Session, counted: Counted): Promise<void> {
     reason,
     at: rate.at,
     of: [before, done],
-    ...(status === 404 && { control: request }),
+    ...(status !== undefined && status >= 400 && { control: request }),
     judge: (one: TrialExchange, two: TrialExchange): Judgement => {
       if (status === undefined ? !isDone(two) : two.status !== status) return moot(`it was answered ${two.status}`);
+      if ([one, two].some((each) => !speaksOf(model, each, rate))) return moot('what is told to be left is of another rate');
       const [was, is] = [leftOf(model, one), leftOf(model, two)];
       if (was === undefined || is === undefined) return moot('it is not told what is left');
       const cost = isUncounted(rate, two.status) ? 0 : costOf(rate, operation);
@@ -121,6 +129,13 @@ function flawOf(rate: Rate, cost: number, was: number, is: number, spreadMs: num
   return drop < least && !isAnew ? `counts ${cost} of the rate` : undefined;
 }
 
+/** Whether an answer tells what is left of this rate, and not of another one that is stricter by now. */
+function speaksOf(model: Model, { headers, endpoint, caller }: TrialExchange, { limit }: Rate): boolean {
+  if (endpoint && ratesFor(model, model.operationOf(endpoint), caller).length === 1) return true;
+  const name = statedValue(model.spec.limits.headers)?.limit?.toLowerCase() ?? '';
+  return Number(headers[name] ?? Number.NaN) === limit;
+}
+
 /** What an answer tells to be left. */
 function leftOf({ spec }: Model, { headers }: TrialExchange): number | undefined {
   const name = statedValue(spec.limits.headers)?.remaining?.toLowerCase() ?? '';
@@ -130,15 +145,16 @@ function leftOf({ spec }: Model, { headers }: TrialExchange): number | undefined
   return left.length === 1 ? left[0] : undefined;
 }
 
-/** A reading request of the same caller that the rate alone counts; the request itself where it reads. @throws {Untestable} */
-async function probing(session: Session, { rate, caller, operation }: Counted, request: RequestPlan): Promise<RequestPlan> {
+/** A reading request of the same caller that the rate counts; the request itself where it reads, another of its kind where it counts no reading. @throws {Untestable} */
+async function probing(session: Session, counted: Counted, request: RequestPlan): Promise<RequestPlan> {
   const { model } = session;
+  const { rate, caller, operation } = counted;
   if (operation.endpoint?.method === 'GET') return request;
   for (const { operation: other } of readersOf(model, rate, caller)) {
     const made = await ifTestable(countedRequest(session, { operation: other, caller }));
     if (made) return made;
   }
-  session.need(false, 'nothing that its caller may read is counted by this rate alone');
+  return countedRequest(session, counted);
 }
 
 function readersOf(model: Model, rate: Rate, caller: CountedOperation['caller']): readonly CountedOperation[] {
@@ -146,7 +162,7 @@ function readersOf(model: Model, rate: Rate, caller: CountedOperation['caller'])
     ({ endpoint }) => endpoint?.method === 'GET' && statedValue(endpoint.does) !== undefined,
   );
   return reading
-    .filter((operation) => askersOf(model, operation).includes(caller) && isAlone(model, rate, operation, caller))
+    .filter((operation) => askersOf(model, operation).includes(caller) && isTold(model, rate, operation, caller))
     .map((operation) => ({ operation, caller }))
     .slice(0, readersMost);
 }
@@ -154,17 +170,13 @@ function readersOf(model: Model, rate: Rate, caller: CountedOperation['caller'])
 const readersMost = 3;
 
 /** The request as it is answered so: about a row that there is not, or with the tag that it was answered with. @throws {Untestable} */
-export async function answeredSo(
-  session: Session,
-  request: RequestPlan,
-  resource: string,
-  status: 304 | 404,
-): Promise<RequestPlan> {
+export async function answeredSo(session: Session, request: RequestPlan, resource: string, status: number): Promise<RequestPlan> {
   if (status === 304) {
     const shown = await session.send(request);
     session.need(shown.value.headers.etag !== undefined, 'it shows no ETag');
     return { ...request, headers: { ...request.headers, 'If-None-Match': session.capturedHeader(shown, 'ETag') } };
   }
+  if (status !== 404) return { ...request, body: { value: [], type: 'application/json' } };
   const name = request.endpoint && identifierParameter(request.endpoint);
   const missing = missingIdentifier(session.model, resource);
   session.need(name !== undefined && missing !== undefined, `of ${resource} no identifier that nothing has is known`);
