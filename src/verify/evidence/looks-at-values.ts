@@ -247,7 +247,7 @@ function turningLooks(model: Model, resource: Resource, field: Field): Obligatio
 /** Another value for what is set once was sent, wherever a row is changed. */
 function fixedLooks(model: Model, resource: Resource, field: Field): Obligation[] {
   if (!field.immutable || !isWritable(model.spec, resource, field) || !isEverShown(field)) return [];
-  return ['update', 'replace']
+  return ['update', 'replace', 'upsert']
     .flatMap((verb) => model.endpointsThat(verb, resource.name))
     .filter((endpoint) => isWritableIn(model, endpoint, field) && !boundByPath(model.spec, endpoint).includes(field.name))
     .map(({ key }) => ({

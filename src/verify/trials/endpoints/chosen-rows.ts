@@ -125,8 +125,9 @@ function searched(session: Session, name: string, fields: readonly string[], own
   session.need(first !== undefined, `no text of a ${name} can be sent`);
   const upper = new Fresh((_draw, run) => asText(resolve(own.with(), run)).toUpperCase());
   const both = new Fresh((_draw, run) => `${asText(resolve(own.with('', 'a'), run))} ${asText(resolve(own.with(), run))}`);
-  const inSecond = second === undefined ? [] : [{ [second]: own.with('', 'b') }];
-  return { bodies: [{ [first]: own.with('', 'a') }, ...inSecond, { [first]: new OwnText().with('', 'a') }], asks: [upper, both] };
+  // One row has both words, one has one of them alone, and one has neither.
+  const withOne = { [second ?? first]: own.with('', 'b') };
+  return { bodies: [{ [first]: own.with('', 'a') }, withOne, { [first]: new OwnText().with('', 'a') }], asks: [upper, both] };
 }
 
 /** Rows that differ in the field that the condition reads, asked for by each value that the parameter takes. */

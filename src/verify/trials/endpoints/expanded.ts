@@ -75,7 +75,7 @@ async function expandRead(session: Session, endpoint: Endpoint, resource: Resour
   const isList = statedValue(endpoint.does)?.verb === 'list';
   const { plan, row } = await begun(session, endpoint, isList);
   const there = referencesOf(model, resource).flatMap((one) => {
-    const id = typeof row.fields?.[one.name] === 'string' ? row.known[one.name] : undefined;
+    const id = isIdentifier(row.fields?.[one.name]) ? row.known[one.name] : undefined;
     return id === undefined ? [] : [{ ...one, id }];
   });
   session.need(there.length > 0, `no ${resource.name} refers to anything that is shown`);
@@ -96,6 +96,10 @@ async function expandRead(session: Session, endpoint: Endpoint, resource: Resour
     what: `${parameter}=${first}, which is not below ${below}`,
     control: plan({ [parameter]: `${below}.${first}` }),
   });
+}
+
+function isIdentifier(value: Json | undefined): boolean {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** A request that is ready but for what is asked for, and a row that its answer shows. */
@@ -123,9 +127,7 @@ async function expandChanged(session: Session, endpoint: Endpoint, resource: Res
   const { body } = request;
   session.need(body !== undefined && 'value' in body, `${endpoint.key} takes no body`);
   const sent = membersOf(body.value);
-  const there = referencesOf(session.model, resource).find(
-    ({ name }) => typeof resolve(sent[name] ?? null, session.run) === 'string',
-  );
+  const there = referencesOf(session.model, resource).find(({ name }) => isIdentifier(resolve(sent[name] ?? null, session.run)));
   session.need(there !== undefined, `${endpoint.key} sends nothing that refers to anything`);
   const done = await session.send({
     ...request,

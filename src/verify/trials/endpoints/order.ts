@@ -44,13 +44,17 @@ function judgeOrder(session: Session, pages: readonly TrialExchange[], order: En
   const again = ids.find((id, at) => id !== 'undefined' && ids.indexOf(id) < at);
   if (again !== undefined) return { promised: 'each row on one of the pages, in one order', seen: `${again} on two of them` };
   const judged = runs.filter((rows) => rows.length > 1).map((rows) => judgeRun(rows, order));
-  return judged.find(isFlaw) ?? (judged.length === 0 ? moot('there are no two rows') : judged.find((one) => one !== undefined));
+  // What one page leaves open another one shows.
+  const isShown = judged.includes(undefined);
+  return judged.find(isFlaw) ?? (isShown ? undefined : (judged[0] ?? moot('there are no two rows')));
 }
 
 /** The reason of a claim about the order in which a list comes by itself. Rows that do not differ by it could be in any, and show nothing. */
 export const ordered = 'order';
 
 function judgeRun(rows: readonly ShownFields[], order: Endpoint['order']): Judgement {
+  const isTold = order.length === 0 || rows.some((row) => order.some(({ field }) => !isSame(row[field], rows[0]?.[field])));
+  if (!isTold) return moot('no two rows differ by it');
   for (const [at, row] of rows.slice(1).entries()) {
     const before = rows[at] ?? {};
     const verdict = inOrder(before, row, order);
@@ -239,10 +243,27 @@ function bodiesFor(
   field: string,
   own: OwnText,
 ): readonly Readonly<Record<string, Symbolic>>[] {
-  const [low, middle, high] = ordersApart(model, endpoint, field, own);
+  const sent = ordersApart(model, endpoint, field, own).length > 0 ? field : inputOf(model, endpoint, field);
+  const [low, middle, high] = ordersApart(model, endpoint, sent, own);
   if (low === undefined || middle === undefined || high === undefined) return [{}, {}, {}];
   const more = isAloneIn(model, endpoint, field) ? [] : [middle];
-  return [middle, high, low, ...more].map((value) => ({ [field]: value }));
+  return [middle, high, low, ...more].map((value) => ({ [sent]: value }));
+}
+
+/** What is sent of a new row and decides what the service sets or derives in a field: its first number; the field itself where there is none. */
+function inputOf(model: Model, endpoint: Endpoint, field: string): string {
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const stated = entryOf(model.resource(name)?.fields, field);
+  const reckoned = stated?.set.create ?? stated?.set.write ?? stated?.derive;
+  const read = reckoned ? model.expressions.readsOf(reckoned, undefined) : [];
+  const inputs = read.flatMap(({ root, path: [first, ...deeper] }) =>
+    root !== 'caller' && first !== undefined && deeper.length === 0 && isSendable(model, name, first) ? [first] : [],
+  );
+  const isNumber = (one: string) => {
+    const { type, enum: words } = statedValue(entryOf(model.resource(name)?.fields, one)?.shape ?? stated!.shape) ?? {};
+    return words === undefined && (type === 'integer' || type === 'number');
+  };
+  return inputs.find(isNumber) ?? field;
 }
 
 function ordersApart(model: Model, endpoint: Endpoint, field: string, own: OwnText): readonly Symbolic[] {

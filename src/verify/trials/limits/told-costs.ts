@@ -20,7 +20,7 @@ export const toldCosts: Trial = {
   part: 'limits',
   about:
     'What is told to be left of a rate is less by what each operation is stated to cost, and no less after answers that are not counted.',
-  noise: 'alone',
+  noise: 'loud',
   *cases(model) {
     for (const counted of countedOnes(model))
       yield { name: `${counted.operation.name} ${counted.reason}`, facts: [ratesFact], run: (session) => ask(session, counted) };

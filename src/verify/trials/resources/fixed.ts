@@ -6,11 +6,13 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { boundByPath, isStateSent, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
+import type { RequestPlan } from '../../exchange/plan.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { foreignValue } from '../../make/claim-row.ts';
 import { lookAt } from '../../make/look.ts';
+import { putThere } from '../../make/put-there.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
 import type { Model } from '../../model/model.ts';
 import { bodyMedia, mayHold, writesFields } from '../../model/own-body.ts';
@@ -48,7 +50,7 @@ export const fixedFields: Trial = {
           run: (session) => sendReadOnly(session, endpoint, field, fact),
         };
       }
-      if (effect?.verb !== 'update' && effect?.verb !== 'replace') continue;
+      if (effect?.verb === 'create') continue;
       const bound = new Set(boundByPath(model.spec, endpoint));
       for (const [name, field] of entriesOf(resource.fields)) {
         if (!field.immutable || bound.has(name) || !mayHold(model, endpoint, name) || !isWritable(model.spec, resource, field))
@@ -141,13 +143,18 @@ async function sendAnother(
 ): Promise<void> {
   const { model } = session;
   const begun = await beginBody(session, endpoint, 'plain');
-  const { row } = begun;
+  // What an upsert has made it replaces then.
+  const put = statedValue(endpoint.does)?.verb === 'upsert' ? await putThere(session, begun.valid) : undefined;
+  const row = put?.row ?? begun.row;
+  const about = put?.about ?? ((plan: RequestPlan) => plan);
   session.need(row !== undefined, `${endpoint.key} is about no row`);
   const before = (await lookAt(session, row)).done;
+  const words = statedValue(field.shape)?.enum;
+  const other = Array.isArray(words) ? words.find((one: Json) => one !== null && one !== row.fields?.[field.name]) : undefined;
   const value: Symbolic | undefined =
-    field.ref === undefined ? model.freshValue(row.resource, field.name) : (await session.make(field.ref)).id;
+    field.ref === undefined ? (other ?? model.freshValue(row.resource, field.name)) : (await session.make(field.ref)).id;
   session.need(value !== undefined, `no other value could be made for ${field.name}`);
-  const done = await session.send(begun.request(withMember(begun.json, [field.name], value)));
+  const done = await session.send(about(begun.request(withMember(begun.json, [field.name], value))));
   const isSo = (exchange: TrialExchange, was?: TrialExchange) => was !== undefined && isAnother(model, exchange, was, field.name);
   claimRefused(session, done, {
     by: { when: 'request.invalid.value' },
@@ -157,7 +164,7 @@ async function sendAnother(
     beside: [before],
     isSo,
     what: `another ${field.name}`,
-    control: begun.valid,
+    control: about(begun.valid),
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
 }

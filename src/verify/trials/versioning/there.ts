@@ -1,13 +1,14 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import type { Version } from '../../../parts/versioning.ts';
 import { isServed } from '../../../parts/versions/spec-in-version.ts';
 import type { FactName } from '../../exchange/claim.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import type { RequestPlan } from '../../exchange/plan.ts';
 import { doneJudgement } from '../../make/done-judgement.ts';
 import { ready } from '../../make/readied.ts';
-import { carriesTo, inVersion, needServed, olderBody, type RequestVersions, versionsOf } from '../../make/versions.ts';
+import { carriesTo, inVersion, isOver, needServed, olderBody, type RequestVersions, versionsOf } from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -47,7 +48,9 @@ interface OlderDoor {
 export function olderDoors(model: Model): readonly OlderDoor[] {
   const versions = versionsOf(model);
   const named = entriesOf(model.spec.purpose.functions).flatMap(([, names]) => names);
-  const older = (versions?.all ?? []).filter(({ name }) => name !== versions?.history.current);
+  // What is over is looked at as such.
+  const isServedStill = (version: Version) => isOver(version, Date.now()) === false;
+  const older = (versions?.all ?? []).filter((one) => one.name !== versions?.history.current && isServedStill(one));
   return older.flatMap(({ name: version }) =>
     model.operations.flatMap((operation): OlderDoor[] => {
       const { endpoint } = operation;
