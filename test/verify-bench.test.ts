@@ -131,3 +131,21 @@ test('what is told to be left of a rate shows what an operation costs, and what 
   const dearer = bench.replace('cost: { list order: 3 }', 'cost: { list order: 3, create order: 2 }');
   assert.deepEqual((await told('limits/told costs', { served: dearer })).reasons, ['rate limits: costs 1']);
 });
+
+test('whoever may not change a row may be told so by the code of the rule, before anything else', async () => {
+  const named = (text: string) =>
+    text
+      .replace('if: "resource.dentist == caller.id" }', 'if: "resource.dentist == caller.id", else: not_your_order }')
+      .replace('    who:', '    not_your_order: { status: 403 }\n    who:');
+  const stand = await openStand(named(bench), { besides: ofHouses });
+  try {
+    const callers = stand.callers.filter(({ id = '', user }) => user === 'keeper' || id.includes('-of-'));
+    const { breaches } = await stand.verify({ callers, only: ['errors/order'], seed: 4 });
+    assert.deepEqual(
+      breaches.map(({ reason }) => reason),
+      [],
+    );
+  } finally {
+    await stand.close();
+  }
+});

@@ -15,7 +15,7 @@ import type { Model } from '../../model/model.ts';
 import { isRefusal, refusalFor, statedOrder } from '../../model/refused-as.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { readability } from '../authentication/row-rules.ts';
+import { ownCode, readability } from '../authentication/row-rules.ts';
 import { type WrongStep, wrongsOfStep } from './order-wrongs.ts';
 
 /** Of two things that are wrong in one request, the one that is asked first in the stated order is what it is refused for. */
@@ -121,8 +121,16 @@ async function aboutOneIn(session: Session, endpoint: Endpoint, state: string, v
   return { ...about, headers: { ...about.headers, ...headers }, ...(valid.body && { body: valid.body }) };
 }
 
-function judged(model: Model, exchange: TrialExchange, endpoint: Endpoint, { when }: WrongStep, what: string): Judgement {
+function judged(
+  model: Model,
+  exchange: TrialExchange,
+  endpoint: Endpoint,
+  { when, needsBarred }: WrongStep,
+  what: string,
+): Judgement {
   if (model.refusals.isHurried(exchange) || model.refusals.isOpen(exchange)) return moot('it was not done now');
+  const own = needsBarred && exchange.caller ? ownCode(model, model.operationOf(endpoint), exchange.caller) : undefined;
+  if (own !== undefined && model.refusals.codeIn(exchange) === own) return undefined;
   const form = formOf(model, endpoint, when);
   if (isRefusal(model, exchange, form)) return undefined;
   const promised = `${form.status ?? 'a refusal'} ${form.code}, for ${what}`;

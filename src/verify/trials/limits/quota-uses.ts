@@ -91,8 +91,10 @@ function alike(model: Model, plan: RequestPlan, { body }: RequestPlan): RequestP
 async function refusedBetween(session: Session, using: Using, done: RequestPlan): Promise<Done<TrialExchange>[]> {
   const sent: Done<TrialExchange>[] = [];
   // Of a row that may not be there in the state that it has come to, it would have to make room.
-  if (using.crowded.length === 0 && statedValue(using.operation.endpoint?.does)?.verb === 'transition')
-    sent.push(await session.send(done));
+  const { endpoint } = using.operation;
+  // Under the same key the first answer is told again.
+  const isRefused = statedValue(endpoint?.does)?.verb === 'transition' && endpoint?.idempotency === undefined;
+  if (isRefused && using.crowded.length === 0) sent.push(await session.send(done));
   for (const value of [[], {}]) {
     const { body, ...plan } = await useOf(session, using);
     if (!body || !('value' in body)) break;

@@ -2,6 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { isMap, isSame } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { compileInnerValues } from '../../../parts/inner-values.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import { isServed } from '../../../parts/versions/spec-in-version.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
@@ -151,7 +152,9 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
       for (const name of [...sentFields, ...carry.unseen]) {
         const field = entryOf(model.resource(resource)?.fields, name);
         const isOwn = field && !field.derive && Object.keys(field.set).length === 0 && !field.readOnly;
-        if (!isOwn || model.unseenBy(resource, is.caller).has(name)) continue;
+        // What the service makes inside of a value follows from what is sent of it.
+        const isMadeInside = field && compileInnerValues(model.spec, statedValue(field.shape) ?? {}) !== undefined;
+        if (!isOwn || isMadeInside || model.unseenBy(resource, is.caller).has(name)) continue;
         const value = carry.unseen.includes(name) ? old[name] : wanted[name];
         if (isFieldThere(field, value, now[name], { mayHaveMore: true, mayLack: model.hiddenInside(is.caller) })) continue;
         return { promised: `${name} once it is ${how} in ${version}: ${told(value)}`, seen: told(now[name]) };
