@@ -44,6 +44,18 @@ for (const kind of kinds) {
     assert.ok(read(kind.invented));
   });
 
+  if (kind.proof?.by === 'password')
+    test(`a name and a password are taken as they are, and as they are sent, with the word before them or without: ${kind.word}`, () => {
+      const { text } = kind.presented('ann:secret');
+      const word = kind.prefix === undefined ? '' : `${kind.prefix} `;
+      for (const given of ['ann:secret', text, `${word}${text}`]) {
+        assert.ok(kind.takes(given), given);
+        assert.deepEqual(kind.presented(given), { text: given === 'ann:secret' ? text : given, name: 'ann' });
+      }
+      // Base64 of what has no colon in it is no name and no password.
+      assert.ok(!kind.takes(btoa('ann')));
+    });
+
   test(`its challenge names the realm, and says what is wrong with what came: ${kind.word}`, () => {
     const asked = { realm: 'A "b"', in: 'header', name: stated.carriedIn, prefix: prefixOf(stated), isBad: false } as const;
     assert.match(kind.challenge(asked), /^[\w!#$%&'*+.^`|~-]+ realm="A \\"b\\""/);

@@ -149,3 +149,47 @@ test('whoever may not change a row may be told so by the code of the rule, befor
     await stand.close();
   }
 });
+
+test('what a rule leaves out is looked at by those whom no other rule shows more, not by whoever made the row', async () => {
+  const mates = bench.replace(
+    '- { allow: [list order, read order], to: dentist, if: "resource.house == caller.house" }',
+    `- { allow: [list order, read order], to: dentist, if: "resource.dentist == caller.id" }
+    - { allow: [list order, read order], to: dentist, if: "resource.house == caller.house", fields: [number, shade] }`,
+  );
+  const reasonsOf = async (served?: string) => {
+    const stand = await openStand(mates, { besides: ofHouses, ...(served !== undefined && { served }) });
+    try {
+      const callers = stand.callers.filter(({ id = '', user }) => user === 'keeper' || id.includes('-of-'));
+      const { breaches, facts } = await stand.verify({ callers, only: ['resources/shown to'], seed: 4 });
+      const looks = facts.flatMap(({ evidence }) => (evidence?.looks ?? []).flatMap(({ name, isMet }) => (isMet ? [name] : [])));
+      return { broken: breaches.map(({ kind, subject }) => `${kind}: ${subject}`), looks };
+    } finally {
+      await stand.close();
+    }
+  };
+  const right = await reasonsOf();
+  assert.deepEqual(right.broken, []);
+  assert.ok(right.looks.includes('fields that rules leave out'));
+  const { broken } = await reasonsOf(mates.replace(', fields: [number, shade]', ''));
+  assert.ok(broken.includes('permission rules: read order'), broken.join());
+});
+
+test('what is counted within one word is not counted within another', async () => {
+  const within = (text: string) =>
+    text
+      .replace('generate: "O-{number:5}" }', 'generate: "O-{number:5}", within: urgency }')
+      .replace('      shade: {', '      urgency: { enum: [calm, rush], immutable: true }\n      shade: {')
+      .replace('required: [id, number, material, shade,', 'required: [id, number, urgency, material, shade,');
+  const told = async (served: string) => {
+    const stand = await openStand(within(bench), { besides: ofHouses, served });
+    try {
+      const callers = stand.callers.filter(({ id = '', user }) => user === 'keeper' || id.includes('-of-'));
+      const { breaches } = await stand.verify({ callers, only: ['resources/counted'], seed: 4 });
+      return breaches.map(({ reason }) => reason);
+    } finally {
+      await stand.close();
+    }
+  };
+  assert.deepEqual(await told(within(bench)), []);
+  assert.ok((await told(within(bench).replace(', within: urgency', ''))).includes('counted, apart'));
+});

@@ -128,7 +128,7 @@ test('what takes two credentials at once is asked for with both in every version
     const callers = stand.callers.filter(({ id = '' }) => id.endsWith('-1'));
     const { breaches, facts } = await stand.verify({ callers, only: ['versioning/there', 'errors/order'], seed: 5 });
     assert.deepEqual(
-      breaches.map(({ kind, reason, seen }) => `${kind}: ${reason}, ${seen}`),
+      breaches.map(({ kind, reason, seen, found, promised }) => [kind, reason, seen, found, promised].join()),
       [],
     );
     const looks = facts.find(({ kind }) => kind === 'functions')?.evidence?.looks ?? [];
@@ -146,4 +146,25 @@ test('a name that callers choose, and that goes on after its pattern, is a breac
   const served = papers().replace('{4,12}$', '{4,12}');
   const told = toldBy(await verified(papers(), ['resources/named wrongly'], { served }));
   assert.ok(told.includes('allowed values: another name than it may have, refused at PUT /papers/{name}'), told.join());
+});
+
+test('a credential of a scheme that is accepted elsewhere alone is not looked at, good or bad', async () => {
+  const apart = doubly
+    .replace('accept: [key, badge]', 'accept: [key]')
+    .replace('to: guest }]', 'to: guest }, { allow: [read paper], to: anyone }]');
+  const stand = await openStand(apart, { besides: withBoth });
+  try {
+    const callers = stand.callers.filter(({ id = '' }) => id.endsWith('-1'));
+    const { breaches } = await stand.verify({
+      callers,
+      only: ['authentication/who is calling', 'authentication/beside'],
+      seed: 5,
+    });
+    assert.deepEqual(
+      breaches.map(({ kind, reason, seen, found, promised }) => [kind, reason, seen, found, promised].join()),
+      [],
+    );
+  } finally {
+    await stand.close();
+  }
 });

@@ -18,7 +18,7 @@ export const basic = {
       ['realm', realm],
       ['charset', 'UTF-8'],
     ]),
-  takes: (text) => text.includes(':') || isPresented(text),
+  takes: (text) => text.includes(':') || isPresented(text) || isEncoded(text),
   presented,
   invented: writeBasic('ninefold-verify', 'ninefold-verify'),
   formFlaw: () => undefined,
@@ -38,11 +38,17 @@ function isPresented(text: string): boolean {
   return /^Basic [A-Za-z0-9+/]+=*$/i.test(text);
 }
 
-/** `user:password` is written as it is sent; what is sent already stays. */
+/** Whether it is what is sent without the word before it. */
+function isEncoded(text: string): boolean {
+  return !text.includes(':') && readBasic(text) !== undefined;
+}
+
+/** `user:password` is written as it is sent; what is sent already stays, with the word before it or without. */
 function presented(text: string): { readonly text: string; readonly name: string } {
-  const pair = isPresented(text) ? decodedOf(text.slice('Basic '.length)) : text;
+  const encoded = isPresented(text) ? text.slice('Basic '.length) : isEncoded(text) ? text : undefined;
+  const pair = encoded === undefined ? text : decodedOf(encoded);
   const name = pair.slice(0, Math.max(0, pair.indexOf(':')));
-  return { text: isPresented(text) ? text : encodedOf(text), name };
+  return { text: encoded === undefined ? encodedOf(text) : text, name };
 }
 
 function nearMisses(text: string): NearMiss[] {

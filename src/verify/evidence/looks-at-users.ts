@@ -16,7 +16,7 @@ import { challenged, hasChallenges } from '../trials/authentication/challenges.t
 import { looksAtDoors } from '../trials/authentication/schemes-at-doors.ts';
 import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
 import { otherSchemes, userBy } from '../trials/purpose/purpose.ts';
-import { shownByRules } from '../trials/resources/shown-to.ts';
+import { leftOutByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
@@ -93,7 +93,7 @@ function showsInPart(model: Model, operation: Operation): boolean {
 }
 
 function isOfPart({ key }: Endpoint): Obligation['isMetBy'] {
-  return ({ claim, exchanges }) => claim.reason === shownByRules && exchanges.some(({ endpoint }) => endpoint?.key === key);
+  return ({ claim, exchanges }) => claim.reason === leftOutByRules && exchanges.some(({ endpoint }) => endpoint?.key === key);
 }
 
 function refusedTo(model: Model, operation: Operation, excluded: readonly TrialCaller[]): Obligation {

@@ -4,7 +4,6 @@ import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
-import { generatedOf } from '../../parts/inner-values.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -17,7 +16,7 @@ import type { Model } from '../model/model.ts';
 import { bodyMedia } from '../model/own-body.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { freedLooks } from '../trials/errors/taken-again.ts';
-import { afterDeadReference, afterRefusal, referenceSent } from '../trials/resources/counted.ts';
+import { countedLooks } from '../trials/resources/counted.ts';
 import { derivedEdgeLooks } from '../trials/resources/derived-edges.ts';
 import { choosingEndpoints, leftNone } from '../trials/resources/field-choices.ts';
 import { refusedThere } from '../trials/resources/field-rules.ts';
@@ -47,7 +46,7 @@ export function looksAtValues(model: Model, fact: LedgerFact): Obligation[] {
   if (kind === 'allowed values')
     looks.push(
       ...derivedLooks(model, resource, field),
-      ...countedLooks(model, resource, field),
+      ...countedLooks(model, resource, field).map((look) => looksFor(look)),
       ...ruleLooks(model, resource, field),
       ...uniqueLooks(model, resource, field),
       ...childrenLooks(model, resource, field),
@@ -189,22 +188,6 @@ function uniqueLooks(model: Model, resource: Resource, field: Field): Obligation
     .filter(({ fields }) => fields.at(-1) === field.name)
     .flatMap((rule) => [sentTwice(rule), ...freedLooks(model, resource, rule)])
     .map((look) => looksFor(look));
-}
-
-/** What is counted was seen to be the next, after a refusal too, and the first within something else. */
-function countedLooks(model: Model, resource: Resource, field: Field): Obligation[] {
-  const made = generatedOf(resource, field);
-  if (!made || 'wrong' in made || !made.counts) return [];
-  const isWithinRows = field.within !== undefined && entryOf(resource.fields, field.within)?.ref !== undefined;
-  const creations = model.endpointsThat('create', resource.name);
-  const isSentMore = creations.some((endpoint) => bodyMedia(endpoint) !== undefined);
-  const [first] = creations;
-  const refers = first !== undefined && referenceSent(model, { resource, field }, first) !== undefined;
-  const refusals = [...(isSentMore ? [afterRefusal] : []), ...(refers ? [afterDeadReference] : [])];
-  return ['next', ...refusals, ...(isWithinRows ? ['anew'] : [])].map((look) => ({
-    name: `counted, ${look}`,
-    isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
-  }));
 }
 
 /** Children were sent with their row, and refused with it; those that are made alone were seen in it. */

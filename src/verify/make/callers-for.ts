@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { machineWith } from '../../parts/states.ts';
-import type { TrialCaller } from '../exchange/callers.ts';
+import { canShow, type TrialCaller } from '../exchange/callers.ts';
 import { isExchange } from '../exchange/exchange.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import { Untestable } from '../exchange/untestable.ts';
@@ -34,7 +34,8 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow)
   const isRefused = (caller: TrialCaller) => own.some(({ rule }) => isSo(rule.if, caller, true)) || isSo(guard, caller, false);
   const ranked = model.callers.flatMap((caller) => {
     const allowed = model.access.allows(operation, caller, known);
-    if (allowed === 'no') return [];
+    // Who has nothing that is looked at there is nobody.
+    if (allowed === 'no' || !canShow(caller, endpoint)) return [];
     const isMaker = row !== undefined && row.caller === caller;
     return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (isMaker ? 1 : 0) - (isRefused(caller) ? 4 : 0) }];
   });

@@ -1,4 +1,4 @@
-import { acceptedNames, kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedNames, acceptedSets, kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
@@ -79,9 +79,10 @@ export function asNobody({ caller: _caller, ...plan }: RequestPlan): RequestPlan
   return plan;
 }
 
-/** The schemes that a credential may be of. */
-export function knockableSchemes(model: Model): Scheme[] {
-  const accepted = acceptedNames(model.spec);
+/** The schemes that a credential may be of, somewhere or at an endpoint: what is accepted elsewhere alone is not looked at there. */
+export function knockableSchemes(model: Model, endpoint?: Endpoint): Scheme[] {
+  const { authentication } = model.spec;
+  const accepted = endpoint ? new Set(acceptedSets(authentication, endpoint).flat()) : acceptedNames(model.spec);
   return entriesOf(model.spec.authentication.schemes).flatMap(([name, scheme]) => (accepted.has(name) ? [scheme] : []));
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import type { NearMiss } from '../../../kinds/schemes/kind.ts';
-import { kindOfScheme, type Scheme } from '../../../parts/authentication.ts';
+import { acceptedSets, kindOfScheme, type Scheme } from '../../../parts/authentication.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { type Credential, credentialParts, isSamePerson, type TrialCaller } from '../../exchange/callers.ts';
@@ -172,7 +172,10 @@ interface CredentialPair {
 
 /** One pair for each two schemes, each way round; none where only both together will do. */
 export function pairsOf(model: Model): CredentialPair[] {
-  const given = model.callers.filter((one): one is CredentialPair['first'] => one.credential?.in === 'header');
+  const accepted = new Set(acceptedSets(model.spec.authentication).flat());
+  const given = model.callers.filter(
+    (one): one is CredentialPair['first'] => one.credential?.in === 'header' && accepted.has(one.credential.scheme.name),
+  );
   const doors = guardedDoors(model).filter(({ endpoint }) => endpoint.method === 'GET' && endpoint.accept === undefined);
   const seen = new Set<string>();
   return given.flatMap((first) =>

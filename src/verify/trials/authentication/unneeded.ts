@@ -42,7 +42,7 @@ export function openAt(model: Model, { operation, endpoint }: Door): Case {
       const ready = await acceptable(session, { operation, endpoint });
       const control = ready && asNobody(ready);
       session.need(control !== undefined, `${endpoint.key} could not be asked for`);
-      for (const scheme of knockableSchemes(model)) {
+      for (const scheme of knockableSchemes(model, endpoint)) {
         const invented = inventedFor(scheme);
         if (!invented) continue;
         const done = await session.send({ ...control, caller: showing(invented, invented.value) });

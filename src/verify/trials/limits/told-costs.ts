@@ -82,8 +82,9 @@ function isTold(model: Model, rate: Rate, operation: CountedOperation['operation
 function mayBeAnswered(model: Model, { endpoint }: CountedOperation['operation'], status: number): boolean {
   if (endpoint === undefined) return false;
   if (status !== 304 && status !== 404) return isStated(model.requestShape(endpoint));
-  const isRead = statedValue(endpoint.does)?.verb === 'read' && identifierParameter(endpoint) !== undefined;
-  return isRead && (status === 404 || endpoint.etag !== undefined);
+  const verb = statedValue(endpoint.does)?.verb;
+  if (verb === undefined || verb === 'upsert' || identifierParameter(endpoint) === undefined) return false;
+  return status === 404 || (verb === 'read' && endpoint.etag !== undefined);
 }
 
 async function ask(session: Session, counted: Counted): Promise<void> {

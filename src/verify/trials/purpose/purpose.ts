@@ -2,7 +2,7 @@ import { isMap, isSame } from '../../../document/values.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { canShow, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Done } from '../../exchange/step.ts';
@@ -98,7 +98,8 @@ function effortOf(model: Model, { operation, endpoint }: Door, caller: TrialCall
 
 /** Whether a caller may be let in, and is asked for no more than may be sent. */
 function isOpenTo({ model, run }: Session, { operation, endpoint }: Door, caller: TrialCaller): boolean {
-  return model.access.allows(operation, caller) !== 'no' && (endpoint.method === 'GET' || !run.isReadOnly);
+  const mayBe = model.access.allows(operation, caller) !== 'no' && canShow(caller, endpoint);
+  return mayBe && (endpoint.method === 'GET' || !run.isReadOnly);
 }
 
 /** Whether a door looks at the scheme of somebody's own credential. */

@@ -1,3 +1,4 @@
+import type { Json } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { followedOf } from '../../../parts/followed.ts';
@@ -15,6 +16,7 @@ import { rowFor } from '../../make/row-where.ts';
 import { identifierOfNothing, takers } from '../../make/to-nothing.ts';
 import { remove } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
+import { bodyMedia } from '../../model/own-body.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -63,6 +65,7 @@ async function count(session: Session, counting: Counting): Promise<void> {
   const fourth = dead && (await makeIn(session, counting, parent));
   if (fourth) claimNext(session, counting, third ?? second, fourth, afterDeadReference, dead);
   const last = fourth ?? third ?? second;
+  await countApart(session, counting);
   if (target !== undefined) {
     const other = await makeIn(session, counting, await rowFor(session, resource.name, within, target));
     claimFirst(session, counting, other);
@@ -73,6 +76,28 @@ async function count(session: Session, counting: Counting): Promise<void> {
   claimNext(session, counting, last, await makeIn(session, counting, parent), 'never again');
 }
 
+/** The reason of a claim that what is made within another word counts nothing within this one. */
+const countedApart = 'apart';
+
+/** Two words of a member within which a resource is counted; nothing where it is no such member. */
+function wordsWithin(model: Model, resource: Resource, { within = '' }: Field): readonly Json[] {
+  const group = entryOf(resource.fields, within);
+  const words = group && isWritable(model.spec, resource, group) ? statedValue(group.shape)?.enum : undefined;
+  const known = Array.isArray(words) ? (words as readonly Json[]).filter((one) => one !== null) : [];
+  return known.length > 1 ? known.slice(0, 2) : [];
+}
+
+/** Two rows within one word, and one within another in between. */
+async function countApart(session: Session, counting: Counting): Promise<void> {
+  const { resource, field } = counting;
+  const [word, another] = wordsWithin(session.model, resource, field);
+  if (word === undefined || another === undefined || field.within === undefined) return;
+  const makeOf = (value: Json) => session.make(resource.name, { style: 'plain', body: { [field.within!]: value } });
+  const first = await makeOf(word);
+  await makeOf(another);
+  claimNext(session, counting, first, await makeOf(word), countedApart);
+}
+
 /** Whether whoever makes a row with everything in it makes another one for it to refer to. */
 function refersToItself(model: Model, { name, fields }: Resource): boolean {
   const targets = entriesOf(fields).flatMap(([, { ref }]) => ref ?? []);
@@ -81,10 +106,10 @@ function refersToItself(model: Model, { name, fields }: Resource): boolean {
 }
 
 /** The look at a number that comes after a creation that was refused: no refusal leaves a gap. */
-export const afterRefusal = 'after a refusal';
+const afterRefusal = 'after a refusal';
 
 /** The same after one that was refused for what it refers to, which is looked for later than at the body itself. */
-export const afterDeadReference = 'after a reference to nothing';
+const afterDeadReference = 'after a reference to nothing';
 
 /** What was refused, and the same as it would have been taken. */
 interface Refused {
@@ -123,7 +148,7 @@ async function referToNothing(session: Session, counting: Counting, parent: Tria
 }
 
 /** The first reference that a creation sends, and within which nothing is counted. */
-export function referenceSent(
+function referenceSent(
   model: Model,
   { resource, field }: Pick<Counting, 'resource' | 'field'>,
   endpoint: Endpoint,
@@ -236,4 +261,19 @@ function claimFirst(session: Session, counting: Counting, { made }: TrialRow): v
 
 function factOf({ resource, field }: Counting): { readonly kind: string; readonly subject: string } {
   return { kind: 'allowed values', subject: `${resource.name}.${field.name}` };
+}
+
+/** The reasons of the claims by which what is counted was seen to be the next, after refusals too, and the first within something else. */
+export function countedLooks(model: Model, resource: Resource, field: Field): readonly string[] {
+  const made = generatedOf(resource, field);
+  if (!made || 'wrong' in made || !made.counts) return [];
+  const isWithinRows = field.within !== undefined && entryOf(resource.fields, field.within)?.ref !== undefined;
+  const creations = model.endpointsThat('create', resource.name);
+  const isSentMore = creations.some((endpoint) => bodyMedia(endpoint) !== undefined);
+  const [first] = creations;
+  const refers = first !== undefined && referenceSent(model, { resource, field }, first) !== undefined;
+  const refusals = [...(isSentMore ? [afterRefusal] : []), ...(refers ? [afterDeadReference] : [])];
+  const isWithinWords = wordsWithin(model, resource, field).length > 0;
+  const apart = [...(isWithinRows ? ['anew'] : []), ...(isWithinWords ? [countedApart] : [])];
+  return ['next', ...refusals, ...apart].map((look) => `counted, ${look}`);
 }

@@ -102,16 +102,24 @@ async function show(
   const seenBy = await witnesses(session, resource, row, user);
   let read: Done<TrialExchange> | undefined;
   for (const endpoint of readers) {
-    const reader = callersFor(session, endpoint, row).find((one) => one.user === user);
+    const [reader, ...others] = callersFor(session, endpoint, row).filter((one) => one.user === user);
     if (!reader) continue;
     const isList = statedValue(endpoint.does)?.verb === 'list';
-    const seen = isList ? (await lookInList(session, row, endpoint, reader))?.done : await readBy(session, row, endpoint, reader);
+    const look = async (one: TrialCaller) =>
+      isList ? (await lookInList(session, row, endpoint, one))?.done : await readBy(session, row, endpoint, one);
+    const seen = await look(reader);
     if (!seen) continue;
+    // Whoever made it is shown most of it: others are shown what rules leave of it.
+    const leftOut = leftOutOf(session.model.spec, { user });
+    const partly = entriesOf(resource.fields).filter(([, field]) => leftOut.has(field));
+    const barred = partly.find(([name]) => isShownTo(session, row, name, reader) !== false)?.[0];
+    const less = barred === undefined ? undefined : others.find((one) => isShownTo(session, row, barred, one) === false);
+    const seenLess = less && (await look(less));
+    if (seenLess) for (const [, field] of partly) claimByRule(session, row, field, endpoint, less, { made, seen: seenLess });
     for (const [name, field] of entriesOf(resource.fields)) {
       if (isNeverShown(session.model.spec, field, reader))
         claimHidden(session, resource.name, field, { made, seen, filled, witness: seenBy.get(name) });
-      else if (leftOutOf(session.model.spec, { user }).has(field))
-        claimByRule(session, row, field, endpoint, reader, { made, seen });
+      else if (leftOut.has(field)) claimByRule(session, row, field, endpoint, reader, { made, seen });
       else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
     }
     if (!isList) read = seen;
@@ -173,7 +181,7 @@ function claimHidden(
   // What no rule shows is of the rule as well as of the field.
   const { operation } = seen.value.endpoint ?? {};
   if (visible === undefined && operation !== undefined)
-    session.claim({ fact: { kind: 'permission rules', subject: operation }, ...claim, reason: shownByRules });
+    session.claim({ fact: { kind: 'permission rules', subject: operation }, ...claim, reason: leftOutByRules });
 }
 
 /** Claims that a field which some rules show and others leave out is there where one that shows it holds, and not there where none does. */
@@ -186,12 +194,7 @@ function claimByRule(
   { made, seen }: Looked,
 ): void {
   const { model } = session;
-  const known = contextOfRow(session, row);
-  const showing = showingOperations(model.spec, row.resource);
-  const shows = showing.map((operation) =>
-    known ? model.access.allows(operation, reader, known, ({ fields }) => !fields || fields.includes(name)) : 'unknown',
-  );
-  const isShown = shows.includes('yes') ? true : shows.every((one) => one === 'no') ? false : undefined;
+  const isShown = isShownTo(session, row, name, reader);
   const facts = [
     { kind: 'required flags', subject: `${row.resource}.${name}` },
     { kind: 'permission rules', subject: endpoint.operation },
@@ -199,7 +202,7 @@ function claimByRule(
   for (const fact of facts)
     session.claim({
       fact,
-      reason: shownByRules,
+      reason: isShown === false ? leftOutByRules : shownByRules,
       of: [made, seen] as const,
       judge(creation: TrialExchange, exchange: TrialExchange) {
         const id = isDone(creation) ? idIn(model, creation) : undefined;
@@ -216,8 +219,19 @@ function claimByRule(
     });
 }
 
-/** The reason of a claim that fields of a row are shown as rules have it. */
-export const shownByRules = 'shown by rules';
+/** Whether some rule shows a field of this row to somebody; nothing where that is not known. */
+function isShownTo(session: Session, row: TrialRow, name: string, reader: TrialCaller): boolean | undefined {
+  const { model } = session;
+  const known = contextOfRow(session, row);
+  const shows = showingOperations(model.spec, row.resource).map((operation) =>
+    known ? model.access.allows(operation, reader, known, ({ fields }) => !fields || fields.includes(name)) : 'unknown',
+  );
+  return shows.includes('yes') ? true : shows.every((one) => one === 'no') ? false : undefined;
+}
+
+/** The reasons of claims that fields of a row are shown as rules have it, and that what none shows is not. */
+const shownByRules = 'shown by rules';
+export const leftOutByRules = 'left out by rules';
 
 /** Claims that a list shows a field as reading the row does. */
 function claimListed(
