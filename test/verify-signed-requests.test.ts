@@ -111,3 +111,29 @@ servedOtherwise(vault(byMessage), [
 servedOtherwise(vault(byMessage), [['any signature is good', 'title: Vault', 'title: Vaults', 'schemes:service', /./]], {
   relax: 'auth',
 });
+
+test('a page is asked for of a list alone, also where the parameters of a request are looked at before who signed it', async () => {
+  const paged = vault(byHmac)
+    .replace('  GET /notes: { does: list note, parameters: { text: { in: query, type: string } } }\n', '')
+    .replace(
+      '  GET /notes/{id}: { does: read note }',
+      '  GET /notes/{id}: { does: read note }\n  GET /notes: { does: list note }',
+    )
+    .replace(
+      'pagination: none',
+      'pagination: { style: page, page: leaf, size: per, default: 5, max: 20, over_max: refuse, items: rows }',
+    )
+    .replace('errors:\n', 'errors:\n  order: [parameters, caller, user, accept, body, row, precondition, request, state]\n')
+    .replace('    over:', '    question: { status: 400, when: request.parameter }\n    over:');
+  const stand = await openStand(paged);
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['authentication/signed requests'], seed: 1 });
+    assert.deepEqual(
+      breaches.map(({ reason, seen }) => [reason, seen]),
+      [],
+    );
+    assert.ok((facts.find(({ kind }) => kind === 'token formats')?.shown['a query that is signed'] ?? 0) > 0);
+  } finally {
+    await stand.close();
+  }
+});

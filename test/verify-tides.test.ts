@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Service } from '../src/index.ts';
 import type { GivenCaller } from '../src/verify/exchange/callers.ts';
-import { openStand, type Passing, type StandOptions } from './verify/stand.ts';
+import { type Bent, openStand, type Passing, type StandOptions } from './verify/stand.ts';
 
 /** Sailings of an island, whose window of the tide ends them, and slips of freight of which clearing shows a part. */
 const tides = `title: Tides
@@ -51,7 +51,7 @@ endpoints:
   GET /sailings/{id}: { does: read sailing }
   PATCH /sailings/{id}: { does: update sailing }
   POST /slips: { does: create slip }
-  GET /slips/{id}: { does: read slip }
+  GET /slips/{id}: { does: read slip, expand: { parameter: with, depth: 1 } }
   POST /slips/{id}/load: { does: load slip }
   POST /slips/{id}/clear:
     does: clear slip
@@ -129,4 +129,10 @@ test('the moments inside of a value are sent as conditions ask for them, and far
     sent.filter(({ closes }) => closes < 48 * hourMs || closes > 96 * hourMs),
     [],
   );
+});
+
+test('a reference that is a whole number is shown whole where it is asked for', async () => {
+  assert.deepEqual(await told(['endpoints/expanded']), []);
+  const bend = ({ target }: Bent): Partial<Bent> => ({ target: target.replace(/with=[a-z]+/, '').replace(/\?$/, '') });
+  assert.deepEqual(await told(['endpoints/expanded'], { bend }), ['response payload shapes, GET /slips/{id}: expanded']);
 });

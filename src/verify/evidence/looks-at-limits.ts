@@ -68,7 +68,7 @@ export function looksAtRates(model: Model, { subject }: LedgerFact): Obligation[
   return isTold ? [...each, looksFor('what is told to be left', whatIsLeft), ...costLooks(model)] : each;
 }
 
-/** Each stated cost of an operation that a rate alone counts, and each answer that is not counted. */
+/** Each stated cost of an operation, where it is told what is left of its rate, and each answer that is not counted. */
 function costLooks(model: Model): Obligation[] {
   const told = countedOnes(model).filter(({ rate, operation, status }) => status !== undefined || costOf(rate, operation) !== 1);
   return [...new Set(told.map(({ reason }) => reason))].map((reason) => looksFor(reason));

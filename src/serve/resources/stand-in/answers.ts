@@ -149,35 +149,35 @@ function compileEndMembers(
 ): (whole: Value) => void {
   const named = Object.entries(members);
   // What a thing has is its own: the status with which a hook was answered.
-  const codes = status !== undefined && Number.isInteger(status) ? statusPlaces(members, samples) : [];
+  const codes = status !== undefined && Number.isInteger(status) ? statusPlaces(members, status, samples) : [];
   const flags = isEnvelope
     ? named.filter(([name, inner]) => /^(?:is_?)?success(?:ful)?$/i.test(name) && samples.of(inner, name).fits(true))
     : [];
   return (whole) => {
     if (!isFields(whole)) return;
-    for (const [name, around] of codes) {
-      const holder = around === undefined ? whole : (whole[around] ?? { [name]: 0 });
-      if (!isFields(holder) || typeof holder[name] !== 'number') continue;
-      holder[name] = status;
+    for (const [name, around, alone] of codes) {
       // What an answer says around its data may be left out, and is known all the same.
-      if (around !== undefined && whole[around] === undefined && samples.of(members[around] ?? {}, around).fits(holder))
-        whole[around] = holder;
+      if (around !== undefined && alone) whole[around] ??= { ...alone };
+      const holder = around === undefined ? whole : whole[around];
+      if (isFields(holder) && typeof holder[name] === 'number') holder[name] = status;
     }
     for (const [name] of flags) whole[name] = true;
   };
 }
 
-/** The members that tell the answer's own status, each with the member that it is in, where it is in one: `status_code`, `meta.code` of which the words say so. */
-function statusPlaces(
-  members: Readonly<Record<string, Json>>,
-  samples: Samples,
-): readonly (readonly [name: string, around: string | undefined])[] {
-  return Object.entries(members).flatMap(([name, inner]): (readonly [string, string | undefined])[] => {
-    if (tellsStatus(name, inner, samples)) return [[name, undefined]];
+/** A member that tells the answer's own status; the member that it is in, where it is in one, with what that may be with the status alone. */
+type StatusPlace = readonly [name: string, around?: string, alone?: Fields];
+
+/** The members that tell the answer's own status: `status_code`, `meta.code` of which the words say so. */
+function statusPlaces(members: Readonly<Record<string, Json>>, status: number, samples: Samples): readonly StatusPlace[] {
+  return Object.entries(members).flatMap(([name, inner]): StatusPlace[] => {
+    if (tellsStatus(name, inner, samples)) return [[name]];
     if (!aroundStatus.test(name) || !isPlainMap(inner)) return [];
-    return Object.entries(samples.membersOf(inner)).flatMap(([code, one]) =>
-      tellsStatus(code, one, samples) ? [[code, name] as const] : [],
-    );
+    return Object.entries(samples.membersOf(inner)).flatMap(([code, one]): StatusPlace[] => {
+      if (!tellsStatus(code, one, samples)) return [];
+      const alone = { [code]: status };
+      return [samples.of(inner, name).fits(alone) ? [code, name, alone] : [code, name]];
+    });
   });
 }
 

@@ -27,7 +27,7 @@ export const toldCosts: Trial = {
   },
 };
 
-/** What one request counts in a rate that alone counts it, and how that is looked at. */
+/** What one request counts in a rate of which it is told what is left, and how that is looked at. */
 interface Counted extends CountedOperation {
   readonly rate: Rate;
   /** The answer that is brought about; what the operation does where none is said. */

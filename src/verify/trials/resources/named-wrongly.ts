@@ -42,7 +42,8 @@ const lengthMost = 200;
 
 /** The upserts of a resource by a name in their path, where some names are wrong. */
 export function namesOf(model: Model, resource: Resource): readonly Naming[] {
-  const identifier = statedValue(resource.identifier);
+  const upserts = model.endpointsThat('upsert', resource.name);
+  const identifier = upserts.length > 0 ? statedValue(resource.identifier) : undefined;
   const field = identifier && entryOf(resource.fields, identifier.field);
   const shape = field && statedValue(field.shape);
   if (!field || !isMap(shape)) return [];
@@ -51,7 +52,7 @@ export function namesOf(model: Model, resource: Resource): readonly Naming[] {
     return isName && kind === 'allowed values' ? [{ label, value }] : [];
   });
   if (names.length === 0) return [];
-  return model.endpointsThat('upsert', resource.name).flatMap((endpoint) => {
+  return upserts.flatMap((endpoint) => {
     const isPlain = identifierParameter(endpoint) !== undefined && !endpoint.rows && endpoint.identity === undefined;
     return isPlain ? [{ endpoint, field, names: names.slice(0, namesMost) }] : [];
   });
