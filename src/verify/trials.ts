@@ -9,6 +9,7 @@ import { origins } from './trials/authentication/origins.ts';
 import { rows } from './trials/authentication/rows.ts';
 import { schemesAtDoors } from './trials/authentication/schemes-at-doors.ts';
 import { credentialFormats, signedRequests } from './trials/authentication/signed-requests.ts';
+import { storedRules } from './trials/authentication/stored-rules.ts';
 import { users, whoMay } from './trials/authentication/users.ts';
 import { who } from './trials/authentication/who.ts';
 import { bodies } from './trials/endpoints/bodies.ts';
@@ -200,6 +201,7 @@ export const trials: readonly Trial[] = [
   permittedLists,
   lookUps,
   referring,
+  storedRules,
   belowParents,
   besideOthers,
   schemesAtDoors,

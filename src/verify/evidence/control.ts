@@ -113,13 +113,20 @@ export async function sendControls(
   for (let next = course.control(sent()); next; next = course.control(sent())) {
     controls.set(next, undefined);
     try {
-      controls.set(next, (await session.send(typeof next === 'function' ? await next() : next)).value);
+      // What is made anew may be accepted where what was made before was not.
+      for (let tries = 0; tries < (typeof next === 'function' ? triesMost : 1); tries++) {
+        const { value } = await session.send(typeof next === 'function' ? await next() : next);
+        controls.set(next, value);
+        if (isAccepted(value)) break;
+      }
     } catch (error) {
       if (!withoutControl.some((one) => error instanceof one)) throw error;
     }
   }
   return sent();
 }
+
+const triesMost = 3;
 
 /** Without a control what was refused shows nothing, and that is all. */
 const withoutControl = [Untestable, Missing, NoValue, Spent];

@@ -6,18 +6,19 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
-import { machineOn, machinesOf } from '../../parts/states.ts';
+import { machineOn, machinesOf, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
 import { isShownToSomebody } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
+import { setBesides } from '../model/row-known.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isBodyPromised } from '../trials/endpoints/bodies.ts';
-import { breaksHeld, isHandedOn } from '../trials/endpoints/members-begun.ts';
+import { breaksHeld, edgesHeld, isHandedOn } from '../trials/endpoints/members-begun.ts';
 import { setBy } from '../trials/states/set-by-clock.ts';
-import { edgesOf, type Variant } from '../values/variants.ts';
+import { isAtEdgeOf, type Variant } from '../values/variants.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -86,7 +87,7 @@ function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpo
     statedValue(resource.identifier)?.field === field.name || boundByPath(model.spec, endpoint).includes(field.name);
   // Of several of which one is there, another may be in its place.
   const isChoice = resource.choices.some(({ fields }) => fields.includes(field.name));
-  if (effect.verb !== 'update' || isNamed || isChoice) return [];
+  if (effect.verb !== 'update' || isNamed || isChoice || !mayBeThere(model, resource, field, endpoint)) return [];
   const kept: Obligation = {
     name: `kept by ${key}`,
     isMetBy: (shown) => isOf(shown, key, 'kept') && isTelling(valueIn(model, shown, field, 2), field),
@@ -101,6 +102,26 @@ function looksAt(model: Model, resource: Resource, field: Field, endpoint: Endpo
         },
       ]
     : [kept];
+}
+
+/** Whether a row may have a field where it may be changed: what transitions alone set is there in the states that they lead to, and in those that follow. */
+function mayBeThere(
+  { spec }: Model,
+  resource: Resource,
+  { name, set, readOnly, derive, generate, default: usual }: Field,
+  endpoint: Endpoint,
+): boolean {
+  const words = Object.keys(set);
+  const transitions = transitionsOf(spec.states, resource.name);
+  const setting = transitions.filter(([word]) => words.includes(word));
+  const isByThese = readOnly && !derive && !generate && !usual && words.length > 0 && setting.length === words.length;
+  if (!endpoint.in || !isByThese || setBesides(spec, resource.name).has(name)) return true;
+  const states = new Set(setting.flatMap(([, { to }]) => to.map(({ state }) => state)));
+  // Entries that are added while the set is gone through are gone through as well.
+  for (const state of states)
+    for (const [, { from, to }] of transitions)
+      if (from === '*' || from.includes(state)) for (const one of to) states.add(one.state);
+  return endpoint.in.some((state) => states.has(state));
 }
 
 function isNumberOf({ shape }: Field): boolean {
@@ -225,15 +246,16 @@ function boundsOf(model: Model, endpoint: Endpoint, member: SentMember, kind: st
   const { shape, path } = member;
   const inner = path.length > 1 ? `${path.slice(1).join('.')} ` : '';
   const isChange = isChanging(endpoint);
-  const edges = (member.isImmutable && isChange) || isHandedOn(model, endpoint, member) ? [] : [...edgesOf(shape)];
+  const edges = (member.isImmutable && isChange) || isHandedOn(model, endpoint, member) ? [] : edgesHeld(model, endpoint, member);
   const isAt = (one: TrialExchange) => one.endpoint?.key === endpoint.key;
   const isOf = (one: TrialExchange, { value }: Variant) => isAt(one) && hasMember(one, path, value);
+  const isEdge = (one: TrialExchange, { value }: Variant) => isAt(one) && hasMember(one, path, value, isAtEdgeOf);
   return [
     ...edges
       .filter((edge) => member.fact(edge.kind).kind === kind)
       .map((edge) => ({
         name: `${inner}${edge.label}, taken at ${endpoint.key}`,
-        isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isDone(one) && isOf(one, edge)),
+        isMetBy: ({ exchanges }: HeldClaim) => exchanges.some((one) => isDone(one) && isEdge(one, edge)),
       })),
     ...breaksHeld(model, endpoint, shape)
       .filter((broken) => member.fact(broken.kind).kind === kind)
@@ -262,11 +284,16 @@ function isRefused({ status }: TrialExchange): boolean {
 }
 
 /** Whether a body has a member, of this value where one is meant. */
-function hasMember({ sent }: TrialExchange, path: readonly string[], value?: Json): boolean {
+function hasMember(
+  { sent }: TrialExchange,
+  path: readonly string[],
+  value?: Json,
+  isIt: (wanted: Json, value: Json) => boolean = isSame,
+): boolean {
   let at: Json | undefined = sent.json;
   for (const name of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false;
     at = (at as JsonMap)[name];
   }
-  return value === undefined || (at !== undefined && isSame(at, value));
+  return value === undefined || (at !== undefined && isIt(value, at));
 }

@@ -15,6 +15,7 @@ import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from 
 import { challenged, hasChallenges } from '../trials/authentication/challenges.ts';
 import { looksAtDoors } from '../trials/authentication/schemes-at-doors.ts';
 import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
+import { storedRefused, storingUsers } from '../trials/authentication/stored-rules.ts';
 import { otherSchemes, userBy } from '../trials/purpose/purpose.ts';
 import { leftOutByRules } from '../trials/resources/shown-to.ts';
 import { looksAtRefused } from './looks-at-endpoints.ts';
@@ -80,6 +81,7 @@ export function looksAtRules(model: Model, { subject }: LedgerFact): Obligation[
   looks.push(...scopelessLooks(model, operation, excluded));
   if (given.length > 0 && !isForAnyone(model, operation))
     looks.push(looksAtRefused('nobody, refused', (one) => isAt(one) && one.caller?.user === undefined));
+  if (storingUsers(model, endpoint).length > 0) looks.push(looksFor(storedRefused));
   if (parentsHidden(model, endpoint).length > 0) looks.push(looksFor(belowOthers));
   if (showsInPart(model, operation)) looks.push({ name: 'fields that rules leave out', isMetBy: isOfPart(endpoint) });
   return looks;

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { fieldNaming, followedOf } from '../../parts/followed.ts';
+import { fieldNaming, followedOf, referringRows } from '../../parts/followed.ts';
 import { machineWith, type Transition } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialRow } from '../exchange/row.ts';
@@ -13,8 +13,10 @@ import { waysToCreate } from './ways.ts';
 /** What is done to a row that refers to another, and moves the other along: `claim: { created: { then: { do: claim sonde, to: next.sonde } } }`. */
 export interface Brings {
   readonly resource: string;
-  /** Its reference to the row that is moved. */
+  /** Its reference to the row that is moved, or that row's to it. */
   readonly by: string;
+  /** Whether the row that is moved refers to it: what becomes of a vat becomes of each order that is in it. */
+  readonly isAbove?: boolean;
   /** Absent where making it is what moves the other. */
   readonly transition: Transition | undefined;
 }
@@ -34,10 +36,13 @@ export function bringing(session: Session, resource: string, { name }: Transitio
   return followedOf(model.spec).flatMap(({ resource: other, change, acts }) =>
     acts.flatMap(({ does, to, each, if: condition }): Brings[] => {
       const isIt = does?.verb === 'transition' && does.resource === resource && does.transition === name;
-      const by = fieldNaming(to?.source);
-      if (!isIt || by === undefined || each || condition || other === resource || change === 'updated' || change === 'deleted')
-        return [];
-      const brings = { resource: other, by, transition: change === 'created' ? undefined : change.transition };
+      if (!isIt || condition || other === resource || change === 'updated' || change === 'deleted') return [];
+      const below = each && referringRows(model.spec, each);
+      const isAbove = below?.resource === resource && change !== 'created';
+      const by = isAbove ? below.field : each ? undefined : fieldNaming(to?.source);
+      if (by === undefined) return [];
+      const transition = change === 'created' ? undefined : change.transition;
+      const brings = { resource: other, by, transition, ...(isAbove && { isAbove }) };
       return canBeDone(brings) ? [brings] : [];
     }),
   );
@@ -50,7 +55,7 @@ const underWay = new WeakSet<TrialRow>();
 export async function bringOn(
   session: Session,
   row: TrialRow,
-  { resource, by, transition }: Brings,
+  { resource, by, transition, isAbove }: Brings,
   { leadsTo, walkTo, fireOnRow }: Firing,
 ): Promise<void> {
   if (underWay.has(row)) throw new Untestable(`a ${row.resource} waits for a ${resource}, and that for it`);
@@ -67,8 +72,10 @@ export async function bringOn(
         if (transition.from === '*' || transition.from.includes(now)) return now;
         return transition.from.find((state) => leadsTo(session, machine, now, state));
       };
-      const those = referringTo(session, row, { from: resource, by });
-      const other = those.findLast((one) => fromIn(one) !== undefined) ?? (await make());
+      const those = isAbove ? [] : referringTo(session, row, { from: resource, by });
+      const other = isAbove
+        ? await rowAbove(session, row, { resource, by })
+        : (those.findLast((one) => fromIn(one) !== undefined) ?? (await make()));
       const from = fromIn(other);
       session.need(from !== undefined, `no caller can bring a ${resource} to where ${transition.name} is open`);
       await walkTo(session, other, from, { machine });
@@ -78,4 +85,13 @@ export async function bringOn(
   } finally {
     underWay.delete(row);
   }
+}
+
+/** The row that a row refers to, as it is shown now. @throws {Untestable} where nobody was shown which it is */
+async function rowAbove(session: Session, row: TrialRow, { resource, by }: Omit<Brings, 'transition'>): Promise<TrialRow> {
+  const id = row.fields?.[by] ?? row.known[by];
+  session.need(id !== undefined && id !== null, `which ${resource} a ${row.resource} is of is not shown`);
+  const above: TrialRow = { resource, id, known: {}, caller: row.caller, shown: undefined, fields: undefined };
+  await lookAt(session, above);
+  return above;
 }

@@ -62,7 +62,7 @@ function takenWith({ model, run }: Session, row: TrialRow, transition: Transitio
   return targetTaken(model.expressions, transition, {
     operation: '',
     row: row.fields ?? {},
-    unseen: new Set(model.unseenBy(row.resource, row.caller)),
+    unseen: model.unseenIn(row.resource, row.caller, row.fields),
     request: undefined,
     caller: row.caller,
     nowMs: run.clock.toService(Date.now()),

@@ -9,6 +9,7 @@ import type { Done } from '../exchange/step.ts';
 import { changedByClock } from '../model/clock-changes.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
+import { hiddenInside } from '../model/fields.ts';
 import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { followedIn } from '../model/row-known.ts';
@@ -54,14 +55,14 @@ export function claimRow(session: Session, changed: Changed): void {
       if (!row) return moot('the row is not shown');
       // What is revealed once is revealed in the answer that makes it.
       const isRevealed = isItself && field.reveal === 'once' && row[name] !== undefined;
-      if (!isRevealed && model.unseenBy(changed.resource, model.readerOf(seen)).has(name))
+      if (!isRevealed && model.unseenIn(changed.resource, model.readerOf(seen), row).has(name))
         return moot('the field is not shown to its reader');
       const expectation = expectations(model, changed.resource, { change, before, referred: rows }).get(name);
       const old = before && beforeOf(model, changed.resource, change, before)?.fields[name];
       if (expectation?.is === 'time' && before && stoodStill(old, row[name], change.fromMs - before.toMs)) {
         return { promised: `${name}: a time of the change`, seen: `${asText(old)}, as before it` };
       }
-      const mayLack = model.hiddenInside(model.readerOf(seen));
+      const mayLack = hiddenInside(model.spec, model.readerOf(seen));
       if (!expectation) return moot('what it has to be cannot be reckoned from outside');
       const judgement = judgeField(expectation, row[name], field, { toleranceMs, mayLack });
       if (!isFlaw(judgement)) return judgement;
@@ -120,7 +121,7 @@ function expectations(model: Model, resource: string, seen: Seen): ReadonlyMap<s
 
 function beforeOf(model: Model, resource: string, change: TrialExchange, before: TrialExchange) {
   const row = rowOf(model, resource, change, before);
-  return row && { fields: row, ...beforeFrom(model, resource, before) };
+  return row && beforeFrom(model, resource, before, row);
 }
 
 /** The row that was changed, as another exchange shows it. */

@@ -10,6 +10,7 @@ import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { leadsTo } from './legs.ts';
+import { errorsOfRow } from './spared-by-errors.ts';
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */
 export function ownDemands({ model }: Session, endpoint: Endpoint, field: string, asking: TrialCaller | undefined): Demand[] {
@@ -100,19 +101,23 @@ export function beginningDemands(
   return [{ ...through, source: conditions.map(({ source }) => source).join(' '), isFirm: false, isMet }];
 }
 
-/** A row that is to be in a state has to be one whose transitions are open, but for the one that is to be blocked. */
+/** A row that is to be in a state has to be one whose transitions are open, and refused by none of the service's own errors, but for the one that is to be blocked. */
 export function firingDemands({ model }: Session, resource: string, field: string, { state, blocking }: WantedRow): Demand[] {
   if (state === undefined) return [];
   return transitionsOf(model.spec.states, resource).flatMap(([name, transition]) => {
     const operation = model.endpointOfTransition(resource, name)?.operation;
-    return conditionsOfTransition(transition).flatMap((condition) => {
+    const errors = errorsOfRow(model, resource, transition);
+    return [...conditionsOfTransition(transition), ...errors].flatMap((condition) => {
       const reads = model.expressions.readsOf(condition, operation);
       const through = membersThrough(reads, 'resource', field);
       // Who is to fire it is not known yet.
       if (!through || !knowsCaller(reads, undefined)) return [];
       const read = { root: 'resource', field, way: through.way } as const;
-      const isMet = (row: ShownFields) => whatHolds(model, condition, operation, read, row) === (name !== blocking);
-      return [{ ...through, source: condition.source, isFirm: name === blocking, isMet }];
+      // What is to be blocked is so by its own condition: none of the service's own errors refuses it.
+      const isError = errors.includes(condition);
+      const isBlocking = !isError && name === blocking;
+      const isMet = (row: ShownFields) => whatHolds(model, condition, operation, read, row) === (!isError && !isBlocking);
+      return [{ ...through, source: condition.source, isFirm: isBlocking, isMet }];
     });
   });
 }

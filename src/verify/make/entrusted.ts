@@ -1,12 +1,16 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { type Machine, machineWith } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
+import type { WantedRow } from '../exchange/row.ts';
+import { resolve } from '../exchange/symbol.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { makerMember } from './of-maker.ts';
+import { refusesAlone } from './own-rules.ts';
 
 /**
  * A field by which rules know whose a row is, and that is sent: `tenant` of `resource.tenant == caller.id`, which `assign` sets to `request.tenant`.
@@ -113,11 +117,12 @@ function candidates({ callers }: Model, { users, member }: Entrusted): readonly 
 
 /** The members of a body by which a row is given to somebody, with whom it names: who is meant, else whoever asks, else anybody for whom the rules hold. */
 export function namingIn(
-  { model, chance }: Session,
+  session: Session,
   endpoint: Endpoint,
   sent: object,
   { named, asking }: { readonly named: TrialCaller | undefined; readonly asking: TrialCaller | undefined },
 ): Readonly<Record<string, Json>> {
+  const { model, chance } = session;
   const effect = statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);
   const out: Record<string, Json> = {};
@@ -128,12 +133,40 @@ export function namingIn(
     const member = effect?.verb === 'transition' ? requestMember(field?.set[effect.transition]?.source) : one.field;
     if (!field || member === undefined || !Object.hasOwn(sent, member) || Object.hasOwn(out, member)) continue;
     const may = candidates(model, one);
-    const [meant = may.length > 0 ? chance.pick(may) : undefined] = [named, asking].filter((who) => who && may.includes(who));
+    // Nobody challenges themself.
+    const able = may.filter((who) => !refusesAlone(session, endpoint, { [one.field]: heldOf(who, one.member) ?? null }, asking));
+    // Of somebody there is one such row: it is theirs who are meant, and anybody else's is of nobody's name.
+    const isPersonal = isAloneUnique(model, one);
+    const anybody = able.length > 0 && !isPersonal ? chance.pick(able) : undefined;
+    const meaning = isPersonal && effect?.verb !== 'transition' ? [named] : [named, asking];
+    const [meant = anybody] = meaning.filter((who) => who && able.includes(who));
     const value = meant && heldOf(meant, one.member);
     const shape = statedValue(field.shape);
     if (value !== undefined && shape && model.schemas.of(shape, 'sent')(value).length === 0) out[member] = value;
   }
   return out;
+}
+
+/** Whether no two rows name the same person: a member by the login of who it is. */
+function isAloneUnique(model: Model, { resource, field }: Entrusted): boolean {
+  const unique = model.resource(resource)?.unique ?? [];
+  return model.identifierField(resource) !== field && unique.some(({ fields }) => fields.length === 1 && fields[0] === field);
+}
+
+/** The field and the value by which a row is the one of somebody, where there can be one of each. */
+export function personalOf(
+  { model, run }: Session,
+  resource: string,
+  { named, for: asking, body = {} }: Pick<WantedRow, 'named' | 'for' | 'body'>,
+): { readonly field: string; readonly value: Json } | undefined {
+  const one = entrustedIn(model).find((each) => each.resource === resource && isAloneUnique(model, each));
+  if (!one) return undefined;
+  const said = body[one.field];
+  const value = said === undefined ? undefined : resolve(said, run);
+  const isMeant = (who: TrialCaller) =>
+    value === undefined ? who === (named ?? asking) : isSame(heldOf(who, one.member), value);
+  const who = candidates(model, one).find(isMeant);
+  return who && { field: one.field, value: heldOf(who, one.member) ?? null };
 }
 
 /**

@@ -133,3 +133,9 @@ function memberOf(path: readonly string[], shape: JsonMap, isNeeded: boolean, { 
 function closed(isOpen: boolean, path: readonly string[], walk: ShapeWalk): SentMember[] {
   return isOpen ? [] : [{ ...memberOf([...path, 'nf_not_stated'], {}, false, walk), isUnknown: true }];
 }
+
+/** Whether another row that has the value is in its way. */
+export function isUniqueMember(model: Model, endpoint: Endpoint, { path }: SentMember): boolean {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  return resource !== undefined && path.length === 1 && model.uniqueFields(resource).includes(path[0] ?? '');
+}

@@ -4,6 +4,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { type Credential, signsWith, type TrialCaller } from '../exchange/callers.ts';
+import type { Control } from '../exchange/claim.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import { Untestable } from '../exchange/untestable.ts';
 import type { Model } from '../model/model.ts';
@@ -72,6 +73,17 @@ export async function acceptable(session: Session, { endpoint }: Door, caller?: 
     }
   }
   return undefined;
+}
+
+/** A control for who is refused for who it is, whatever is asked: what was made first, and anew where something else is in its way. */
+export function anyAccepted(session: Session, door: Door, first: RequestPlan): Control {
+  let isFirst = true;
+  return async () => {
+    const plan = isFirst ? first : await acceptable(session, door);
+    isFirst = false;
+    if (!plan) throw new Untestable(`no request to ${door.endpoint.key} is accepted`);
+    return plan;
+  };
 }
 
 /** Nobody sends it. */

@@ -31,6 +31,7 @@ import { ownRowSteps } from './own-rows.ts';
 import { isOfValues } from './own-rules.ts';
 import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
+import { personThere } from './person-there.ts';
 import { referredFor, tiedThrough } from './referred.ts';
 import { rowMade } from './row-made.ts';
 import { identifierChosen } from './row-named.ts';
@@ -166,6 +167,8 @@ export class Maker implements RowMaker {
     const { seeds } = session.model;
     const given = seeds.isNeeded(resource) ? seeds.take(resource, wanted) : undefined;
     if (given) return given;
+    const there = depth > 0 ? await personThere(session, resource, wanted) : undefined;
+    if (there) return there;
     const own = wanted.for && !wanted.caller ? waysToCreate(session, resource, wanted.for) : [];
     const all = own.length > 0 ? own : waysToCreate(session, resource, wanted.caller);
     const able = allowedBeside(session, resource, all, wanted.parents);
@@ -199,7 +202,8 @@ export class Maker implements RowMaker {
     } finally {
       sharing.end();
     }
-    return this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
+    const made = depth > 0 ? await personThere(session, resource, wanted) : undefined;
+    return made ?? this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
   }
 
   /** Makes a row in one way; says how it was refused where it was. The service's own rules may refuse what is valid: other draws may pass them. */

@@ -125,7 +125,7 @@ export function leadsFrom(
   return targetTaken(model.expressions, transition, {
     operation: '',
     row: fields ?? {},
-    unseen: new Set([...model.unseenBy(row.resource, row.caller), ...unknown]),
+    unseen: new Set([...model.unseenIn(row.resource, row.caller, fields), ...unknown]),
     request: undefined,
     caller: row.caller,
     nowMs,

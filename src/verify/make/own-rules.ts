@@ -1,6 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Read } from '../../parts/expressions/compile.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath } from '../../parts/payload.ts';
@@ -104,6 +105,27 @@ function plainRules(model: Model, endpoint: Endpoint, rules: readonly StatedRefu
   const found = new Set(rules.filter(isPlain));
   plainAt.set(rules, found);
   return found;
+}
+
+/** Whether an error of the service's own refuses some members for what they are, whatever is sent beside them: nobody challenges themself. */
+export function refusesAlone(
+  { model, run }: Session,
+  endpoint: Endpoint,
+  sent: Readonly<Record<string, Json>>,
+  caller: TrialCaller | undefined,
+): boolean {
+  const { operation } = endpoint;
+  const now = run.clock.toService(Date.now());
+  const context = { ...callerContext(caller), next: sent, request: sent, now, operation };
+  const isOfThem = ({ root, path: [name = ''], follows }: Read) =>
+    (root === 'next' || root === 'request') && !follows && Object.hasOwn(sent, name);
+  return ownRulesAt(model, endpoint).some(({ rule }) => {
+    const reads = rule.if ? model.expressions.readsOf(rule.if, operation) : [];
+    const isAlone = reads.every((read) => isOfThem(read) || ['caller', 'now', 'operation'].includes(read.root));
+    if (!rule.if || !isAlone || !reads.some(isOfThem)) return false;
+    const told = model.expressions.evaluate(rule.if, operation, { context });
+    return typeof told === 'object' && told.value === true;
+  });
 }
 
 const writing: ReadonlySet<string> = new Set(['create', 'upsert', 'replace', 'update', 'transition']);

@@ -42,9 +42,13 @@ export async function referredFor(
     referencesOf(session, endpoint, wanted).map((field) => [field, answering(session, endpoint, field, wanted)]),
   );
   const shared = new Set(childTies(session, endpoint).map(({ shared: field }) => field));
-  const fields = [...asked.keys()].filter(
-    (field) => asked.get(field) || shared.has(field) || alike.flat().some((one) => one.field === field),
+  const ties = ownTies(session, endpoint).filter(({ field, own }) => asked.has(field) && asked.has(own));
+  const isTied = (field: string) => ties.some((tie) => tie.field === field || tie.own === field);
+  const needed = [...asked.keys()].filter(
+    (field) => asked.get(field) || shared.has(field) || isTied(field) || alike.flat().some((one) => one.field === field),
   );
+  // What another one has to refer to as well comes before it.
+  const fields = needed.sort((one, other) => Number(isBelow(ties, one)) - Number(isBelow(ties, other)));
   try {
     for (const field of asked.keys()) {
       const id = isFree(field) && !asked.get(field) ? namedHere(session, endpoint, field, wanted) : undefined;
@@ -61,9 +65,13 @@ export async function referredFor(
         const value = one?.field === field && other ? given[other.field]?.known[other.member] : undefined;
         if (value !== undefined && one) body[one.member] = value;
       }
+      const parents = Object.fromEntries(
+        ties.flatMap(({ field: tied, member, own }) => (tied === field && given[own] ? [[member, given[own]] as const] : [])),
+      );
       given[field] = await make(targetOf(session, endpoint, field), {
         ...asked.get(field),
         body,
+        parents,
         for: wanted.caller ?? wanted.for,
       });
     }
@@ -72,6 +80,35 @@ export async function referredFor(
     if (!(error instanceof Untestable)) throw error;
     return wanted.parents ?? {};
   }
+}
+
+/** A reference whose row has to refer to what the new row itself refers to: a voucher of the pilot who flies on it. */
+interface OwnTie {
+  readonly field: string;
+  readonly member: string;
+  readonly own: string;
+}
+
+const isBelow = (ties: readonly OwnTie[], field: string) => ties.some((tie) => tie.field === field);
+
+/** What the errors of a creation ask to be alike of a row that is referred to and of the new row itself. */
+function ownTies(session: Session, endpoint: Endpoint): OwnTie[] {
+  const { model } = session;
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const refOf = (name: string) => entryOf(resource?.fields, name)?.ref;
+  return ownRulesAt(model, endpoint).flatMap(({ rule }): OwnTie[] => {
+    const reads = rule.if ? model.expressions.readsOf(rule.if, endpoint.operation) : [];
+    if (!rule.if || !reads.every(({ root, path }) => root === 'next' && path.length === 1)) return [];
+    const [through, ...more] = readThrough(reads.filter(({ follows }) => follows)) ?? [];
+    const own = reads.flatMap(({ path: [name = ''], follows }) => (follows || name === through?.field ? [] : [name]));
+    const [beside] = own;
+    if (!through || more.length > 0 || beside === undefined || own.length > 1 || refOf(beside) === undefined) return [];
+    const { field, member } = through;
+    const isAlike = entryOf(model.resource(refOf(field) ?? '')?.fields, member)?.ref === refOf(beside);
+    const rows = (value: string) => ({ [field]: { [member]: value } });
+    const isSparedAs = (value: string) => isSpared(session, endpoint.operation, rule.if!, rows(value), { [beside]: 'one' });
+    return isAlike && isSparedAs('one') && !isSparedAs('other') ? [{ field, member, own: beside }] : [];
+  });
 }
 
 /** What a reference is to name for the rules that hold it against who asks. */
@@ -198,8 +235,14 @@ function rowsById(rows: Readonly<Record<string, ShownFields>>): Follow {
 }
 
 /** Whether a condition does not hold where the rows that are referred to are so. */
-function isSpared({ model }: Session, operation: string, rule: Expression, rows: Readonly<Record<string, ShownFields>>): boolean {
-  const next = Object.fromEntries(Object.keys(rows).map((field) => [field, field]));
+function isSpared(
+  { model }: Session,
+  operation: string,
+  rule: Expression,
+  rows: Readonly<Record<string, ShownFields>>,
+  beside: ShownFields = {},
+): boolean {
+  const next = { ...beside, ...Object.fromEntries(Object.keys(rows).map((field) => [field, field])) };
   const context = { next, operation, follow: rowsById(rows) };
   const evaluated = model.expressions.evaluate(rule, operation, { context });
   return typeof evaluated === 'object' && evaluated.value === false;

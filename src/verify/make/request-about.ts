@@ -15,10 +15,10 @@ import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap, withMember } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
-import { numbersFor } from './numbers-sent.ts';
+import { membersFor } from './members-sent.ts';
 import { keysKnown } from './path-keys.ts';
 import { followShown } from './seen.ts';
-import { sentWith, takenOfBody } from './sent-with.ts';
+import { isSent, knownRow, sentWith, takenOfBody } from './sent-with.ts';
 
 export interface About {
   readonly caller?: TrialCaller | undefined;
@@ -99,7 +99,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
   const shown = followShown(session);
   // What was made for it was shown to whoever made it.
   const follow: typeof shown = (resource, key, unique) =>
-    Object.values(parents).find((one) => one.resource === resource && resolve(one.id, session.run) === key)?.fields ??
+    Object.values(parents).find((one) => one.resource === resource && isSent(session, one, key))?.fields ??
     shown(resource, key, unique);
   const isTaken = (body: Symbolic | undefined): boolean => {
     const request = body === undefined ? undefined : resolve(body, session.run);
@@ -114,9 +114,9 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, abou
     if (isTaken(drawn) || drawn === undefined) return drawn;
     if (draw === drawsBefore) {
       const conditions = conditionsOfTransition(transition);
-      const known = { fields: row.fields ?? {}, drawn: resolve(drawn, session.run) };
-      const able = numbersFor(session, endpoint, conditions, known)
-        .map((numbers) => bareMap({ ...(drawn as Readonly<Record<string, Symbolic>>), ...numbers }))
+      const known = { fields: knownRow(session.model, row).fields, drawn: resolve(drawn, session.run) };
+      const able = membersFor(session, endpoint, conditions, known)
+        .map((members) => bareMap({ ...(drawn as Readonly<Record<string, Symbolic>>), ...members }))
         .filter((body) => isTaken(body));
       if (able.length > 0) return able[Math.floor(able.length / 2)];
     }

@@ -1,20 +1,25 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { childNodes, type Node, type NodeOf, parseExpression } from '../../parts/expressions/node.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { conditionsOfTransition, machineOn, type Transition } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { TrialRow, WantedRow } from '../exchange/row.ts';
+import { resolve } from '../exchange/symbol.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
-import type { Follow } from '../model/expectation.ts';
+import type { Before, Follow } from '../model/expectation.ts';
+import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
+import { rowKnown } from '../model/row-known.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { edgesOf } from '../values/variants.ts';
 import { requestMember } from './entrusted.ts';
 import { imaginedOf, valuesThatFit } from './fitting-values.ts';
+import { findsIn, wayOf } from './looked-up.ts';
 
 interface Firing {
   readonly transition: Transition;
@@ -34,19 +39,24 @@ export function takenOfBody(
   { body, follow }: { readonly body: Json | undefined; readonly follow: Follow },
 ): readonly ReturnType<typeof targetTaken>[] {
   const { model, run } = session;
-  const fields = row.fields ?? {};
-  return [fields, nextWith(session, row, transition, body)].map((next) =>
+  const known = knownRow(model, row);
+  return [known.fields, nextWith(session, { ...row, fields: known.fields }, transition, body)].map((next) =>
     targetTaken(model.expressions, transition, {
       operation,
-      row: fields,
+      row: known.fields,
       next,
-      unseen: model.unseenBy(row.resource, row.caller),
+      unseen: known.unseen,
       request: body,
       caller,
       nowMs: run.clock.toService(Date.now()),
       follow,
     }),
   );
+}
+
+/** A row as its maker knows it: as it was shown, with what its making alone reveals. */
+export function knownRow(model: Model, { resource, caller, fields = {}, made }: TrialRow): Before {
+  return rowKnown(model, resource, { fields, unseen: model.unseenBy(resource, caller), creation: made?.value });
 }
 
 /** A row as it is once a transition has set what it takes of a body: `lot` of `set: { mill: request.lot }`. */
@@ -73,14 +83,64 @@ export async function sentWith(
   const { model } = session;
   const properties = statedValue(model.requestShape(endpoint))?.properties;
   const given: Record<string, TrialRow> = {};
+  const sought = soughtBy(firing.transition);
   for (const [member, shape] of isMap(properties) && row.fields ? Object.entries(properties) : []) {
-    const resource = isMap(shape) ? shape.ref : undefined;
-    if (typeof resource !== 'string') continue;
-    const wanted = wantedFor(session, endpoint, row, { ...firing, member, resource });
+    const ref = isMap(shape) ? shape.ref : undefined;
+    const lookUp = sought.find((one) => one.member === member && (ref === undefined || one.resource === ref));
+    const resource = typeof ref === 'string' ? ref : lookUp?.resource;
+    if (resource === undefined) continue;
+    const wanted = wantedFor(session, endpoint, row, { ...firing, member, resource, lookUp });
     const sent = wanted && (await ifTestable(session.make(resource, { ...wanted, for: firing.caller })));
-    if (sent) given[member] = sent;
+    const id =
+      sent && lookUp && ref === undefined && lookUp.key !== model.identifierField(resource) ? sent.known[lookUp.key] : sent?.id;
+    if (sent && id !== undefined) given[member] = { ...sent, id };
   }
   return given;
+}
+
+/** A row that a transition looks up by a member of what is sent: `find(vat, { id: request.vat })`. */
+interface LookUp {
+  readonly member: string;
+  readonly resource: string;
+  /** The field by which it is found. */
+  readonly key: string;
+  /** The fields that conditions read of it. */
+  readonly reads: readonly string[];
+}
+
+const lookUps = new WeakMap<Transition, readonly LookUp[]>();
+
+/** The rows that the conditions of a transition look up by one member of what is sent. */
+function soughtBy(transition: Transition): readonly LookUp[] {
+  const found = lookUps.get(transition) ?? conditionsOfTransition(transition).flatMap(({ source }) => lookUpsIn(source));
+  lookUps.set(transition, found);
+  return [...Map.groupBy(found, ({ member }) => member).values()].map((alike) => ({
+    ...alike[0]!,
+    reads: [...new Set(alike.flatMap(({ reads }) => reads))],
+  }));
+}
+
+function lookUpsIn(source: string): LookUp[] {
+  const parsed = parseExpression(source);
+  if ('unparsed' in parsed) return [];
+  const fields = fieldsIn(parsed.node);
+  return findsIn(parsed.node).flatMap((node) => {
+    const [{ field = '', value } = {}, ...more] = node.keys;
+    const [root, member, ...deeper] = (value && wayOf(value)) ?? [];
+    if (more.length > 0 || root !== 'request' || member === undefined || deeper.length > 0) return [];
+    const reads = fields.filter((one) => one.of === node).map(({ name }) => name);
+    return [{ member, resource: node.resource, key: field, reads }];
+  });
+}
+
+function fieldsIn(node: Node): NodeOf<'field'>[] {
+  return [...(node.op === 'field' ? [node] : []), ...childNodes(node).flatMap(fieldsIn)];
+}
+
+/** Whether a reference, or a look-up by fields, leads to a row that is sent. */
+export function isSent({ run }: Session, row: TrialRow, key: Parameters<Follow>[1]): boolean {
+  if (typeof key === 'string') return resolve(row.id, run) === key;
+  return Object.entries(key).every(([name, value]) => isSame(row.fields?.[name], value));
 }
 
 /** How a row that is sent has to be for a transition to lead where it is to; nothing where that asks nothing of it, or cannot be. */
@@ -88,7 +148,14 @@ function wantedFor(
   session: Session,
   endpoint: Endpoint,
   row: TrialRow,
-  { transition, target, caller, member, resource }: Firing & { readonly member: string; readonly resource: string },
+  {
+    transition,
+    target,
+    caller,
+    member,
+    resource,
+    lookUp,
+  }: Firing & { readonly member: string; readonly resource: string; readonly lookUp?: LookUp | undefined },
 ): WantedRow | undefined {
   const { model } = session;
   const conditions = conditionsOfTransition(transition);
@@ -100,12 +167,15 @@ function wantedFor(
     const isIt = (root === 'request' && name === member) || (root === 'next' && named.includes(name));
     return isIt && more.length === 0 && first !== undefined && deeper.length === 0 ? [first] : [];
   });
-  const members = [...new Set(read)];
+  const members = [...new Set([...read, ...(lookUp?.reads ?? [])])];
   const source = conditions.map((one) => one.source).join(' ');
   const choices = members.map((name) => [name, valuesIn(session, resource, name, { row, source })] as const);
+  // What only has to be there is any.
+  if (choices.length === 0 && lookUp) return {};
   if (choices.length === 0 || choices.some(([, values]) => values.length === 0)) return undefined;
   for (const chosen of imaginedOf(choices)) {
-    const follow: Follow = (_name, key) => (key === sentHere ? { ...chosen } : undefined);
+    const isIt = (key: Parameters<Follow>[1]) => (typeof key === 'string' ? key : lookUp && key[lookUp.key]) === sentHere;
+    const follow: Follow = (_name, key) => (isIt(key) ? { ...chosen, ...(lookUp && { [lookUp.key]: sentHere }) } : undefined);
     const taken = takenOfBody(session, endpoint, row, { transition, caller }, { body: { [member]: sentHere }, follow });
     if (taken.some((one) => (target === undefined ? typeof one === 'object' : isAimedAt(one, target))))
       return asWanted(session, resource, chosen, row);

@@ -14,7 +14,7 @@ import { bareMap } from '../values/at-path.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { lookAt } from './look.ts';
-import { numbersFor } from './numbers-sent.ts';
+import { membersFor } from './members-sent.ts';
 import { requestAbout } from './request-about.ts';
 
 /** So many acts are carried out for one condition. */
@@ -87,7 +87,7 @@ function takenWith({ model, run }: Session, row: TrialRow, act: Act, fields: Sho
   return targetTaken(model.expressions, act.transition, {
     operation: act.endpoint.operation ?? '',
     row: fields,
-    unseen: model.unseenBy(row.resource, row.caller),
+    unseen: model.unseenIn(row.resource, row.caller, fields),
     request,
     caller: row.caller,
     nowMs: run.clock.toService(Date.now()),
@@ -124,8 +124,8 @@ async function bodiesFor(
   const conditions = conditionsOfTransition(transition);
   return (fields) => [
     body,
-    ...numbersFor(session, endpoint, conditions, { fields, drawn }).map((numbers) =>
-      bareMap({ ...(body as Readonly<Record<string, Symbolic>>), ...numbers }),
+    ...membersFor(session, endpoint, conditions, { fields, drawn }).map((members) =>
+      bareMap({ ...(body as Readonly<Record<string, Symbolic>>), ...members }),
     ),
   ];
 }

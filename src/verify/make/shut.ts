@@ -90,7 +90,7 @@ function isShut({ model, run }: Session, { row, transition, operation }: Shuttin
   const taken = targetTaken(model.expressions, transition, {
     operation,
     row: row.fields ?? {},
-    unseen: model.unseenBy(row.resource, row.caller),
+    unseen: model.unseenIn(row.resource, row.caller, row.fields),
     request: {},
     caller: row.caller,
     nowMs: run.clock.toService(Date.now()),

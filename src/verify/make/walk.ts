@@ -24,6 +24,7 @@ import { sentAhead } from './looking-ahead.ts';
 import { changedRow, firedRow } from './newcomers.ts';
 import { leadsFrom, openTo, readOf } from './opened.ts';
 import { requestAbout } from './request-about.ts';
+import { sparedByErrors } from './spared-by-errors.ts';
 import { giveBack, placeFor } from './ways.ts';
 
 const attemptsMax = 4;
@@ -187,9 +188,10 @@ export function stateOfAim(aim: Aim | undefined, { to }: Transition): string {
 
 /** Brings about what a transition asks of a row before it is fired: states of its other machines, of what it is to move along, rows that refer to it, and what it has. */
 export async function openToFire(session: Session, row: TrialRow, transition: Transition, target?: Aim): Promise<void> {
-  await moveOthers(session, row, transition);
-  await readyAlong(session, row, transition);
-  await openTo(session, row, transition, { target, walking: { leadsTo, walkTo } });
+  const spared = sparedByErrors(session, row.resource, transition);
+  await moveOthers(session, row, spared);
+  await readyAlong(session, row, spared);
+  await openTo(session, row, spared, { target, walking: { leadsTo, walkTo } });
 }
 
 /** Brings the rows that are to be moved along with a row, `then: { do: loose hawk, to: next.hawk }`, into states in which they may be: else the row is not moved either. */

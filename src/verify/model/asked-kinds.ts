@@ -37,3 +37,24 @@ export function asksForNoKind(model: Model, endpoint: Endpoint, json: Json): boo
     one === '*' || (typeof one === 'string' && entriesOf(model.spec.events.kinds).some(([, kind]) => meansKind(one, kind)));
   return Array.isArray(asked) && !asked.every(isKnown);
 }
+
+/** A value at an edge of what subscribers ask for is so many kinds that there are; nothing where there are fewer. Elsewhere it is what it is. */
+export function askedAtEdge(model: Model, endpoint: Endpoint, path: readonly string[], edge: Json): Json | undefined {
+  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
+  const isOfSubscriber = resourceOfEffect(statedValue(endpoint.does)) === subscribers?.resource;
+  const isTheirs = subscribers !== undefined && isOfSubscriber && subscribers.events === path.join('.');
+  if (!isTheirs || !Array.isArray(edge) || edge.length === 0) return edge;
+  const shape = statedValue(entryOf(model.resource(subscribers.resource)?.fields, subscribers.events ?? '')?.shape);
+  const kinds = entriesOf(model.spec.events.kinds).map(([, kind]) => askedFor(kind));
+  const words = [...new Set([...kinds, ...kinds.map((one) => one.replace(/\.[^.]*$/, '.*')), '*'])];
+  const isTaken = (word: string) =>
+    shape &&
+    model.schemas
+      .of(
+        shape,
+        'sent',
+      )([word])
+      .every(({ path: at }) => at.length === 0);
+  const asked = words.filter(isTaken).slice(0, edge.length);
+  return asked.length === edge.length ? asked : undefined;
+}

@@ -31,7 +31,7 @@ export function changedByClock(
   for (const one of seen) {
     const shown = row(one);
     if (!shown) continue;
-    const read = { shown, unseen: model.unseenBy(resource, model.readerOf(one)) };
+    const read = { shown, unseen: model.unseenIn(resource, model.readerOf(one), shown) };
     const isOver = ({ transition }: Timed) => isDue(model, transition, read, { fromMs, toMs });
     for (const moved of movedOn(timed, shown, isMaking(one), isOver)) due.add(moved);
   }

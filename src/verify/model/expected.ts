@@ -273,6 +273,6 @@ function defaultsOf(resource: Resource): RowFields {
 }
 
 /** The fields of a row that an exchange could not show to whoever asked. */
-export function beforeFrom(model: Model, resource: string, shown: TrialExchange): Pick<Before, 'unseen'> {
-  return { unseen: model.unseenBy(resource, model.readerOf(shown)) };
+export function beforeFrom(model: Model, resource: string, shown: TrialExchange, fields: RowFields): Before {
+  return { fields, unseen: model.unseenIn(resource, model.readerOf(shown), fields) };
 }

@@ -22,8 +22,27 @@ export function isShownToSomebody(field: Field, callers: readonly TrialCaller[])
   return !isHiddenFrom(field, undefined) || callers.some((caller) => !isHiddenFrom(field, caller));
 }
 
-/** The fields of a resource that a caller is not shown. */
-export function fieldsHiddenFrom(spec: Spec, resource: string, caller: TrialCaller | undefined): Set<string> {
+const known = new WeakMap<Spec, WeakMap<object, Map<string, ReadonlySet<string>>>>();
+const nobody = {};
+
+/** The fields of a resource that a caller is not shown: asked for with every answer, and the same each time. */
+export function fieldsHiddenFrom(spec: Spec, resource: string, caller: TrialCaller | undefined): ReadonlySet<string> {
+  const all = known.get(spec) ?? new WeakMap<object, Map<string, ReadonlySet<string>>>();
+  const own = all.get(caller ?? nobody) ?? new Map<string, ReadonlySet<string>>();
+  known.set(spec, all.set(caller ?? nobody, own));
+  const hidden = own.get(resource) ?? hiddenFields(spec, resource, caller);
+  own.set(resource, hidden);
+  return hidden;
+}
+
+/** The members of values that a caller is not shown, wherever such a value stands. */
+export function hiddenInside(spec: Spec, caller: TrialCaller | undefined): ReadonlySet<string> {
+  const values = entriesOf(spec.resources.all).filter(([, { identifier }]) => identifier.standing === 'none');
+  const unstored = values.flatMap(([, { fields }]) => entriesOf(fields).flatMap(([name, { stored }]) => (stored ? [] : [name])));
+  return new Set([...unstored, ...values.flatMap(([name]) => [...fieldsHiddenFrom(spec, name, caller)])]);
+}
+
+function hiddenFields(spec: Spec, resource: string, caller: TrialCaller | undefined): ReadonlySet<string> {
   const stated = entryOf(spec.resources.all, resource);
   const fields = stated ? entriesOf(stated.fields) : [];
   // What some rule leaves out may be there, or not.

@@ -204,9 +204,7 @@ export class Model {
   }
 
   /** A value of a shape that hardly comes twice. */
-  freshOf(shape: Shape): Fresh | undefined {
-    return freshOf(this.spec, shape);
-  }
+  freshOf = (shape: Shape): Fresh | undefined => freshOf(this.spec, shape);
 
   uniqueFields(resource: string): readonly string[] {
     return uniqueFields(this.spec, resource);
@@ -223,13 +221,14 @@ export class Model {
     return fieldsHiddenFrom(this.spec, resource, caller);
   }
 
-  /** The members of values that a caller is not shown, wherever such a value stands. */
-  hiddenInside(caller: TrialCaller | undefined): ReadonlySet<string> {
-    const values = entriesOf(this.spec.resources.all).filter(([, { identifier }]) => identifier.standing === 'none');
-    const unstored = values.flatMap(([, { fields }]) =>
-      entriesOf(fields).flatMap(([name, { stored }]) => (stored ? [] : [name])),
-    );
-    return new Set([...unstored, ...values.flatMap(([name]) => [...this.unseenBy(name, caller)])]);
+  /** Those of them that a row lacks as it was shown: what some rule leaves out, and was shown all the same, is known. */
+  unseenIn(
+    resource: string,
+    caller: TrialCaller | undefined,
+    shown: Readonly<Record<string, unknown>> | undefined,
+  ): ReadonlySet<string> {
+    const hidden = this.unseenBy(resource, caller);
+    return shown ? new Set([...hidden].filter((name) => shown[name] === undefined)) : hidden;
   }
 
   /** Whether a field of this name is shown as the row that it refers to, in some resource. */

@@ -147,7 +147,7 @@ function beforeOf(model: Model, resource: string, exchange: TrialExchange, besid
   if (verb === 'create') return undefined;
   for (const shown of beside) {
     const fields = rowsShown(model, shown)?.resource === resource ? rowWith(model, shown, idIn(model, exchange)) : undefined;
-    if (fields) return { fields, ...beforeFrom(model, resource, shown) };
+    if (fields) return beforeFrom(model, resource, shown, fields);
   }
   return undefined;
 }

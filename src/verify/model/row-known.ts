@@ -12,7 +12,7 @@ import type { Before, Follow, RowFields } from './expectation.ts';
 import { expectedAtFirst } from './expected.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
-import { idIn, isMaking, rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts';
+import { idIn, isMaking, rowIn, rowsShown, rowWith, type ShownFields, unexpanded } from './row-shown.ts';
 
 /** Whether an exchange made the row of this identifier. */
 export function hasMade(model: Model, exchange: TrialExchange, resource: string, id: Json): boolean {
@@ -46,7 +46,7 @@ export function rowKnown(
 const reckoned = new WeakMap<TrialExchange, RowFields>();
 const reckonedThrough = new WeakMap<TrialExchange, RowFields>();
 
-/** What a creation gave the fields that nothing changes afterwards, as far as that can be reckoned from the request and its caller. */
+/** What a creation gave the fields that nothing changes afterwards, as far as that can be reckoned from the request and its caller, or is revealed once. */
 function setForGood(model: Model, name: string, creation: TrialExchange, follow: Follow | undefined): RowFields {
   const own = follow ? reckonedThrough : reckoned;
   const known = own.get(creation);
@@ -59,7 +59,11 @@ function setForGood(model: Model, name: string, creation: TrialExchange, follow:
       : new Map();
   for (const [field, stated] of resource ? entriesOf(resource.fields) : []) {
     const one = expected.get(field);
-    if (one?.is === 'value' && one.because !== 'state' && isForGood(model, name, stated)) out[field] = one.value;
+    if (!isForGood(model, name, stated)) continue;
+    if (one?.is === 'value' && one.because !== 'state') out[field] = one.value;
+    // What its making alone reveals is known since.
+    const revealed = stated.reveal === 'once' && isDone(creation) ? rowIn(creation)?.[field] : undefined;
+    if (revealed !== undefined) out[field] = revealed;
   }
   own.set(creation, out);
   return out;
@@ -88,7 +92,7 @@ function isForGood(model: Model, resource: string, { name, immutable, readOnly, 
 const besides = new WeakMap<Spec, Map<string, ReadonlySet<string>>>();
 
 /** The fields of a resource that what follows from other changes sets. */
-function setBesides(spec: Spec, resource: string): ReadonlySet<string> {
+export function setBesides(spec: Spec, resource: string): ReadonlySet<string> {
   const own = besides.get(spec) ?? new Map<string, ReadonlySet<string>>();
   besides.set(spec, own);
   const acts = followedOf(spec).flatMap((followed) => followed.acts);

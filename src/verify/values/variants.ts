@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { jsonTypeOf } from '../../document/values.ts';
+import { isSame, jsonTypeOf } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
@@ -51,6 +51,27 @@ function* textEdges(shape: JsonMap): Iterable<Variant> {
 
 function lengthVariant(length: number, kind: Variant['kind']): Variant {
   return { label: `of ${length} characters`, value: 'x'.repeat(length), kind };
+}
+
+/** Letters, and characters beyond the basic plane, of which a text at an edge may as well be. */
+const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+const beyond = [...'😀😁😂😃😄😅😆😇😈😉😊😋😌😍😎😏'];
+
+const isRun = (value: Json): value is string => typeof value === 'string' && /^(.)\1*$/u.test(value);
+const isBeyond = (text: string) => [...text].some((one) => one.length > 1);
+
+/** The same edge by a value that hardly any row has: a text of one length is as good as another. */
+export function unlikeEdge(edge: Variant, chance: { pick<T>(values: readonly T[]): T | undefined }): Variant {
+  const { value } = edge;
+  if (!isRun(value)) return edge;
+  return { ...edge, value: [...value].map((one) => chance.pick(isBeyond(value) ? beyond : letters) ?? one).join('') };
+}
+
+/** Whether a value lies at the edge of another. */
+export function isAtEdgeOf(edge: Json, value: Json): boolean {
+  if (isSame(edge, value)) return true;
+  if (!isRun(edge) || typeof value !== 'string') return false;
+  return [...edge].length === [...value].length && isBeyond(edge) === [...value].every((one) => one.length > 1);
 }
 
 /** Values that a shape does not admit, each for one reason. */

@@ -200,11 +200,11 @@ function pageOf(model: Model, endpoint: Endpoint, seen: TrialExchange) {
 function leakJudgement(model: Model, endpoint: Endpoint, resource: string, caller: TrialCaller, seen: TrialExchange): Judgement {
   const page = pageOf(model, endpoint, seen);
   if (!page) return moot('it is no page');
-  const unseen = { resource: model.unseenBy(resource, caller) };
   let isKnown = false;
   for (const item of page.items) {
     if (!isMap(item)) continue;
     const row = asStored(model, resource, item as Readonly<Record<string, Json>>);
+    const unseen = { resource: model.unseenIn(resource, caller, row) };
     const answer = row && model.access.allows(model.operationOf(endpoint), caller, { context: { resource: row }, unseen });
     if (answer === 'no')
       return {

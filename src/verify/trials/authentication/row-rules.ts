@@ -195,7 +195,7 @@ export function staysAllowed(
   // What was done to it since it was made may be what allows it.
   const row = rowWith(model, last, id);
   if (!row) return true;
-  const unseen = { resource: model.unseenBy(resource, model.readerOf(last)) };
+  const unseen = { resource: model.unseenIn(resource, model.readerOf(last), row) };
   if (model.access.allows(operation, caller, { context: { resource: row }, unseen }) === 'no') return false;
   const byClock = changedByClock(model, resource, [last, seen], (one) => (one === last ? row : undefined));
   return !machinesOf(model.spec.states, resource).some(({ field }) => byClock(field));

@@ -6,7 +6,7 @@ import type { TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
-import { acceptable, type Door, guardedDoors, knocking } from '../../make/knocking.ts';
+import { acceptable, anyAccepted, type Door, guardedDoors, knocking } from '../../make/knocking.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, mayBeRefusedBefore, type RefusalForm, refusalFor } from '../../model/refused-as.ts';
 import type { Observed, Observer } from '../../session/observer.ts';
@@ -55,8 +55,9 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller
     async run(session: Session) {
       const door = { operation, endpoint };
       const isRefused = outrightOf(model, operation, caller) === 'refused';
-      const control = isRefused ? await acceptable(session, door) : undefined;
-      const valid = isRefused ? control && { ...control, caller } : await acceptable(session, door, caller);
+      const allowed = isRefused ? await acceptable(session, door) : undefined;
+      const control = allowed && anyAccepted(session, door, allowed);
+      const valid = isRefused ? allowed && { ...allowed, caller } : await acceptable(session, door, caller);
       const plans = [...(isRefused || isHarmless(door) ? [knocking(model, endpoint, caller)] : []), ...(valid ? [valid] : [])];
       session.need(plans.length > 0, `no request to ${endpoint.key} could be made for ${caller.name}`);
       for (const plan of plans) {

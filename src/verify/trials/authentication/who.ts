@@ -10,6 +10,7 @@ import { arrange } from '../../make/begin-body.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import {
   acceptable,
+  anyAccepted,
   asNobody,
   type Door,
   doorsForAnyone,
@@ -65,13 +66,14 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
     name: `${endpoint.key} without a credential, and with one that nobody gave out`,
     facts: [rules, schemesFact],
     async run(session: Session) {
-      const control = await acceptable(session, { operation, endpoint });
+      const valid = await acceptable(session, { operation, endpoint });
+      const control = valid && anyAccepted(session, { operation, endpoint }, valid);
       const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, 'without a credential');
       const judgeKnock = (seen: TrialExchange) =>
         (mayBeRefusedBefore(model, 'caller', seen) ? unlessUnknown(model, operation, seen) : undefined) ?? judge(seen);
       const knock = knocking(model, endpoint, undefined);
       const judgeChallenge = challengeJudge(model, endpoint);
-      for (const plan of [knock, ...(control ? [asNobody(control)] : [])]) {
+      for (const plan of [knock, ...(valid ? [asNobody(valid)] : [])]) {
         const done = await session.send(plan);
         session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge: plan === knock ? judgeKnock : judge });
         if (plan !== knock)
@@ -198,8 +200,9 @@ function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Trial
     name: `a credential that is ${stranger.bad}: ${stranger.name}`,
     facts: [fact],
     async run(session: Session) {
-      const control = await acceptable(session, { operation, endpoint });
-      const done = await session.send({ ...(control ?? knocking(model, endpoint, stranger)), caller: { ...stranger, user: '' } });
+      const valid = await acceptable(session, { operation, endpoint });
+      const control = valid && anyAccepted(session, { operation, endpoint }, valid);
+      const done = await session.send({ ...(valid ?? knocking(model, endpoint, stranger)), caller: { ...stranger, user: '' } });
       const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
       session.claim({ fact, reason: `${stranger.bad}`, of: [done], control, judge });
       const when = stranger.bad === 'expired' ? 'caller.unknown.expired' : 'caller.unknown.bad';

@@ -12,7 +12,7 @@ import type { Done } from '../../exchange/step.ts';
 import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { claimRow } from '../../make/claim-row.ts';
-import { membersSent, type SentMember } from '../../make/fields-sent.ts';
+import { isUniqueMember, membersSent, type SentMember } from '../../make/fields-sent.ts';
 import { lookAt } from '../../make/look.ts';
 import { putThere } from '../../make/put-there.ts';
 import { asksForNoKind } from '../../model/asked-kinds.ts';
@@ -24,7 +24,7 @@ import { isByRule } from '../../model/promises.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { membersOf, withMember, withoutMember } from '../../values/at-path.ts';
-import { conditionOfBreak, type Variant } from '../../values/variants.ts';
+import { conditionOfBreak, unlikeEdge, type Variant } from '../../values/variants.ts';
 import { besidePath, bodyBreaks, bodyEdges, inBranch, isHandedOn, membersBegun, sendBesidePath } from './members-begun.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
@@ -80,7 +80,7 @@ function factsOf(model: Model, endpoint: Endpoint): FactName[] {
   const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
   const facts = membersSent(model, endpoint, caller).flatMap((member) => {
     const kinds = new Set(
-      [...bodyEdges(endpoint, member.shape), ...bodyBreaks(model, endpoint, member.shape)].map(({ kind }) => kind),
+      [...bodyEdges(model, endpoint, member), ...bodyBreaks(model, endpoint, member.shape)].map(({ kind }) => kind),
     );
     return [...kinds, ...(member.isNeeded || isTakenAway(model, endpoint, member) ? (['required flags'] as const) : [])].map(
       (kind) => member.fact(kind),
@@ -124,10 +124,11 @@ function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchan
 async function sendEdges(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if ((member.isImmutable && !begun.isNew) || isHandedOn(session.model, endpoint, member)) continue;
-    const edges = bodyEdges(endpoint, member.shape);
+    const edges = bodyEdges(session.model, endpoint, member);
     // Where nobody states what the operation does, rules of its own may be against any body: one that is taken but for the edge has to be.
     const base = edges.length > 0 && !isByRule(endpoint) ? await sendWith(session, begun, member) : undefined;
-    for (const edge of base && !isDone(base.value) ? [] : edges) await sendEdge(session, begun, member, edge);
+    const sent = edges.map((one) => (isUniqueMember(session.model, endpoint, member) ? unlikeEdge(one, session.chance) : one));
+    for (const edge of base && !isDone(base.value) ? [] : sent) await sendEdge(session, begun, member, edge);
   }
 }
 

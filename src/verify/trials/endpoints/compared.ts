@@ -1,16 +1,18 @@
 import type { Json } from '../../../document/document.ts';
 import { isSame } from '../../../document/values.ts';
 import { formatNamed } from '../../../kinds/formats/all.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Operator } from '../../../parts/parameters.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { asText } from '../../exchange/as-text.ts';
+import type { ShownFields } from '../../model/row-shown.ts';
 
 const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d/;
 const plain = /^[\x20-\x7e]*$/;
 
 /** Which of two values comes first: numbers, instants, and texts that every usual order has the same way round; nothing where services may differ. */
-export function compareValues(one: Json | undefined, other: Json | undefined): number | undefined {
+function compareValues(one: Json | undefined, other: Json | undefined): number | undefined {
   if (isSame(one, other)) return 0;
   if (typeof one === 'number' && typeof other === 'number') return one - other;
   if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
@@ -72,4 +74,14 @@ function alike(value: Json, asked: Json, { ignoreCase, shape }: Field): boolean 
   const time = formatNamed(statedValue(shape)?.format)?.time;
   const ms = time?.readMs(one);
   return ms !== undefined && ms === time?.readMs(other);
+}
+
+/** Whether one row comes before another in an order, as far as their values can be compared. */
+export function rowsInOrder(one: ShownFields, other: ShownFields, order: Endpoint['order']): 'right' | 'wrong' | 'unknown' {
+  for (const { field, descending } of order) {
+    const compared = compareValues(one[field], other[field]);
+    if (compared === undefined) return 'unknown';
+    if (compared !== 0) return compared < 0 !== descending ? 'right' : 'wrong';
+  }
+  return 'right';
 }

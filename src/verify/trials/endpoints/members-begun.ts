@@ -13,6 +13,7 @@ import { type Begun, beginBody } from '../../make/begin-body.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { membersSent, type SentMember } from '../../make/fields-sent.ts';
 import { rowFor } from '../../make/row-where.ts';
+import { askedAtEdge } from '../../model/asked-kinds.ts';
 import type { Model } from '../../model/model.ts';
 import { plainValue } from '../../model/needed.ts';
 import { bodyMedia } from '../../model/own-body.ts';
@@ -121,9 +122,17 @@ export function bodyBreaks(model: Model, endpoint: Endpoint, shape: JsonMap): Va
   return media === 'json' ? [...breaks, ...lenientBreaksOf(shape)] : breaks;
 }
 
+/** The values at the edges of a shape, as far as there are so many of what it asks for. */
+export function edgesHeld(model: Model, endpoint: Endpoint, { path, shape }: Pick<SentMember, 'path' | 'shape'>): Variant[] {
+  return [...edgesOf(shape)].flatMap((edge) => {
+    const value = askedAtEdge(model, endpoint, path, edge.value);
+    return value === undefined ? [] : [{ ...edge, value }];
+  });
+}
+
 /** The values at the edges of a shape that a body of an endpoint can say. */
-export function bodyEdges(endpoint: Endpoint, shape: JsonMap): Variant[] {
-  const edges = [...edgesOf(shape)];
+export function bodyEdges(model: Model, endpoint: Endpoint, { path, shape }: SentMember): Variant[] {
+  const edges = edgesHeld(model, endpoint, { path, shape });
   return bodyMedia(endpoint) === 'form' ? saidInForms(shape, edges) : edges;
 }
 

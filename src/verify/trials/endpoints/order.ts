@@ -18,7 +18,7 @@ import { isSendable } from '../../model/own-body.ts';
 import { idIn, rowsShown, type ShownFields, unexpanded } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import { OwnText, valuesApart } from '../../values/apart.ts';
-import { compareValues } from './compared.ts';
+import { rowsInOrder } from './compared.ts';
 
 /** The rows of a page, references as identifiers. */
 export function rowsOf(session: Session, exchange: TrialExchange): readonly ShownFields[] | undefined {
@@ -57,7 +57,7 @@ function judgeRun(rows: readonly ShownFields[], order: Endpoint['order']): Judge
   if (!isTold) return moot('no two rows differ by it');
   for (const [at, row] of rows.slice(1).entries()) {
     const before = rows[at] ?? {};
-    const verdict = inOrder(before, row, order);
+    const verdict = rowsInOrder(before, row, order);
     if (verdict === 'unknown') return moot('how two values are ordered is not for everybody the same');
     if (verdict === 'wrong') {
       const told = order.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(', ');
@@ -97,15 +97,6 @@ function judgeTies(
       };
   }
   return isSeen ? undefined : moot('no two rows are alike');
-}
-
-function inOrder(one: ShownFields, other: ShownFields, order: Endpoint['order']): 'right' | 'wrong' | 'unknown' {
-  for (const { field, descending } of order) {
-    const compared = compareValues(one[field], other[field]);
-    if (compared === undefined) return 'unknown';
-    if (compared !== 0) return compared < 0 !== descending ? 'right' : 'wrong';
-  }
-  return 'right';
 }
 
 /** The words that a parameter sorts by, by the field that they name. */
@@ -170,17 +161,30 @@ export async function listSorted(session: Session, endpoint: Endpoint, parameter
   const list = await beginList(session, endpoint, { own, bodies, narrowedBut: [] });
   const directed = waysOf(session.model, endpoint);
   for (const word of sortWords(session, endpoint, parameter).get(field) ?? []) {
+    let first = 0;
     for (const more of [{}, ...directed]) {
       const seen = await list.all({ [parameter.name]: word, ...more });
       claimSorted(session, endpoint, { parameter, word, seen, list });
+      if (Object.keys(more).length === 0) first = firstApart(session, pagesOf(seen.value), field);
     }
     const { size, max = smallPage } = paginationOf(session.model, endpoint) ?? {};
     if (size === undefined) continue;
-    // What is asked for is kept from page to page, whatever a page says of the next one.
-    const plan = list.plan({ [parameter.name]: word, [size]: Math.min(smallPage, max) });
-    const walk = await session.do(walkingPages(session.model, plan, undefined, pagesSeen));
+    // What is asked for is kept from page to page, whatever a page says of the next one: the second has rows that differ.
+    const wide = Math.min(max, Math.max(smallPage, Math.ceil((first + 2) / 2)));
+    const pages = Math.min(pagesMost, Math.max(pagesSeen, Math.ceil((first + 2) / wide)));
+    const plan = list.plan({ [parameter.name]: word, [size]: wide });
+    const walk = await session.do(walkingPages(session.model, plan, undefined, pages));
     claimSorted(session, endpoint, { parameter, word, seen: walk, list, more: pageAfterPage });
   }
+}
+
+/** The place of the first row of a list that differs from the one before it; of one in which none does, the first. */
+function firstApart(session: Session, pages: readonly TrialExchange[], field: string): number {
+  const values = pages.flatMap((page) => rowsOf(session, page) ?? []).map((row) => row[field]);
+  return Math.max(
+    0,
+    values.findIndex((value, at) => at > 0 && !isSame(value, values[at - 1])),
+  );
 }
 
 /** The reason of a claim that a list is sorted, and what it ends with where that was seen over several pages. */
@@ -190,6 +194,7 @@ export const pageAfterPage = ', page after page';
 /** Of so many rows there are several pages. */
 const smallPage = 2;
 const pagesSeen = 3;
+const pagesMost = 8;
 
 function claimSorted(
   session: Session,

@@ -9,7 +9,7 @@ import type { Done } from '../../exchange/step.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { Untestable } from '../../exchange/untestable.ts';
 import { beginList, canBeOwn, type OwnList } from '../../make/own-list.ts';
-import { paginationOf, walkingPages } from '../../make/pages.ts';
+import { mayGoOn, paginationOf, walkingPages } from '../../make/pages.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
@@ -86,7 +86,14 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
   session.claim({ fact, reason: lastPage, of, judge: (seen: readonly TrialExchange[]) => judgeLast(session, seen) });
   await goThroughEvenly(session, endpoint, list, walk);
   session.claim({ fact, reason: 'link', of, judge: (seen: readonly TrialExchange[]) => judgeLinks(session, seen) });
-  session.claim({ fact, reason: 'total', of, judge: (seen: readonly TrialExchange[]) => judgeTotal(session, seen) });
+  // Of a list of others' rows the smallest pages are more than are gone through.
+  const whole = list.isOwn || !mayGoOn(walk.value) ? walk : await list.all({});
+  session.claim<readonly [TrialExchange | readonly TrialExchange[]]>({
+    fact,
+    reason: 'total',
+    of: [whole],
+    judge: (seen) => judgeTotal(session, pagesOf(seen)),
+  });
   session.claim({ fact, reason: 'size', of, judge: (seen: readonly TrialExchange[]) => judgeSize(session, seen) });
   session.claim({ fact, reason: 'its own path', of, judge: (seen: readonly TrialExchange[]) => judgeSelf(session, seen) });
 }

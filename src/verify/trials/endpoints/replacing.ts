@@ -140,7 +140,7 @@ function goneJudgement(
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   if (!old || !shownRow) return moot('the row is not shown');
   const row = unexpanded(model, resource, old);
-  const expected = expectedAfter(model, change, { fields: row, ...beforeFrom(model, resource, was) });
+  const expected = expectedAfter(model, change, beforeFrom(model, resource, was, row));
   for (const [name, expectation] of expected) {
     const isFilled = expectation.is === 'value' && expectation.because === 'default';
     if (isFilled && row[name] !== undefined && !isSame(shownRow[name], expectation.value))

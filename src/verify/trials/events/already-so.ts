@@ -88,7 +88,14 @@ async function changeAgain(session: Session, operation: Operation, endpoint: End
     const staged = await ifTestable(stage(session, endpoint, slots, { scene: met, resource }));
     if (!staged?.row) continue;
     const { row, request } = staged;
-    if (!isDone((await session.send(request)).value)) continue;
+    const kinds = kindsAbout(session.model, operation);
+    const before = await lookAt(session, row);
+    // That it is told of once shows that what does not come afterwards would have come by then.
+    const hearing = await everybody(session);
+    const first = await session.send(request);
+    if (isDone(first.value)) await listenTo(session, { operation, kinds, shown: before, acted: first }, hearing);
+    await endAll(session);
+    if (!isDone(first.value)) continue;
     const shown = await lookAt(session, row);
     const able = callersFor(session, endpoint, row);
     const caller = able.find((one) => one === request.caller) ?? able[0];
@@ -97,7 +104,6 @@ async function changeAgain(session: Session, operation: Operation, endpoint: End
     const ears = await everybody(session);
     const acted = await session.send(withLittle(session, operation, { request: whole, row }));
     session.need(isDone(acted.value), `${operation.name} was answered ${acted.value.status}${briefly(acted.value)}`);
-    const kinds = kindsAbout(session.model, operation);
     await listenTo(session, { operation, kinds, shown, acted, reason: somethingElse(operation.name) }, ears);
     await endAll(session);
     return;

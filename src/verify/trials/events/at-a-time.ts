@@ -94,7 +94,7 @@ function toldCase(model: Model, kind: EventKind, clock: Clock): Case {
           if (!event || !fields) return moot('nothing came');
           if (!showsPayload(model.spec)) return moot(unshown);
           const operation: Operation = { name: clockOperation(kind.name), resource: clock.of };
-          const unseen = model.unseenBy(clock.of, shown.caller);
+          const unseen = model.unseenIn(clock.of, shown.caller, fields);
           const change = { operation, before: fields, after: fields, acted: shown, unseen, beside: [] };
           return payloadFlaw(model, kind, event.payload, change, ear.maker);
         },
@@ -127,7 +127,7 @@ function dueOf({ model, run }: Session, { at }: Clock, { fields }: TrialRow): nu
 function isSo(model: Model, { if: condition, clock }: EventKind, shown: TrialExchange): boolean {
   const resource = rowIn(shown);
   if (!condition || !resource) return false;
-  const unseen = model.unseenBy(clock?.of ?? '', model.readerOf(shown));
+  const unseen = model.unseenIn(clock?.of ?? '', model.readerOf(shown), resource);
   const known = { context: { resource, next: resource }, unseen: { resource: unseen, next: unseen } };
   const evaluated = model.expressions.evaluate(condition, undefined, known);
   return typeof evaluated === 'object' && evaluated.value === true;

@@ -188,16 +188,11 @@ export function changeIn(
   const verb = effect?.verb;
   const isWhole = operation.endpoint !== undefined && showsResource(operation.endpoint, resource, acted.status);
   const again = effect ? changedAgain(model, resource, effect, operation.endpoint?.operation ?? operation.name) : [];
-  const hidden = shown ? model.unseenBy(resource, shown.caller) : [];
-  const unseen = new Set([...model.unseenBy(resource, acted.caller), ...hidden, ...again]);
-  return {
-    operation,
-    acted,
-    unseen,
-    beside,
-    before: verb === 'create' ? undefined : shown && rowIn(shown),
-    after: verb === 'delete' || !isWhole ? undefined : rowIn(acted),
-  };
+  const before = verb === 'create' ? undefined : shown && rowIn(shown);
+  const after = verb === 'delete' || !isWhole ? undefined : rowIn(acted);
+  const hidden = shown ? model.unseenIn(resource, shown.caller, before) : [];
+  const unseen = new Set([...model.unseenIn(resource, acted.caller, after ?? before), ...hidden, ...again]);
+  return { operation, acted, unseen, beside, before, after };
 }
 
 /** Whether a field is shown as it is: not expanded, and the same in a payload as in an answer. */

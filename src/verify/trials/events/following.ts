@@ -1,7 +1,7 @@
 import type { Following } from '../../../parts/effects.ts';
 import type { EventKind } from '../../../parts/events.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import { type Followed, followedOf, followingName } from '../../../parts/followed.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { type Followed, fieldNaming, followedOf, followingName } from '../../../parts/followed.ts';
 import { namesOperation, type Operation, operationsOf } from '../../../parts/operations.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -33,16 +33,20 @@ export function toldAlongOf(model: Model): readonly ToldAlong[] {
   const acts = new Map(operationsOf(model.spec).map((operation) => [operation.name, operation]));
   return followedOf(model.spec).flatMap((followed) => {
     const changes = model.operations.filter((operation) => operation.endpoint && isChange(followed, operation));
-    const surely = followed.acts.filter(isSure).flatMap(({ does }) => (does ? (acts.get(followingName(does)) ?? []) : []));
+    const surely = followed.acts
+      .filter((one) => isSure(model, followed.resource, one))
+      .flatMap(({ does }) => (does ? (acts.get(followingName(does)) ?? []) : []));
     return changes.flatMap((change) =>
       surely.flatMap((act) => kindsTelling(model, act).map((kind): ToldAlong => ({ change, act, kind }))),
     );
   });
 }
 
-/** Whether an act is carried out each time: it is done once, and what refuses it refuses the change. */
-function isSure({ if: condition, each, skips, children }: Following): boolean {
-  return !condition && !each && !skips && children === undefined;
+/** Whether an act is carried out each time: it is done once, of a row that there always is, and what refuses it refuses the change. */
+function isSure(model: Model, resource: string, { to, if: condition, each, skips, children }: Following): boolean {
+  if (condition || each || skips || children !== undefined) return false;
+  const field = to && entryOf(model.resource(resource)?.fields, fieldNaming(to.source) ?? '');
+  return !to || (field !== undefined && statedValue(field.required) === true);
 }
 
 function isChange({ resource, change }: Followed, { endpoint, resource: of }: Operation): boolean {

@@ -109,8 +109,9 @@ function claimPayload(
     judge: (opened: TrialExchange, shown: TrialExchange, came: Listening): Judgement => {
       const [event] = eventsOf(model, kind, resource, shown, came);
       if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
-      const unseen = model.unseenBy(resource, shown.caller);
-      const change = { operation, before: undefined, after: rowIn(shown), acted: shown, unseen, beside: [] };
+      const after = rowIn(shown);
+      const unseen = model.unseenIn(resource, shown.caller, after);
+      const change = { operation, before: undefined, after, acted: shown, unseen, beside: [] };
       if (!showsPayload(model.spec)) return moot(unshown);
       return payloadFlaw(model, kind, event.payload, change, by.maker);
     },
@@ -129,7 +130,7 @@ export function rowBefore(session: Session, { transition, resource = '' }: Opera
 export function isMetBy(model: Model, { name, resource = '' }: Operation, condition: Expression, shown: TrialExchange): boolean {
   const next = rowIn(shown);
   if (!next) return false;
-  const unseen = { next: model.unseenBy(resource, shown.caller) };
+  const unseen = { next: model.unseenIn(resource, shown.caller, next) };
   const evaluated = model.expressions.evaluate(condition, name, { context: { next }, unseen });
   return typeof evaluated === 'object' && evaluated.value === true;
 }

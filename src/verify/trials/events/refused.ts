@@ -260,7 +260,7 @@ function sameAgain(
   if (!fields || !stated || !isMap(properties) || rowIn(done.value)?.[model.identifierField(resource)] === undefined)
     return undefined;
   const { caller } = done.value;
-  const unseen = model.unseenBy(resource, caller);
+  const unseen = model.unseenIn(resource, caller, fields);
   const isClosed = (name: string) => {
     const writable = entryOf(stated.fields, name)?.writable;
     return unseen.has(name) || (writable !== undefined && !writable.includes(caller?.user ?? ''));

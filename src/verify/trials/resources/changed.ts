@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import type { Resource } from '../../../parts/resources.ts';
 import { transitionsOf } from '../../../parts/states.ts';
 import { isDone } from '../../exchange/exchange.ts';
 import { beginBody } from '../../make/begin-body.ts';
@@ -32,7 +33,7 @@ export const changed: Trial = {
       const all = changesOf(model, endpoint, resource);
       // What a transition sets is there in the states that it leads to, and stays.
       const [alone] = all.filter(({ says }) => says.endsWith(' alone'));
-      for (const state of alone ? (endpoint.in ?? []).slice(1) : []) {
+      for (const state of alone ? statesSettingFor(model, endpoint, resource) : []) {
         const kept = entriesOf(resource.fields).filter(([, { set }]) => Object.keys(set).length > 0);
         yield {
           name: `${endpoint.key} in ${state}`,
@@ -52,6 +53,16 @@ export const changed: Trial = {
     }
   },
 };
+
+/** The states in which a change is made too: those that it is stated for, else those that transitions lead to which set something. */
+function statesSettingFor({ spec }: Model, endpoint: Endpoint, { name, fields }: Resource): readonly string[] {
+  if (endpoint.in) return endpoint.in.slice(1);
+  const setting = transitionsOf(spec.states, name).filter(([word]) => entriesOf(fields).some(([, { set }]) => set[word]));
+  return [...new Set(setting.flatMap(([, { to }]) => to.map(({ state }) => state)))].slice(0, statesMost);
+}
+
+/** So many states are come to for that. */
+const statesMost = 4;
 
 /** One row, with everything in it, that is changed again and again, and read after each change. */
 async function changeAll(session: Session, endpoint: Endpoint, changes: readonly RowChange[], state?: string): Promise<void> {

@@ -86,7 +86,7 @@ function claimAsItWas(
       judge(before, change, now): Judgement {
         if (!isDone(change)) return moot('it was not brought back');
         const [old, row] = [before, now].map((one) => rowWith(model, one, idIn(model, change)));
-        if (!old || !row || model.unseenBy(resource.name, model.readerOf(now)).has(name)) return moot('it is not shown');
+        if (!old || !row || model.unseenIn(resource.name, model.readerOf(now), row).has(name)) return moot('it is not shown');
         return isSame(old[name] ?? null, row[name] ?? null)
           ? undefined
           : { promised: `${name} as before it was deleted: ${oneLine(old[name])}`, seen: oneLine(row[name]) };

@@ -234,7 +234,7 @@ async function changeIntoOther(session: Session, endpoint: Endpoint, { resource,
     isSo: (exchange, first, was) => {
       const old = was && rowWith(model, was, idIn(model, exchange));
       if (!first || !old || !isValid(model, exchange)) return false;
-      const next = rowMeant(model, exchange, { fields: old, ...beforeFrom(model, name, was) });
+      const next = rowMeant(model, exchange, beforeFrom(model, name, was, old));
       // A replay may be of one row alone.
       const isAnother = !rowWith(model, first, idIn(model, exchange));
       return isAnother && areAlike(model, resource, rule, { one: rowAfter(model, resource, first), other: next });

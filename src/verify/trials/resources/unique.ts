@@ -10,7 +10,9 @@ import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.
 import type { TrialRow, WantedRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { Fresh, resolve, type Symbolic } from '../../exchange/symbol.ts';
+import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { refusesAlone } from '../../make/own-rules.ts';
 import { rowFor } from '../../make/row-where.ts';
 import type { Before } from '../../model/expectation.ts';
 import { expectedAfter } from '../../model/expected.ts';
@@ -185,10 +187,23 @@ export async function freshValues(
     const field = entryOf(resource.fields, name);
     if (!field || field.readOnly) continue;
     if (field.ref !== undefined) parents[name] = await rowFor(session, resource.name, name, field.ref);
-    const value = parents[name]?.id ?? model.freshValue(resource.name, name);
+    const value = parents[name]?.id ?? freshlyTaken(session, resource.name, name);
     if (value !== undefined && !bound.has(name)) body[name] = value;
   }
   return { body, parents };
+}
+
+const freshMost = 12;
+
+/** A value that no other row has, and that no error of the service's own refuses by itself: a time to come, where times that are over are refused. */
+function freshlyTaken(session: Session, resource: string, field: string): Fresh | undefined {
+  const { model, run } = session;
+  const [endpoint] = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
+  for (let tries = 0; ; tries++) {
+    const fresh = model.freshValue(resource, field);
+    if (!fresh || !endpoint || tries === freshMost) return fresh;
+    if (!refusesAlone(session, endpoint, { [field]: resolve(fresh, run) }, callersFor(session, endpoint)[0])) return fresh;
+  }
 }
 
 /** A text in other letters: capitals where there are small ones, and the other way round. */

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { statedValue } from '../../../parts/fact.ts';
+import type { Read } from '../../../parts/expressions/compile.ts';
+import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { conditionsOfTransition, type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Control } from '../../exchange/claim.ts';
@@ -14,6 +15,7 @@ import { claimRefused } from '../../make/claim-refused.ts';
 import { lookAt } from '../../make/look.ts';
 import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import { knownRow } from '../../make/sent-with.ts';
 import { shutByOthers } from '../../make/shut.ts';
 import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
 import { fireOnRow, openToFire, stateOfAim, stateSent, statesOf, walkTo } from '../../make/walk.ts';
@@ -154,14 +156,15 @@ async function blockedRequest(
   caller: TrialCaller | undefined,
 ): Promise<RequestPlan | undefined> {
   const headers = await session.preconditions(endpoint, row, caller);
+  const known = knownRow(session.model, row);
   for (let draw = 0; draw < drawsMax; draw++) {
     const plan = await requestAbout(session, row, endpoint, { caller, headers, style: 'full' });
     const json = plan.body && 'value' in plan.body ? plan.body.value : undefined;
     const request = json === undefined ? undefined : resolve(json, session.run);
     const firing = {
       operation: endpoint.operation,
-      row: row.fields ?? {},
-      unseen: session.model.unseenBy(row.resource, row.caller),
+      row: known.fields,
+      unseen: known.unseen,
       request,
       caller,
       follow: followedIn(session.model, session.exchanges),
@@ -185,6 +188,13 @@ interface Blocked {
   readonly control?: Control;
 }
 
+/** What made a row, where a transition asks for what that alone reveals. */
+function revealing(model: Model, { resource, made }: TrialRow, transition: Transition): readonly Done<TrialExchange>[] {
+  const reads = conditionsOfTransition(transition).flatMap((one) => model.expressions.readsOf(one, undefined));
+  const isRevealed = ({ path: [name = ''] }: Read) => entryOf(model.resource(resource)?.fields, name)?.reveal === 'once';
+  return made && reads.some(isRevealed) ? [made] : [];
+}
+
 /** Claims of a transition whose condition does not hold that it was refused, and changed nothing. */
 export async function claimBlocked(
   session: Session,
@@ -202,7 +212,7 @@ export async function claimBlocked(
     reason,
     at: transition.if?.at ?? transition.at,
     control,
-    beside: [before, ...referredTo(session, machine.resource, [row.fields])],
+    beside: [before, ...referredTo(session, machine.resource, [row.fields]), ...revealing(session.model, row, transition)],
     isSo,
     isOvertaken: (exchange, ...was) => movedByClock(model, machine, exchange, ...was),
     what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,

@@ -135,7 +135,7 @@ function leadsFrom(
   return outcomeOf(model.expressions, transition, {
     operation: '',
     row,
-    unseen: model.unseenBy(does.resource, model.readerOf(then)),
+    unseen: model.unseenIn(does.resource, model.readerOf(then), row),
     request: undefined,
     caller: changed.caller,
     nowMs: changed.toMs,
@@ -191,8 +191,8 @@ function evaluate(
       ...(before.length > 0 && { follow: followedIn(model, before) }),
     },
     unseen: {
-      next: model.unseenBy(followed.resource, model.readerOf(changed)),
-      ...(was && { resource: model.unseenBy(followed.resource, model.readerOf(was)) }),
+      next: model.unseenIn(followed.resource, model.readerOf(changed), next),
+      ...(was && { resource: model.unseenIn(followed.resource, model.readerOf(was), resource) }),
     },
   });
 }
@@ -273,8 +273,8 @@ export async function claimSet(
       if (!row) return moot(`the ${does.resource} is not shown`);
       const holds = act.if ? evaluate(named, act.if, changed, old, undefined, shownBefore) : { value: true };
       if (typeof holds === 'string' || holds.value !== true) return moot('whether it is done cannot be told');
-      const unseen = model.unseenBy(does.resource, model.readerOf(seen));
       const shown = unexpanded(model, does.resource, row);
+      const unseen = model.unseenIn(does.resource, model.readerOf(seen), shown);
       const wanted = Object.entries(act.set).flatMap(([name, expression]) => {
         const value = unseen.has(name) ? 'unknown' : evaluate(named, expression, changed, old, undefined, shownBefore);
         return typeof value === 'string' ? [] : [{ name, value: value.value }];

@@ -4,7 +4,7 @@ import { asText } from '../../exchange/as-text.ts';
 import type { TrialExchange } from '../../exchange/exchange.ts';
 import { targetTaken } from '../../model/access.ts';
 import type { Model } from '../../model/model.ts';
-import { followedIn } from '../../model/row-known.ts';
+import { followedIn, hasMade, rowKnown } from '../../model/row-known.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
 
 /**
@@ -34,14 +34,21 @@ export function targetFor(
   { machine, transition }: Fired,
   { exchange, was, beside = [] }: SeenBefore,
 ): Target | 'blocked' | 'unknown' | undefined {
-  const fields = rowWith(model, was, idIn(model, exchange));
+  const id = idIn(model, exchange);
+  const fields = rowWith(model, was, id);
   if (!fields || (transition.from !== '*' && !transition.from.includes(asText(fields[machine.field])))) return undefined;
+  const { resource } = machine;
+  const known = rowKnown(model, resource, {
+    fields,
+    unseen: model.unseenBy(resource, model.readerOf(was)),
+    creation: id === undefined ? undefined : beside.find((one) => hasMade(model, one, resource, id)),
+  });
   const firing = {
     operation: exchange.endpoint?.operation ?? '',
-    row: fields,
+    row: known.fields,
     caller: exchange.caller,
     request: exchange.sent.json,
-    unseen: model.unseenBy(machine.resource, model.readerOf(was)),
+    unseen: known.unseen,
     ...(beside.length > 0 && { follow: followedIn(model, beside) }),
   };
   const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>

@@ -49,14 +49,14 @@ export function claimSetByClock(
         const dueMs = (old && dueAt(model, transition, old, was.toMs)) ?? Number.NaN;
         if (!old || !row || isSame(old[machine.field], row[machine.field]) || !(now.fromMs >= dueMs))
           return moot('the clock has changed nothing');
-        const hidden = model.unseenBy(resource, model.readerOf(now));
+        const hidden = model.unseenIn(resource, model.readerOf(now), row);
         if (hidden.has(field.name)) return moot('it is not shown');
         const value = row[field.name] ?? null;
         if (expression.source.trim() !== 'now')
           return judgeReckoned(model, expression, field, {
             old,
             row,
-            hidden: model.unseenBy(resource, model.readerOf(was)),
+            hidden: model.unseenIn(resource, model.readerOf(was), old),
             value,
           });
         const ms = timeOf(value, field);

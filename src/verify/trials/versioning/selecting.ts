@@ -123,7 +123,13 @@ function unlisted({ spec }: Model, { all }: RequestVersions): string[] {
   const names = all.map(({ name }) => name);
   const by = statedValue(spec.versioning.select)?.by;
   const next = by === 'path' ? [] : [names[0], names.at(-1)].flatMap((name) => nextAfter(name ?? '') ?? []);
-  return [outlandish, ...new Set(next)].filter((name) => !names.includes(name));
+  return [outlandish, ...new Set([...next, ...inOtherLetters(names.at(-1) ?? '')])].filter((name) => !names.includes(name));
+}
+
+/** A name with its letters in the other case, where it has any. */
+function inOtherLetters(name: string): string[] {
+  const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
+  return other === name ? [] : [other];
 }
 
 /** The day after a name that is a date, or a name whose last number is one more. */

@@ -26,6 +26,7 @@ import {
   versionsOf,
 } from '../../make/versions.ts';
 import { carriedNames, writtenByOthers } from '../../make/written-by-others.ts';
+import { hiddenInside } from '../../model/fields.ts';
 import { isFieldThere } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
@@ -200,13 +201,12 @@ async function written(session: Session, model: Model, { version, resource, body
       if (!wanted) return moot('it has no form in the newest version');
       for (const name of Object.keys(wanted)) {
         const line = carry.newer(name);
-        // What its sender may not write is left out as if it had not been sent.
+        // What its sender may not write is left out as if it had not been sent; inside of the rest, defaults may have been filled in.
         const field = entryOf(model.resource(resource)?.fields, name);
         if (field?.writable && !field.writable.includes(one.caller?.user ?? '')) continue;
-        const hidden = model.unseenBy(resource, other.caller).has(name);
-        if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;
-        // Inside of it, defaults may have been filled in.
-        const slack = { mayHaveMore: true, mayLack: model.hiddenInside(other.caller) };
+        if (model.unseenBy(resource, other.caller).has(name) || line?.older === undefined || !Object.hasOwn(said, line.older))
+          continue;
+        const slack = { mayHaveMore: true, mayLack: hiddenInside(model.spec, other.caller) };
         if (isFieldThere(field ?? {}, wanted[name], seen[name], slack)) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
       }

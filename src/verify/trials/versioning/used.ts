@@ -15,6 +15,7 @@ import { lookAt } from '../../make/look.ts';
 import { putAgain } from '../../make/put-there.ts';
 import { ready } from '../../make/readied.ts';
 import { bodiesFor, carried, carriesTo, needServed, olderBody, versionsOf } from '../../make/versions.ts';
+import { hiddenInside } from '../../model/fields.ts';
 import { isFieldThere } from '../../model/judge-field.ts';
 import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
@@ -156,7 +157,7 @@ async function changed(session: Session, endpoint: Endpoint, older: OlderWords, 
         const isMadeInside = field && compileInnerValues(model.spec, statedValue(field.shape) ?? {}) !== undefined;
         if (!isOwn || isMadeInside || model.unseenBy(resource, is.caller).has(name)) continue;
         const value = carry.unseen.includes(name) ? old[name] : wanted[name];
-        if (isFieldThere(field, value, now[name], { mayHaveMore: true, mayLack: model.hiddenInside(is.caller) })) continue;
+        if (isFieldThere(field, value, now[name], { mayHaveMore: true, mayLack: hiddenInside(model.spec, is.caller) })) continue;
         return { promised: `${name} once it is ${how} in ${version}: ${told(value)}`, seen: told(now[name]) };
       }
       return undefined;
