@@ -45,7 +45,7 @@ export function planOf(trials: readonly Trial[], model: Model, options: VerifyOp
     if (options.readOnly && !trial.isReading) continue;
     for (const testCase of trial.cases(model)) all.push({ trial, testCase });
   }
-  const planned = askedOf(all, options);
+  const planned = askedOf(all, options, new Set(trials.map(({ name }) => name)));
   const { replay } = options;
   if (replay === undefined) return planned;
   const again = planned.filter(({ trial, testCase }) => replay.includes(`@${trial.name}@${testCase.name}@`));
@@ -54,10 +54,14 @@ export function planOf(trials: readonly Trial[], model: Model, options: VerifyOp
   return again;
 }
 
-/** The cases that are about what was asked for. What no case is named for is seen beside others, so then all are carried out. */
-function askedOf(planned: readonly PlannedCase[], { only = [] }: VerifyOptions): PlannedCase[] {
+/**
+ * The cases that are about what was asked for. A fact that no case is named for is seen beside others, so then all are carried out; a trial
+ * that has no case of this document has nothing to carry out.
+ */
+function askedOf(planned: readonly PlannedCase[], { only = [] }: VerifyOptions, trials: ReadonlySet<string>): PlannedCase[] {
   const about = only.map((word) => planned.filter((one) => isAbout(one, word)));
-  if (only.length === 0 || about.some((cases) => cases.length === 0)) return [...planned];
+  const isBeside = (word: string, at: number) => about[at]?.length === 0 && !trials.has(word);
+  if (only.length === 0 || only.some(isBeside)) return [...planned];
   const wanted = new Set(about.flat());
   return planned.filter((one) => wanted.has(one));
 }

@@ -28,6 +28,7 @@ import { hiddenLater, pagedLists } from '../trials/resources/shown-later.ts';
 import { hiddenAt, hidingEndpoints } from '../trials/resources/shown-to.ts';
 import { turningPoints } from '../trials/resources/turning.ts';
 import { sentTwice } from '../trials/resources/unique.ts';
+import { otherFields, otherIn } from '../trials/resources/unlike.ts';
 import { saidInForms } from '../values/forms.ts';
 import { breaksOf } from '../values/variants.ts';
 import { looksAtBounds, looksAtChanges } from './looks-at-changes.ts';
@@ -186,7 +187,11 @@ function uniqueLooks(model: Model, resource: Resource, field: Field): Obligation
   if (making.every(({ exists }) => exists)) return [];
   return resource.unique
     .filter(({ fields }) => fields.at(-1) === field.name)
-    .flatMap((rule) => [sentTwice(rule), ...freedLooks(model, resource, rule)])
+    .flatMap((rule) => [
+      sentTwice(rule),
+      ...otherFields(model, resource, rule).map((name) => otherIn(rule, name)),
+      ...freedLooks(model, resource, rule),
+    ])
     .map((look) => looksFor(look));
 }
 

@@ -13,6 +13,7 @@ import { ownRulesAt } from '../model/own-condition.ts';
 import { followedIn, rowKnown } from '../model/row-known.ts';
 import { unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
+import { isKeptOut } from './let-in.ts';
 
 /** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */
 export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow): TrialCaller[] {
@@ -37,7 +38,8 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow)
     // Who has nothing that is looked at there is nobody.
     if (allowed === 'no' || !canShow(caller, endpoint)) return [];
     const isMaker = row !== undefined && row.caller === caller;
-    return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (isMaker ? 1 : 0) - (isRefused(caller) ? 4 : 0) }];
+    const isLast = isRefused(caller) || isKeptOut(model, endpoint, caller);
+    return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (isMaker ? 1 : 0) - (isLast ? 4 : 0) }];
   });
   return ranked.sort((one, other) => other.rank - one.rank).map(({ caller }) => caller);
 }

@@ -23,6 +23,7 @@ import { unlessFruitless } from './fruitless.ts';
 import { heardAt, heardElsewhere, heardHere, isSubscriber, type NewAddress } from './heard-here.ts';
 import { leadsTo } from './legs.ts';
 import { type OwnTries, ownTries, sharedOr } from './lent-rows.ts';
+import { noteLetIn } from './let-in.ts';
 import { preconditions } from './look.ts';
 import { provideLookedUp } from './looked-up.ts';
 import { madeAlong } from './made-along.ts';
@@ -32,11 +33,11 @@ import { isOfValues } from './own-rules.ts';
 import { findRow } from './pages.ts';
 import { keyedParents, keyValues, tiedRows } from './path-keys.ts';
 import { personThere } from './person-there.ts';
-import { referredFor, tiedThrough } from './referred.ts';
+import { isAloneBelow, referredFor, tiedThrough } from './referred.ts';
 import { rowMade } from './row-made.ts';
 import { identifierChosen } from './row-named.ts';
 import { remove, walkTo } from './walk.ts';
-import { giveBack, needsTag, placeFor, seenFirst, type Way, waysToCreate, withQuota } from './ways.ts';
+import { giveBack, needsTag, ownWays, placeFor, seenFirst, type Way, waysToCreate, withQuota } from './ways.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
@@ -119,7 +120,7 @@ export class Maker implements RowMaker {
     // Whoever is going to ask makes what is asked about: another's it need not be shown.
     const asking = given.caller ?? given.for ?? callersFor(this.#session, endpoint)[0];
     const asked = await heardHere(this.#session, endpoint, { ...given, ...(asking && { for: asking }) }, this.#address);
-    const make = (target: string, more: WantedRow) => this.make(target, more, depth + 1);
+    const make = (target: string, more: WantedRow, isOwn = false) => this.make(target, more, depth + 1, isOwn);
     const referred = await referredFor(this.#session, endpoint, asked, make);
     const parents = await keyedParents(this.#session.model, endpoint, referred, (target, tied) =>
       make(target, { for: asking, parents: tied }),
@@ -166,10 +167,9 @@ export class Maker implements RowMaker {
     const session = this.#session;
     const { seeds } = session.model;
     const given = seeds.isNeeded(resource) ? seeds.take(resource, wanted) : undefined;
-    if (given) return given;
-    const there = depth > 0 ? await personThere(session, resource, wanted) : undefined;
+    const there = given ?? (await personThere(session, resource, wanted, depth));
     if (there) return there;
-    const own = wanted.for && !wanted.caller ? waysToCreate(session, resource, wanted.for) : [];
+    const own = wanted.for && !wanted.caller ? ownWays(session, resource, wanted.for) : [];
     const all = own.length > 0 ? own : waysToCreate(session, resource, wanted.caller);
     const able = allowedBeside(session, resource, all, wanted.parents);
     const ways = seenFirst(session, resource, withQuota(session, resource, able), wanted.named ?? wanted.for);
@@ -202,8 +202,8 @@ export class Maker implements RowMaker {
     } finally {
       sharing.end();
     }
-    const made = depth > 0 ? await personThere(session, resource, wanted) : undefined;
-    return made ?? this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
+    const why = `no ${resource} could be made: ${refused}`;
+    return (await personThere(session, resource, wanted, depth)) ?? this.#given(resource, wanted, why);
   }
 
   /** Makes a row in one way; says how it was refused where it was. The service's own rules may refuse what is valid: other draws may pass them. */
@@ -222,7 +222,6 @@ export class Maker implements RowMaker {
       const isLast = at === styles.length - 1;
       // What is refused for anything that other values do not change may be taken with little, and else never.
       if (isFull || (isHopeless && (!isLast || isPlain))) continue;
-      // A service may refuse to send anything to this machine.
       // What it is given to somebody by names whoever is going to refer to it, where it is not given to another.
       const named = wanted.named ?? wanted.for;
       const drawn = {
@@ -235,7 +234,7 @@ export class Maker implements RowMaker {
       const { path, json: begun, parents } = await this.parts(endpoint, drawn, depth);
       const json = begun === undefined ? undefined : this.#aimed(endpoint, begun, drawn);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
-      const done = await this.#session.send(request);
+      const done = noteLetIn(model, await this.#session.send(request));
       if (isDone(done.value)) {
         if (refused !== '' && isLast) heardElsewhere(this.#session, resource);
         return rowMade(this.#session, { resource, endpoint, done, caller, path, json, parents });
@@ -288,7 +287,8 @@ export class Maker implements RowMaker {
     const target = model.parentOf(endpoint, name);
     if (target !== undefined) {
       const parents = endpoint.rows ? tiedRows(model, target, wanted.parents ?? {}) : {};
-      return (await this.make(target, { for: wanted.caller ?? wanted.for, parents }, depth + 1)).id;
+      const above = { for: wanted.caller ?? wanted.for, parents };
+      return (await this.make(target, above, depth + 1, isAloneBelow(this.#session, endpoint, name))).id;
     }
     const properties = paramsShape(model.spec, endpoint).properties;
     const shape = isMap(properties) ? properties[name] : undefined;

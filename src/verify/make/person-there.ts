@@ -12,8 +12,14 @@ const known = new WeakMap<Model, Set<string>>();
  * The row of somebody that another case has made, as a list shows it; nothing where it is not there, or there may be several of each: whoever asks
  * makes it then. It is there to be referred to, and is nobody's to change.
  */
-export async function personThere(session: Session, resource: string, wanted: WantedRow): Promise<TrialRow | undefined> {
-  const personal = personalOf(session, resource, wanted);
+export async function personThere(
+  session: Session,
+  resource: string,
+  wanted: WantedRow,
+  depth: number,
+): Promise<TrialRow | undefined> {
+  // What a case is about is its own.
+  const personal = depth > 0 ? personalOf(session, resource, wanted) : undefined;
   if (!personal) return undefined;
   const own = known.get(session.model) ?? new Set<string>();
   known.set(session.model, own);

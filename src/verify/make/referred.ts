@@ -15,7 +15,8 @@ import { answering } from './demands.ts';
 import { namedByReference } from './entrusted.ts';
 import { rowCalledSo } from './row-named.ts';
 
-type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;
+/** `isOwn`: no other row refers to it. */
+type Make = (resource: string, wanted: WantedRow, isOwn?: boolean) => Promise<TrialRow>;
 
 /** A field of what is referred to that a condition reads: `bench.stone` of `next.bench.stone`. */
 interface ReadThrough {
@@ -45,7 +46,12 @@ export async function referredFor(
   const ties = ownTies(session, endpoint).filter(({ field, own }) => asked.has(field) && asked.has(own));
   const isTied = (field: string) => ties.some((tie) => tie.field === field || tie.own === field);
   const needed = [...asked.keys()].filter(
-    (field) => asked.get(field) || shared.has(field) || isTied(field) || alike.flat().some((one) => one.field === field),
+    (field) =>
+      asked.get(field) ||
+      shared.has(field) ||
+      isTied(field) ||
+      isAloneBelow(session, endpoint, field) ||
+      alike.flat().some((one) => one.field === field),
   );
   // What another one has to refer to as well comes before it.
   const fields = needed.sort((one, other) => Number(isBelow(ties, one)) - Number(isBelow(ties, other)));
@@ -68,18 +74,21 @@ export async function referredFor(
       const parents = Object.fromEntries(
         ties.flatMap(({ field: tied, member, own }) => (tied === field && given[own] ? [[member, given[own]] as const] : [])),
       );
-      given[field] = await make(targetOf(session, endpoint, field), {
-        ...asked.get(field),
-        body,
-        parents,
-        for: wanted.caller ?? wanted.for,
-      });
+      const meant = { ...asked.get(field), body, parents, for: wanted.caller ?? wanted.for };
+      given[field] = await make(targetOf(session, endpoint, field), meant, isAloneBelow(session, endpoint, field));
     }
     return given;
   } catch (error) {
     if (!(error instanceof Untestable)) throw error;
     return wanted.parents ?? {};
   }
+}
+
+/** Whether no two rows may refer to the same by a field: a fount has one proof that is out. */
+export function isAloneBelow({ model }: Session, endpoint: Endpoint, field: string): boolean {
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const isReference = entryOf(resource?.fields, field)?.ref !== undefined;
+  return isReference && resource?.unique.some(({ fields }) => fields.length === 1 && fields[0] === field) === true;
 }
 
 /** A reference whose row has to refer to what the new row itself refers to: a voucher of the pilot who flies on it. */

@@ -8,6 +8,7 @@ import { NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
+import { isKeptOut } from './let-in.ts';
 import { toldOfMaker } from './newcomers.ts';
 
 /** Whether only what is there can be put, since its tag has to be sent. */
@@ -148,9 +149,16 @@ export function waysToCreate(session: Session, resource: string, wanted: TrialCa
     return allowed.map((caller) => {
       const mayRead = reads.some((read) => model.access.allows(model.operationOf(read), caller) !== 'no');
       const isSure = model.access.allows(operation, caller) === 'yes';
-      const rank = (isSure ? 2 : 0) + (mayRead ? 1 : 0) + (caller && isOfUse(model, resource, caller) ? 0.5 : 0);
+      const isOut = isKeptOut(model, endpoint, caller);
+      const ofUse = caller && isOfUse(model, resource, caller) ? 0.5 : 0;
+      const rank = (isSure ? 2 : 0) + (mayRead ? 1 : 0) + ofUse - (isOut ? 4 : 0);
       return { endpoint, caller, rank };
     });
   });
   return ways.sort((one, other) => other.rank - one.rank);
+}
+
+/** The ways of somebody who is going to ask about the row; none where they are kept out of all of them, so that others make it. */
+export function ownWays(session: Session, resource: string, caller: TrialCaller): ReturnType<typeof waysToCreate> {
+  return waysToCreate(session, resource, caller).filter(({ endpoint }) => !isKeptOut(session.model, endpoint, caller));
 }

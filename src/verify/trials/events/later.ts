@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Json } from '../../../document/document.ts';
 import type { EventKind } from '../../../parts/events.ts';
 import type { Expression } from '../../../parts/fact.ts';
 import { type Operation, operationsOf } from '../../../parts/operations.ts';
@@ -14,7 +15,7 @@ import { lookAt } from '../../make/look.ts';
 import { makeWhere } from '../../make/row-where.ts';
 import { dueIn } from '../../make/walk.ts';
 import type { Model } from '../../model/model.ts';
-import { rowIn } from '../../model/row-shown.ts';
+import { idIn, rowIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { type Ear, eventMs, type Listening } from './ear.ts';
@@ -70,26 +71,32 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
         await pause(100);
         look = await lookAt(session, row);
       }
+      const made = row.made ? [row.made] : [];
+      const field = identifierField(model, resource);
       const isEnough = (all: Listening['deliveries']) =>
-        eventsOf(model, kind, resource, look.done.value, { deliveries: all, nowSeconds: undefined }).length > 0;
+        eventsOf(model, kind, movedRow(model, resource, look.done.value, row.made?.value)?.[field], all).length > 0;
       const heard = await hear(session, ear, [waited, look.done], { isEnough, ms: eventMs, quietMs: 100 });
       // By then what is told to others has come as well.
       const heardToo = other && (await hear(session, other, [waited, look.done, heard], { isEnough, ms: soonMs, quietMs: 0 }));
-      session.claim({
+      session.claim<readonly [TrialExchange, TrialExchange, Listening, ...TrialExchange[]]>({
         shrinkingRuns: 2,
         fact,
         reason: operation.name,
-        of: [ear.opened, look.done, heard],
-        judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
+        // What a list shows of it is told from others by what made it.
+        of: [ear.opened, look.done, heard, ...made],
+        judge(opened, shown, all, creation): Judgement {
+          const moved = movedRow(model, resource, shown, creation);
           if (!isDone(opened) || !hasMoved(operation, shown)) return moot('nobody listened, or the clock has not fired it');
-          if (kind.if && !isMetBy(model, operation, kind.if, shown)) return moot('whether its condition holds is not known');
-          return oneJudgement(model, kind, operation, eventsOf(model, kind, resource, shown, all).length, all);
+          if (!moved) return moot('the row is not shown');
+          if (kind.if && !isMetBy(model, operation, kind.if, shown, moved))
+            return moot('whether its condition holds is not known');
+          return oneJudgement(model, kind, operation, eventsOf(model, kind, moved[field], all.deliveries).length, all);
         },
       });
       const judgeKinds = (all: Listening) => kindsJudgement(model, { heard: all });
       session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of: [heard], judge: judgeKinds });
       for (const [by, all] of [[ear, heard], ...(other && heardToo ? [[other, heardToo] as const] : [])] as const)
-        claimPayload(session, { operation, kind, resource }, { by, look: look.done, all });
+        claimPayload(session, { operation, kind, resource }, { by, look: look.done, all, made });
     },
   };
 }
@@ -98,18 +105,28 @@ function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
 function claimPayload(
   session: Session,
   { operation, kind, resource }: { readonly operation: Operation; readonly kind: EventKind; readonly resource: string },
-  { by, look, all }: { readonly by: Ear; readonly look: Done<TrialExchange>; readonly all: Done<Listening> },
+  {
+    by,
+    look,
+    all,
+    made,
+  }: {
+    readonly by: Ear;
+    readonly look: Done<TrialExchange>;
+    readonly all: Done<Listening>;
+    readonly made: readonly Done<TrialExchange>[];
+  },
 ): void {
   const { model } = session;
-  session.claim({
+  session.claim<readonly [TrialExchange, TrialExchange, Listening, ...TrialExchange[]]>({
     shrinkingRuns: 2,
     fact: { kind: 'payload shapes', subject: kind.name },
     reason: operation.name,
-    of: [by.opened, look, all] as const,
-    judge: (opened: TrialExchange, shown: TrialExchange, came: Listening): Judgement => {
-      const [event] = eventsOf(model, kind, resource, shown, came);
+    of: [by.opened, look, all, ...made],
+    judge(opened, shown, came, creation): Judgement {
+      const after = movedRow(model, resource, shown, creation);
+      const [event] = eventsOf(model, kind, after?.[identifierField(model, resource)], came.deliveries);
       if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
-      const after = rowIn(shown);
       const unseen = model.unseenIn(resource, shown.caller, after);
       const change = { operation, before: undefined, after, acted: shown, unseen, beside: [] };
       if (!showsPayload(model.spec)) return moot(unshown);
@@ -127,17 +144,38 @@ export function rowBefore(session: Session, { transition, resource = '' }: Opera
 }
 
 /** Whether the condition of an event holds of the row that the clock has moved. */
-export function isMetBy(model: Model, { name, resource = '' }: Operation, condition: Expression, shown: TrialExchange): boolean {
-  const next = rowIn(shown);
+export function isMetBy(
+  model: Model,
+  { name, resource = '' }: Operation,
+  condition: Expression,
+  shown: TrialExchange,
+  next: ShownFields | undefined = rowIn(shown),
+): boolean {
   if (!next) return false;
   const unseen = { next: model.unseenIn(resource, shown.caller, next) };
   const evaluated = model.expressions.evaluate(condition, name, { context: { next }, unseen });
   return typeof evaluated === 'object' && evaluated.value === true;
 }
 
+/** The row that the clock has moved: alone in its answer, or in a list among others, where it is known by what made it. */
+function movedRow(
+  model: Model,
+  resource: string,
+  shown: TrialExchange,
+  creation: TrialExchange | undefined,
+): ShownFields | undefined {
+  const row = rowIn(shown);
+  if (row?.[identifierField(model, resource)] !== undefined) return row;
+  return creation && rowWith(model, shown, idIn(model, creation));
+}
+
 /** The events of a kind about the row that was shown: the clock moves others too. */
-function eventsOf(model: Model, kind: EventKind, resource: string, shown: TrialExchange, { deliveries }: Listening) {
-  const id = rowIn(shown)?.[identifierField(model, resource)];
+function eventsOf(
+  model: Model,
+  kind: EventKind,
+  id: Json | undefined,
+  deliveries: Listening['deliveries'],
+): ReturnType<typeof eventsIn> {
   return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload, delivery }) =>
     (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(asText(id)),
   );

@@ -22,6 +22,7 @@ import { changing } from './reached.ts';
 /** Two operations on one row, one after the other, each of which surely emits one event. */
 export interface Pair {
   readonly resource: string;
+  /** What comes first: a creation, or an act where no creation is told of. */
   readonly create: Operation;
   readonly first: EventKind;
   readonly then: Operation;
@@ -45,7 +46,26 @@ export function pairOf(model: Model): Pair | undefined {
     if (then && second) return { resource: create.resource, create, first, then, second, isOneRow: true };
     apart.push(...operations.flatMap((then) => apartFrom(model, { resource: create.resource ?? '', create, first }, then)));
   }
-  return apart[0];
+  return apart[0] ?? actedPair(model, operations);
+}
+
+/** Two acts, of rows of one resource where there are two, where nothing that is made is told of: an order is told of once it is placed. */
+function actedPair(model: Model, operations: readonly Operation[]): Pair | undefined {
+  const acts = operations.flatMap((operation) => {
+    const verb = verbOf(operation);
+    const kind = verb === 'transition' || verb === 'delete' ? sureKind(model, operation) : undefined;
+    const isAlone = kind !== undefined && kindsComingOf(model, operation).length === 1;
+    return isAlone && operation.resource !== undefined ? [{ operation, kind, resource: operation.resource }] : [];
+  });
+  // What asks nothing of a row is done the soonest.
+  const asks = ({ operation }: (typeof acts)[number]) => Number(transitionOf(model, operation)?.if !== undefined);
+  const [first, ...others] = acts.sort((one, other) => asks(one) - asks(other));
+  const apart = others.filter(({ kind }) => kind !== first?.kind);
+  const second = apart.find(({ resource }) => resource === first?.resource) ?? apart[0];
+  if (!first || !second) return undefined;
+  const { operation: create, kind, resource } = first;
+  const { operation: then } = second;
+  return { resource, create, first: kind, then, second: second.kind, isOneRow: false };
 }
 
 /** Something else that surely emits one event of another kind, and nothing that comes of it another one. */
@@ -90,11 +110,14 @@ function transitionOf(model: Model, { endpoint, resource }: Operation): Transiti
 /** Somebody who may make the row of a pair and hear of it. */
 export function makerOf(
   model: Model,
-  { create }: Pair,
+  { create, resource }: Pair,
   listeners: readonly (TrialCaller | undefined)[],
 ): TrialCaller | undefined {
+  // Who makes it may read it; of what others do somebody hears who may read whatever there is.
+  const asked = verbOf(create) === 'create' ? [create.endpoint as Endpoint] : model.endpointsThat('read', resource);
   const able = listeners.filter(
-    (caller) => caller !== undefined && model.access.allows(model.operationOf(create.endpoint as Endpoint), caller) === 'yes',
+    (caller) =>
+      caller !== undefined && asked.some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'yes'),
   );
   return able[0] ?? listeners[0];
 }

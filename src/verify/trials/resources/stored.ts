@@ -23,7 +23,7 @@ import { isJsonMap, writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
 import { withMember } from '../../values/at-path.ts';
-import { taken } from '../endpoints/bodies.ts';
+import { isValid, taken } from '../endpoints/bodies.ts';
 import { turningPoints } from './turning.ts';
 
 const rounds = ['plain', 'full', 'full', 'full'] as const;
@@ -147,6 +147,8 @@ function claimLeftOut(session: Session, name: string, change: Done<TrialExchange
       of: [change] as const,
       judge(exchange: TrialExchange) {
         const sent = takenOf(exchange.endpoint ?? {}, exchange.sent.json);
+        // Of what has more than may be sent no refusal would have shown anything.
+        if (exchange.sent.json !== undefined && !isValid(session.model, exchange)) return moot('it is not valid');
         return !isJsonMap(sent) || sent[field] === undefined
           ? taken(session.model, exchange, `a body without ${field}`)
           : moot('it was not left out');

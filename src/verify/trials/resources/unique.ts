@@ -24,6 +24,7 @@ import type { Trial } from '../../session/trial.ts';
 import { bareMap } from '../../values/at-path.ts';
 import { isValid } from '../endpoints/bodies.ts';
 import { findOtherwise } from './found-otherwise.ts';
+import { makeUnlike } from './unlike.ts';
 
 /** No two rows share what is unique; texts that ignore case are one in other letters. */
 export const unique: Trial = {
@@ -95,6 +96,10 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
     isSo: (exchange, before) =>
       before !== undefined && isDone(before) && isValid(model, exchange) && isSecond(model, resource, rule, { before, exchange }),
   });
+  if (field === undefined && !isIdentifier)
+    await makeUnlike(session, { resource, rule }, { made, caller, wanted: { body, parents } }, (fields) =>
+      freshValues(session, resource, fields),
+    );
 }
 
 interface Finding {

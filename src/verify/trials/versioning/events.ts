@@ -53,7 +53,7 @@ export const eventVersions: Trial = {
   },
 };
 
-/** A creation that surely emits one event, which shows the row. */
+/** A creation that surely emits one event, which shows the row, or an act that does, where no creation is told of. */
 interface Creation {
   readonly operation: Operation;
   readonly kind: EventKind;
@@ -61,12 +61,17 @@ interface Creation {
 }
 
 function creations(model: Model): Creation[] {
-  return changing(model).flatMap((operation) => {
-    const { endpoint, resource } = operation;
-    const kind = endpoint && statedValue(endpoint.does)?.verb === 'create' ? sureKind(model, operation) : undefined;
-    const isWhole = kind !== undefined && !kind.data && statedValue(kind.payload)?.resource === resource;
-    return isWhole && resource !== undefined ? [{ operation, kind, resource }] : [];
-  });
+  const told = (verb: string) =>
+    changing(model).flatMap((operation) => {
+      const { endpoint, resource } = operation;
+      const kind = endpoint && statedValue(endpoint.does)?.verb === verb ? sureKind(model, operation) : undefined;
+      const isWhole = kind !== undefined && !kind.data && statedValue(kind.payload)?.resource === resource;
+      return isWhole && resource !== undefined ? [{ operation, kind, resource }] : [];
+    });
+  const made = told('create');
+  const acts = Map.groupBy(told('transition'), ({ resource }) => resource);
+  const untold = [...acts.values()].flatMap(([first]) => first ?? []);
+  return [...made, ...untold.filter(({ resource }) => !made.some((one) => one.resource === resource))];
 }
 
 function caseOf(model: Model, told: Creation, version: string, carries: Carries, who: 'a subscriber' | 'the stream'): Case {
