@@ -7,6 +7,7 @@ import { hasMeaning, someInside } from '../../parts/shapes/branches.ts';
 import type { TrialRow } from '../exchange/row.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import type { Session } from '../session/session.ts';
+import { freshOf } from '../values/fresh.ts';
 import type { Draft } from '../values/values.ts';
 
 /** What a transition takes for a field that no two rows may share: another value each time. */
@@ -22,7 +23,7 @@ export function withUnique(
     const [, member = ''] =
       /^request\.(\w+)$/.exec((resource && entryOf(resource.fields, field)?.set[transition]?.source.trim()) ?? '') ?? [];
     const shape = isMap(properties) ? properties[member] : undefined;
-    if (Object.hasOwn(out, member) && isMap(shape)) out[member] = model.freshOf(shape) ?? out[member] ?? null;
+    if (Object.hasOwn(out, member) && isMap(shape)) out[member] = freshOf(model.spec, shape) ?? out[member] ?? null;
   }
 }
 

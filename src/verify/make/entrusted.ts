@@ -91,7 +91,7 @@ function comparisonsIn(source: string): { readonly way: readonly string[]; reado
   ];
 }
 
-function heldOf({ id, attributes }: TrialCaller, member: string): Json | undefined {
+export function heldOf({ id, attributes }: TrialCaller, member: string): Json | undefined {
   return member === 'id' ? id : attributes?.[member];
 }
 

@@ -47,14 +47,9 @@ export function askedAtEdge(model: Model, endpoint: Endpoint, path: readonly str
   const shape = statedValue(entryOf(model.resource(subscribers.resource)?.fields, subscribers.events ?? '')?.shape);
   const kinds = entriesOf(model.spec.events.kinds).map(([, kind]) => askedFor(kind));
   const words = [...new Set([...kinds, ...kinds.map((one) => one.replace(/\.[^.]*$/, '.*')), '*'])];
-  const isTaken = (word: string) =>
-    shape &&
-    model.schemas
-      .of(
-        shape,
-        'sent',
-      )([word])
-      .every(({ path: at }) => at.length === 0);
+  const flawsOf = shape && model.schemas.of(shape, 'sent');
+  // That one word is too few is no flaw of the word.
+  const isTaken = (word: string) => flawsOf?.([word]).every(({ path: at }) => at.length === 0);
   const asked = words.filter(isTaken).slice(0, edge.length);
   return asked.length === edge.length ? asked : undefined;
 }

@@ -203,9 +203,6 @@ export class Model {
     return stated?.ref !== undefined || (shape !== undefined && tellsApart(this.spec, shape));
   }
 
-  /** A value of a shape that hardly comes twice. */
-  freshOf = (shape: Shape): Fresh | undefined => freshOf(this.spec, shape);
-
   uniqueFields(resource: string): readonly string[] {
     return uniqueFields(this.spec, resource);
   }

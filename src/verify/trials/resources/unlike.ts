@@ -6,6 +6,7 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { WantedRow } from '../../exchange/row.ts';
 import type { Done } from '../../exchange/step.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
+import { heldOf } from '../../make/entrusted.ts';
 import { makerMember } from '../../make/of-maker.ts';
 import { rowBounds } from '../../make/places.ts';
 import type { Model } from '../../model/model.ts';
@@ -90,14 +91,13 @@ function anotherMaker(
 ): TrialCaller | undefined {
   const member = makerMember(entryOf(fields, name)?.set.create);
   if (!member || !caller || !endpoint) return undefined;
-  const heldOf = ({ id, attributes }: TrialCaller) => (member === 'id' ? id : attributes?.[member]);
   const operation = model.operationOf(endpoint);
   return model.callers.find(
     (one) =>
       one.user === caller.user &&
       !isSamePerson(one, caller) &&
-      heldOf(one) !== undefined &&
-      heldOf(one) !== heldOf(caller) &&
+      heldOf(one, member) !== undefined &&
+      heldOf(one, member) !== heldOf(caller, member) &&
       model.access.allows(operation, one) === model.access.allows(operation, caller),
   );
 }
