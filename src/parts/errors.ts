@@ -2,7 +2,7 @@
 
 import type { Json, Pointer } from '../document/document.ts';
 import { pathOf } from '../document/pointer.ts';
-import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { readShape, type Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
 
@@ -78,6 +78,17 @@ export interface Errors {
 
 /** RFC 9457, or an own shape made by CEL over code, status, message, path, violations, request_id and the code's constants. */
 export type ErrorPayload = 'problem' | { readonly shape: Fact<Shape>; readonly data: Named<Expression> | Expression };
+
+/** The members of a payload that say what is wrong with a request and nothing else, and that need not be there: they are absent where nothing is told. */
+export function membersOfViolations(payload: ErrorPayload): readonly string[] {
+  if (payload === 'problem') return ['violations'];
+  const { data } = payload;
+  if ('source' in data && typeof data.source === 'string') return [];
+  const required = statedValue(payload.shape)?.required;
+  return Object.entries(data as Named<Expression>).flatMap(([name, { source }]) =>
+    source.trim() === 'violations' && !(Array.isArray(required) && required.includes(name)) ? [name] : [],
+  );
+}
 
 export interface ErrorCode {
   readonly name: string;

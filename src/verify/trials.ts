@@ -9,6 +9,7 @@ import { origins } from './trials/authentication/origins.ts';
 import { rows } from './trials/authentication/rows.ts';
 import { schemesAtDoors } from './trials/authentication/schemes-at-doors.ts';
 import { credentialFormats, signedRequests } from './trials/authentication/signed-requests.ts';
+import { statesOfRules } from './trials/authentication/states-of-rules.ts';
 import { storedRules } from './trials/authentication/stored-rules.ts';
 import { users, whoMay } from './trials/authentication/users.ts';
 import { who } from './trials/authentication/who.ts';
@@ -202,6 +203,7 @@ export const trials: readonly Trial[] = [
   lookUps,
   referring,
   storedRules,
+  statesOfRules,
   belowParents,
   besideOthers,
   schemesAtDoors,

@@ -1,5 +1,5 @@
 import type { ErrorCondition } from '../../parts/conditions.ts';
-import type { ErrorPayload } from '../../parts/errors.ts';
+import { type ErrorPayload, membersOfViolations } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { compileWithoutAbsent } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -44,6 +44,7 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
     'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
   const fields: [string, Evaluate][] = whole ? [] : Object.entries(data).map(([name, expression]) => [name, compile(expression)]);
   const shape = statedValue(stated.shape);
+  const ofViolations = new Set(membersOfViolations(stated));
   const dropAbsent = shape && compileWithoutAbsent(spec, shape);
   const complete = shape && standIn?.compilePayload(shape);
   return (told, request) => {
@@ -53,7 +54,8 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
       : Object.fromEntries(
           fields
             .map(([name, evaluate]) => [name, evaluate(scope)] as const)
-            .filter(([, value]) => !isFailed(value) && value !== undefined),
+            .filter(([, value]) => !isFailed(value) && value !== undefined)
+            .filter(([name, value]) => !(ofViolations.has(name) && Array.isArray(value) && value.length === 0)),
         );
     if (isFailed(body)) return problemPayload(told, request);
     dropAbsent?.(body);

@@ -7,7 +7,7 @@ import { actsAfter, followingName } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { asText } from '../exchange/as-text.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
-import { tagApart } from '../make/look.ts';
+import { tagApart, tagOfChange } from '../make/look.ts';
 import { paginationOf } from '../make/pages.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -15,6 +15,7 @@ import { isTagRaced, weakTag } from '../trials/endpoints/conditions.ts';
 import { keyLooks } from '../trials/endpoints/idempotency.ts';
 import { leadsThere, tellsLocation } from '../trials/endpoints/locations.ts';
 import { hasTies, ordered, pageAfterPage, sortedBy, sortWords, tiesIn } from '../trials/endpoints/order.ts';
+import { whatIsNext } from '../trials/endpoints/page-members.ts';
 import { endpointsWithHead, goesWith, hasSafeMethods } from '../trials/endpoints/safe-methods.ts';
 import { choiceRefused, chosenShown } from '../trials/endpoints/selected.ts';
 import { foundAsItWas, membersOfFound } from '../trials/resources/found-otherwise.ts';
@@ -137,6 +138,7 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
         ...looksAtTag(model, endpoint),
         ...looksAtFollowed(model, endpoint),
         ...looksAtOrder(model, endpoint),
+        ...(tellsWhatIsNext(model, endpoint) ? [looksFor(whatIsNext)] : []),
       ]
     : done;
 }
@@ -147,6 +149,12 @@ function looksAtOrder(model: Model, endpoint: Endpoint): Obligation[] {
   if (first === undefined || statedValue(endpoint.does)?.verb !== 'list') return [];
   const isTied = others.length === 0 && hasTies(model, endpoint, first.field);
   return [looksFor(ordered), ...(isTied ? [looksFor(tiesIn('as it comes'))] : [])];
+}
+
+function tellsWhatIsNext({ spec }: Model, { does, pagination, response }: Endpoint): boolean {
+  const { items, next, hasMore } = statedValue(pagination ?? spec.limits.pagination) ?? {};
+  const isList = statedValue(does)?.verb === 'list' && !isStated(response);
+  return isList && items !== undefined && next !== undefined && hasMore !== undefined;
 }
 
 /** The header fields of every answer, in one that refuses too, where the operation refuses anything. */
@@ -186,6 +194,8 @@ function looksAtFound(model: Model, endpoint: Endpoint): Obligation[] {
 /** A strong tag is another one once its row has changed, in whatever way it does, and once what is derived of other rows has. */
 function looksAtTag(model: Model, { etag, does }: Endpoint): Obligation[] {
   const effect = statedValue(does);
+  if (etag === 'strong' && (effect?.verb === 'update' || effect?.verb === 'replace'))
+    return [looksFor('another tag than before', tagOfChange)];
   if (etag !== 'strong' || effect?.verb !== 'read') return [];
   const { resource } = effect;
   const others = derivationsOf(model.spec)

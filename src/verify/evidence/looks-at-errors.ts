@@ -1,4 +1,4 @@
-import { type ErrorCondition, isCondition } from '../../parts/conditions.ts';
+import { type ErrorCondition, generalCondition, isCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
@@ -52,6 +52,11 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
   if (isCondition(subject) && model.refusals.standingOf(subject) === 'never') return [looksAtNever(subject)];
   const rules = entryOf(model.spec.errors.codes, subject)?.rules ?? [];
   return rules.flatMap((rule): Obligation[] => {
+    const conditions = (statedValue(rule.when) ?? []).filter((one) => isCondition(one));
+    // What nobody brings about is not missed beside what else the code stands for.
+    const outward = conditions.filter((one) => !inward.has(one));
+    if (conditions.length > 1 && outward.length > 0)
+      return [...outward.flatMap((one) => looksAtOneOf(model, subject, rule, one)), ...racedOf(model, rule)];
     const endpoints = arisingAt(model, rule);
     const name = rules.length < 2 && endpoints.length < 2 ? 'a refusal with the code' : nameOf(rule);
     const shown = showing(model, subject, name);
@@ -69,6 +74,30 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
     }));
     return [...each, ...raced];
   });
+}
+
+/** A code that stands for several conditions, in a refusal of one of them, at each endpoint where it has to be looked at. */
+function looksAtOneOf(model: Model, code: string, rule: ErrorRule, condition: ErrorCondition): Obligation[] {
+  const shown = showing(model, code, condition);
+  const isOf: Obligation['isMetBy'] = (one) =>
+    (one.claim.at === undefined || one.claim.at === rule.at) &&
+    (one.claim.condition === undefined || isOneOf(one.claim.condition, condition)) &&
+    shown.isMetBy(one);
+  const among = model.endpoints.filter(({ does }) => statedValue(does) !== undefined).filter(arisesAt(model, [condition]));
+  const holding = condition === 'reference.held' ? looksAtHolding(model, code) : [];
+  if (among.length < 2 || among.length > apartMost)
+    return [{ ...shown, ...(model.refusals.tells(code) ? {} : { why: whyUntold }), isMetBy: isOf }, ...holding];
+  const each = among.map(({ key }) => ({
+    name: `${condition} at ${key}`,
+    isMetBy: (one: HeldClaim) =>
+      isOf(one) && one.exchanges.some((seen) => seen.endpoint?.key === key && model.refusals.codeIn(seen) === code),
+  }));
+  return [...each, ...holding];
+}
+
+/** Whether a condition is another one, or narrower than it. */
+function isOneOf(condition: ErrorCondition, other: ErrorCondition): boolean {
+  return condition === other || generalCondition(condition) === other;
 }
 
 function unseen(model: Model, code: string, rule: ErrorRule): Pick<Obligation, 'why'> {

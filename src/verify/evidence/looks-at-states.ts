@@ -16,6 +16,7 @@ import { restrictedAt } from '../trials/states/in-states.ts';
 import { isRefusedByUpdate } from '../trials/states/moved.ts';
 import { putOffBy, waysToPutOff } from '../trials/states/put-off.ts';
 import { comparedIn, sentAsThere } from '../trials/states/sent-edges.ts';
+import { isTimedAlone, notBefore } from '../trials/states/timed.ts';
 import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
@@ -73,7 +74,9 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
     const isDue = transition.after !== undefined || transition.atTime !== undefined;
     const again = looksAtAgain(model, machine, transition);
     const follows = followingInTime(model, transition).map((reason) => looksFor(reason));
-    return isDue && transition.if ? [fired, looksFor(`${transition.name} held back`), ...follows] : [fired, ...again, ...follows];
+    const early = isTimedAlone(machine, transition) ? [looksFor(notBefore(transition))] : [];
+    const held = isDue && transition.if ? [looksFor(`${transition.name} held back`)] : again;
+    return [fired, ...early, ...held, ...follows];
   });
 }
 

@@ -15,6 +15,7 @@ import { badBeside, badWhereAnyone, isTokenScheme, pairsOf, tamperedWith } from 
 import { challenged, hasChallenges } from '../trials/authentication/challenges.ts';
 import { looksAtDoors } from '../trials/authentication/schemes-at-doors.ts';
 import { isQuerySigned, querySigned } from '../trials/authentication/signed-requests.ts';
+import { statesLooks } from '../trials/authentication/states-of-rules.ts';
 import { storedRefused, storingUsers } from '../trials/authentication/stored-rules.ts';
 import { otherSchemes, userBy } from '../trials/purpose/purpose.ts';
 import { leftOutByRules } from '../trials/resources/shown-to.ts';
@@ -83,6 +84,7 @@ export function looksAtRules(model: Model, { subject }: LedgerFact): Obligation[
     looks.push(looksAtRefused('nobody, refused', (one) => isAt(one) && one.caller?.user === undefined));
   if (storingUsers(model, endpoint).length > 0) looks.push(looksFor(storedRefused));
   if (parentsHidden(model, endpoint).length > 0) looks.push(looksFor(belowOthers));
+  looks.push(...statesLooks(model, { operation, endpoint }).map((reason) => looksFor(reason)));
   if (showsInPart(model, operation)) looks.push({ name: 'fields that rules leave out', isMetBy: isOfPart(endpoint) });
   return looks;
 }

@@ -102,7 +102,8 @@ export class Weighing {
       seen.whyNot ??= `${claim.reason}: nothing shows that it would not have been refused anyhow`;
       return;
     }
-    const altering = { member: memberOf(fact), made, events: [...this.#samples.values()], refusals: this.#refusals };
+    const member = claim.member ?? memberOf(fact);
+    const altering = { member, made, events: [...this.#samples.values()], refusals: this.#refusals };
     const { tried, noticed } = alterationsNoticed(claim, altering, seen.noticed === 0);
     seen.tried += tried;
     seen.noticed += noticed;

@@ -1,4 +1,5 @@
 import type { Pointer } from '../../document/document.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import type { Ledger, LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -43,6 +44,10 @@ export interface Claim<T extends readonly unknown[] = readonly unknown[]> {
   judge(...results: T): Judgement;
   /** The place of the promise, where it is narrower than the fact's. */
   readonly at?: Pointer;
+  /** The member of answers that it is about, where its fact is about more: answers are altered there first. */
+  readonly member?: string;
+  /** The condition of the closed list that a refusal was asked for by, where its code may stand for others too. */
+  readonly condition?: ErrorCondition;
   /** Times that it is tried again before it counts as broken or as unsteady; races want more than the usual two. */
   readonly tries?: number;
   /**

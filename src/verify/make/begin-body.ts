@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { transitionNamed } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
@@ -11,6 +11,7 @@ import type { Session } from '../session/session.ts';
 import { callerFor, callersFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
 import { openToFire } from './walk.ts';
+import { type WrittenRow, writtenBy } from './writers.ts';
 
 /** A request that is ready but for its body, and a valid body for it. */
 export interface Begun {
@@ -45,17 +46,25 @@ export async function arrange(session: Session, endpoint: Endpoint, style: Sampl
   return session.model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
 }
 
+/** What else a request is to be begun with. */
+interface Beginning {
+  /** What the row that is changed is to be made with. */
+  readonly rowBody?: WantedRow['body'];
+  /** A field that whoever asks is to be let write. */
+  readonly writing?: string;
+}
+
 /** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed, with what is wanted in it. @throws {Untestable} */
 export async function beginBody(
   session: Session,
   endpoint: Endpoint,
   style: SampleStyle,
-  rowBody?: WantedRow['body'],
+  beginning: Beginning = {},
 ): Promise<Begun> {
-  const begun = await begin(session, endpoint, style, rowBody);
+  const begun = await begin(session, endpoint, style, beginning);
   const { json } = begun;
   if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
-  const again = () => beginBody(session, endpoint, style, rowBody);
+  const again = () => beginBody(session, endpoint, style, beginning);
   return { ...begun, json, again: begun.isRepeatable ? async () => ({ ...begun, json, again }) : again };
 }
 
@@ -69,25 +78,28 @@ async function begin(
   session: Session,
   endpoint: Endpoint,
   style: SampleStyle,
-  rowBody?: WantedRow['body'],
+  { rowBody, writing }: Beginning = {},
 ): Promise<BegunRequest> {
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);
   const isNew = effect?.verb === 'create' || effect?.verb === 'upsert' || resource === undefined;
   if (isNew) {
-    const parts = await session.parts(endpoint, { style });
-    const [caller] = callersFor(session, endpoint);
+    const able = callersFor(session, endpoint);
+    const caller = writing === undefined ? able[0] : able.find((one) => mayWrite(session, resource ?? '', one, writing));
+    if (writing !== undefined && !caller) throw new Untestable(`nobody who can be spoken for may write ${writing}`);
+    const parts = await session.parts(endpoint, { style, ...(writing !== undefined && caller && { caller }) });
     const request = (json: Symbolic) => model.request(endpoint, { path: parts.path, caller, json });
     const valid = model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) });
     // A second row of the same body may be one too many: only one with another identity is sure to be taken.
     const isRepeatable = model.uniqueFields(resource ?? '').length === 0 && !model.isUniqueByReference(resource ?? '');
     return { json: parts.json, caller, isNew, request, valid, isRepeatable };
   }
-  const row = await rowFor(session, endpoint, resource, rowBody);
+  const written = writing === undefined ? undefined : await rowToWrite(session, endpoint, resource, writing);
+  const row = written?.row ?? (await rowFor(session, endpoint, resource, rowBody));
   const transition = effect?.verb === 'transition' ? machineTransition(session, resource, effect.transition) : undefined;
   if (transition) await openToFire(session, row, transition);
-  const [caller] = callersFor(session, endpoint, row);
+  const caller = written?.caller ?? callersFor(session, endpoint, row)[0];
   if (caller === undefined && model.callers.some(({ credential }) => credential))
     throw new Untestable(`nobody may call ${endpoint.key}`);
   const headers = await session.preconditions(endpoint, row, caller);
@@ -98,6 +110,15 @@ async function begin(
     body: { value: body, type: plan.body?.type ?? 'application/json' },
   });
   return { json, caller, row, isNew, request, valid: plan, isRepeatable: false };
+}
+
+function mayWrite({ model }: Session, resource: string, { user }: TrialCaller, writing: string): boolean {
+  const field = entryOf(model.resource(resource)?.fields, writing);
+  return field?.writable?.includes(user) !== false;
+}
+
+function rowToWrite(session: Session, endpoint: Endpoint, resource: string, writing: string): Promise<WrittenRow> {
+  return writtenBy(session, endpoint, resource, { isMeant: (caller) => mayWrite(session, resource, caller, writing) });
 }
 
 async function rowFor(session: Session, endpoint: Endpoint, resource: string, body: WantedRow['body']): Promise<TrialRow> {

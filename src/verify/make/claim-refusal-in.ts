@@ -57,6 +57,7 @@ export function claimRefusalIn<T>(
     fact: { kind: 'conditions', subject: stated.code.name },
     reason: 'code',
     at: stated.rule.at,
+    condition: when,
     judge(result: T): Judgement {
       const seen = seenIn(result);
       const code = seen && model.refusals.codeIn(seen);

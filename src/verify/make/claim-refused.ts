@@ -1,12 +1,9 @@
-import type { Json, Pointer } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import type { Pointer } from '../../document/document.ts';
 import { type ErrorCondition, generalCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
-import { childrenTakerOf, identifierParameter, pathParameters, takesChildren } from '../../parts/payload.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { namesOperation } from '../../parts/operations.ts';
 import { asText } from '../exchange/as-text.ts';
-import type { TrialCaller } from '../exchange/callers.ts';
 import { type Control, type FactName, type Flaw, type Judgement, moot } from '../exchange/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Done } from '../exchange/step.ts';
@@ -15,6 +12,7 @@ import type { Model } from '../model/model.ts';
 import { type StatedRefusal, statusFact } from '../model/refusals.ts';
 import { isAskedByNobody } from '../model/refused-as.ts';
 import type { Session } from '../session/session.ts';
+import { childrenSent, mayBeDenied } from './denied.ts';
 
 /** What has to be refused, and why. */
 export interface Refusing {
@@ -112,19 +110,24 @@ export function claimRefusedAs(session: Session, done: Done<TrialExchange>, refu
   claimCode(session, [done, ...beside], stated, refusing, meant);
 }
 
+type RefusingAs = Pick<Refusing, 'by' | 'what' | 'tries' | 'control' | 'isOvertaken'>;
+type Meant = (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement;
+type Refused = readonly [Done<TrialExchange>, ...Done<TrialExchange>[]];
+
+const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
+
 function claimCode(
   session: Session,
-  of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]],
+  of: Refused,
   [stated, ...narrower]: readonly StatedRefusal[],
-  refusing: Pick<Refusing, 'by' | 'what' | 'tries' | 'control' | 'isOvertaken'>,
-  meant: (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement,
+  refusing: RefusingAs,
+  meant: Meant,
 ): void {
   if (!stated) return;
   const { model } = session;
   const { by, what, tries, control } = refusing;
   const { name } = stated.code;
   const isNarrower = (code: string | undefined) => narrower.some((one) => one.code.name === code);
-  const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
   if (model.refusals.tells(name)) {
     session.claim({
       fact: { kind: 'conditions', subject: name },
@@ -132,13 +135,15 @@ function claimCode(
       of,
       control,
       at: stated.rule.at,
+      ...('when' in by && { condition: by.when }),
       ...(tries !== undefined && { tries }),
       judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
         const code = model.refusals.codeIn(exchange);
         if (isNarrower(code)) return moot('it is a narrower one');
         // That a refusal has a code is the payload's business.
         if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
-        const other = code === undefined || code === name ? undefined : whyAnother(model, exchange, code, stated, by);
+        const other =
+          code === undefined || code === name ? undefined : whyAnother(model, [exchange, ...beside], code, stated, by);
         if (other !== undefined) return moot(other);
         const wrong = {
           promised: `${name}, for ${what}`,
@@ -149,9 +154,15 @@ function claimCode(
       },
     });
   }
+  // Which refusal a condition comes to was else only read off its status.
+  if (stated.status !== undefined && model.spec.errors.codes.standing !== 'inferred')
+    claimStatus(session, of, stated, refusing, meant);
+}
+
+function claimStatus(session: Session, of: Refused, stated: StatedRefusal, refusing: RefusingAs, meant: Meant): void {
+  const { model } = session;
+  const { by, what, tries, control } = refusing;
   const { status } = stated;
-  // Which refusal a condition comes to was then only read off its status.
-  if (status === undefined || model.spec.errors.codes.standing === 'inferred') return;
   session.claim({
     fact: statusFact(stated),
     reason: 'status',
@@ -160,30 +171,37 @@ function claimCode(
     ...(tries !== undefined && { tries }),
     judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
       const code = model.refusals.codeIn(exchange);
-      if (model.refusals.tells(name) && code !== name) return moot('it is another code');
+      if (model.refusals.tells(stated.code.name) && code !== stated.code.name) return moot('it is another code');
       return (
         meant(exchange, beside) ??
         isRefused(exchange) ??
         (exchange.status === status
           ? undefined
-          : (unlessAnother(model, exchange, stated, by) ?? { promised: `${status}, for ${what}`, seen: asText(exchange.status) }))
+          : (unlessAnother(model, [exchange, ...beside], stated, by) ?? {
+              promised: `${status}, for ${what}`,
+              seen: asText(exchange.status),
+            }))
       );
     },
   });
 }
 
+/** What was refused, and what was seen beside it. */
+type Seen = readonly [TrialExchange, ...TrialExchange[]];
+
 /** What is moot of a refusal that shows no code, since its status is that of another one that may be right. */
-function unlessAnother(model: Model, exchange: TrialExchange, stated: StatedRefusal, by: Refusing['by']): Judgement {
+function unlessAnother(model: Model, seen: Seen, stated: StatedRefusal, by: Refusing['by']): Judgement {
+  const [exchange] = seen;
   if (model.refusals.codeIn(exchange) !== undefined) return undefined;
   const alike = model.refusals.all().filter(({ status }) => status === exchange.status);
-  const why = alike.map(({ code }) => whyAnother(model, exchange, code.name, stated, by)).find((one) => one !== undefined);
+  const why = alike.map(({ code }) => whyAnother(model, seen, code.name, stated, by)).find((one) => one !== undefined);
   return why === undefined ? undefined : moot(why);
 }
 
 /** Why another code than what was wrong has may be right; nothing where it is not. */
 function whyAnother(
   model: Model,
-  exchange: TrialExchange,
+  [exchange, ...beside]: Seen,
   code: string,
   stated: StatedRefusal,
   by: Refusing['by'],
@@ -195,7 +213,7 @@ function whyAnother(
   if (meant?.startsWith('caller.') && isOneOf(meant)) return undefined;
   // Whether a credential is good there is another trial's.
   if (isOneOf('caller.unknown')) return 'the caller is not known there';
-  if (mayBeDenied(model, exchange, code)) return 'the caller may not be allowed to';
+  if (mayBeDenied(model, exchange, code, beside)) return 'the caller may not be allowed to';
   // Of several things that are wrong with a body, no document says which is told.
   if (isOneOf('request.invalid.value') && sentKeepsRules(model, exchange.endpoint, exchange.sent.json) === 'no')
     return 'a rule over several fields is broken as well';
@@ -223,68 +241,6 @@ function mayComeFirst(
   return model.refusals
     .all()
     .some(({ code: own, rule: its }) => own.name === code && its.if !== undefined && its.on !== undefined && isOf(its.on));
-}
-
-/** The fields by which a creation takes children along, and of which resource these are: they may be refused for what they are. */
-function childrenSent(model: Model, endpoint: Endpoint) {
-  const effect = statedValue(endpoint.does);
-  const resource = model.resource(resourceOfEffect(effect) ?? '');
-  const taker = effect && childrenTakerOf(effect);
-  return (resource && taker ? entriesOf(resource.fields) : []).flatMap(([name, field]) =>
-    field.children && takesChildren(field, taker) ? [[name, field.children] as const] : [],
-  );
-}
-
-/** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
-function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boolean {
-  const { endpoint, sent } = exchange;
-  if (!endpoint) return false;
-  const operation = model.operationOf(endpoint);
-  // Where the path names no row, nothing that could be hidden is asked for.
-  const hides: readonly ErrorCondition[] = pathParameters(endpoint.path).length > 0 ? ['resource.missing'] : [];
-  const denials = (['caller.forbidden', 'caller.unknown', ...hides] as const).flatMap((when) =>
-    model.refusals.codesFor(when, operation),
-  );
-  const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
-  const absent = model.refusals.of('reference.missing', operation)?.code.name;
-  if (code === absent && refersToUnreadable(model, exchange)) return true;
-  if (![...denials, ...own].includes(code)) return false;
-  const missing = model.refusals.of('resource.missing', operation)?.code.name;
-  if (code === missing && namesUnreadable(model, endpoint, exchange.caller)) return true;
-  const request = sent.json === undefined ? {} : { request: sent.json };
-  const context = { ...request, params: { ...sent.path, ...sent.query } };
-  return model.access.allows(operation, exchange.caller, { context }) !== 'yes';
-}
-
-/** Whether a path names a row, or what is above it, that the caller may not be allowed to read: to that caller it is not there. */
-export function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): boolean {
-  const last = identifierParameter(endpoint);
-  return pathParameters(endpoint.path).some((name) => {
-    const target = name === last ? resourceOfEffect(statedValue(endpoint.does)) : model.parentOf(endpoint, name);
-    return target === undefined || !readsAll(model, target, caller);
-  });
-}
-
-/** Whether a body, or a child in it, refers to a row that the caller may not be allowed to read: to that caller it is not there either. */
-function refersToUnreadable(model: Model, { endpoint, sent, caller }: TrialExchange): boolean {
-  const { json } = sent;
-  if (!endpoint || !isMap(json)) return false;
-  const hidesOne = (name: string, one: Json | undefined): boolean => {
-    const fields = entriesOf(model.resource(name)?.fields).filter(([field]) => isMap(one) && Object.hasOwn(one, field));
-    return fields.some(([, { ref }]) => ref !== undefined && !readsAll(model, ref, caller));
-  };
-  const children = childrenSent(model, endpoint).flatMap(([name, { resource }]) => {
-    const held = json[name];
-    return (Array.isArray(held) ? held : []).map((one) => [resource, one] as const);
-  });
-  return (
-    hidesOne(resourceOfEffect(statedValue(endpoint.does)) ?? '', json) || children.some(([name, one]) => hidesOne(name, one))
-  );
-}
-
-/** Whether a caller is sure to be allowed to read whatever row there is. */
-function readsAll(model: Model, resource: string, caller: TrialCaller | undefined): boolean {
-  return model.endpointsThat('read', resource).some((read) => model.access.allows(model.operationOf(read), caller) === 'yes');
 }
 
 /** What it may be refused with; the first is what the fact is about. */

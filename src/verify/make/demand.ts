@@ -1,15 +1,16 @@
 import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Expression } from '../../parts/fact.ts';
-import { conditionsOfTransition, machineIn, transitionsOf } from '../../parts/states.ts';
+import { type Expression, entryOf } from '../../parts/fact.ts';
+import { conditionsOfTransition, type Machine, machineIn, type Transition, transitionsOf } from '../../parts/states.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { Demand, WantedRow } from '../exchange/row.ts';
 import { callerContext } from '../model/access.ts';
+import type { Model } from '../model/model.ts';
 import { ownRulesAt } from '../model/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { leadsTo } from './legs.ts';
+import { leadsTo, shortestWays } from './legs.ts';
 import { errorsOfRow } from './spared-by-errors.ts';
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */
@@ -120,6 +121,44 @@ export function firingDemands({ model }: Session, resource: string, field: strin
       return [{ ...through, source: condition.source, isFirm: isBlocking, isMet }];
     });
   });
+}
+
+/** Of transitions that lead to several states the row has to choose the one on its way: oysters of water that is not clean are harvested, and not cleared. */
+export function leadingDemands({ model }: Session, resource: string, field: string, { state, machine }: WantedRow): Demand[] {
+  const moved = machine ?? machineIn(model.spec.states, resource, state);
+  return moved && state !== undefined
+    ? wayTo(model, moved, state).flatMap(({ transition, target }) => {
+        const operation = model.endpointOfTransition(resource, transition.name)?.operation;
+        const at = transition.to.findIndex((one) => one.state === target);
+        return transition.to.slice(0, at + 1).flatMap((one, index): Demand[] => {
+          const condition = one.if;
+          const reads = condition ? model.expressions.readsOf(condition, operation) : [];
+          const root = reads.some((read) => read.root === 'next') ? 'next' : 'resource';
+          const through = membersThrough(reads, root, field);
+          if (!condition || !through || !knowsCaller(reads, undefined)) return [];
+          const read = { root, field, way: through.way } as const;
+          const isMet = (row: ShownFields) => whatHolds(model, condition, operation, read, row) === (index === at);
+          return [{ ...through, source: condition.source, isFirm: true, isMet }];
+        });
+      })
+    : [];
+}
+
+/** So many transitions are on the way to a state at most. */
+const stepsMost = 6;
+
+/** The transitions that callers fire until a row is in a state, the last first, and where each leads then. */
+function wayTo(model: Model, machine: Machine, state: string): { readonly transition: Transition; readonly target: string }[] {
+  const ways = shortestWays(model, machine);
+  const way: { readonly transition: Transition; readonly target: string }[] = [];
+  for (let target: string | undefined = state; target !== undefined && way.length < stepsMost; ) {
+    const name: string | undefined = ways.get(target);
+    const transition: Transition | undefined = name === undefined ? undefined : entryOf(machine.transitions, name);
+    if (!transition) break;
+    way.push({ transition, target });
+    target = transition.from === '*' ? undefined : transition.from.find((one) => ways.has(one));
+  }
+  return way;
 }
 
 type Reads = ReturnType<Session['model']['expressions']['readsOf']>;

@@ -10,7 +10,7 @@ import type { Demand, DemandThrough, WantedRow } from '../exchange/row.ts';
 import { isSendable } from '../model/own-body.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
-import { beginningDemands, firingDemands, ownDemands, permittingDemands, readingDemands } from './demand.ts';
+import { beginningDemands, firingDemands, leadingDemands, ownDemands, permittingDemands, readingDemands } from './demand.ts';
 import { givenBefore } from './entrusted.ts';
 import { imaginedOf, valuesThatFit } from './fitting-values.ts';
 import { movedAlong, movedDemands } from './moved-along.ts';
@@ -49,6 +49,7 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
     ...readingDemands(session, target, asking),
     ...beginningDemands(session, { resource, operation: endpoint.operation, field }, wanted, asking),
     ...firingDemands(session, resource, field, wanted),
+    ...leadingDemands(session, resource, field, wanted),
     ...movedDemands(session, moved),
     ...roomyDemands(model, endpoint, field),
     ...(wanted.asked ?? []).flatMap((one) => (one.field === field ? [one.demand] : [])),

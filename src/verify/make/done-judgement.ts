@@ -7,7 +7,7 @@ import { type Judgement, moot } from '../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
-import { namesUnreadable } from './claim-refused.ts';
+import { namesUnreadable } from './denied.ts';
 
 /** A failure of the service, or an operation that is not there, shows that it cannot be done; what else is refused may be for a reason of its own. */
 export function doneJudgement(

@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { type Control, type FactName, type Judgement, moot } from '../exchange/claim.ts';
@@ -9,11 +10,14 @@ import { isDone, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
+import { ifTestable } from '../exchange/untestable.ts';
 import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
 import { hasNextPage, walkingPages, widest } from './pages.ts';
+import { rowFrom } from './row-made.ts';
+import { remove } from './walk.ts';
 
 export interface RefusedExchange {
   readonly resource: string;
@@ -104,4 +108,12 @@ function membersOf({ body }: RequestPlan): Readonly<Record<string, Symbolic>> {
   const value = body && 'value' in body ? body.value : undefined;
   // The cast holds: a body that is a map is a map of what may be sent.
   return isMap(value as Json) ? (value as Readonly<Record<string, Symbolic>>) : {};
+}
+
+/** Takes away what was made, where that can be, so that another may be made in its place: there may be no more of them than so many. */
+export async function makePlace(session: Session, endpoint: Endpoint, made: Done<TrialExchange>): Promise<void> {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  if (resource === undefined || session.model.endpointsThat('delete', resource).length === 0) return;
+  const gone = async () => remove(session, rowFrom(session, resource, endpoint, made));
+  await ifTestable(gone());
 }

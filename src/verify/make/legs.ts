@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
+import type { Model } from '../model/model.ts';
 import type { Session } from '../session/session.ts';
 import { type Brings, bringing } from './brought.ts';
 import { callersFor } from './callers-for.ts';
@@ -81,4 +82,17 @@ function legsFrom(session: Session, machine: Machine, state: string, { byOthers,
     const others = byOthers ? bringing(session, machine.resource, transition) : [];
     return others.flatMap((brings) => transition.to.map(({ state: to }) => ({ transition, endpoint: undefined, brings, to })));
   });
+}
+
+/** The last transition of the shortest way of callers into each state. */
+export function shortestWays(model: Model, machine: Machine): ReadonlyMap<string, string | undefined> {
+  const ways = new Map<string, string | undefined>(machine.initial.map(({ state }) => [state, undefined]));
+  // Entries that are added while the map is gone through are gone through as well: breadth first.
+  for (const [state] of ways) {
+    for (const [name, { from, to }] of entriesOf(machine.transitions)) {
+      if ((from !== '*' && !from.includes(state)) || !model.endpointOfTransition(machine.resource, name)) continue;
+      for (const target of to) if (!ways.has(target.state)) ways.set(target.state, name);
+    }
+  }
+  return ways;
 }

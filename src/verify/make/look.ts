@@ -185,6 +185,30 @@ function claimTagApart(session: Session, done: Done<TrialExchange>): void {
   });
 }
 
+/** The reason of a claim that a change answers with another tag than the row had. */
+export const tagOfChange = 'ETag, of what has changed';
+
+/** Claims that what answers a change shows the tag of the row as it is then, and not as it was. */
+export function claimTagOfChange(session: Session, before: Done<TrialExchange>, done: Done<TrialExchange>): void {
+  const { endpoint } = done.value;
+  if (endpoint?.etag !== 'strong') return;
+  const { model } = session;
+  session.claim({
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: tagOfChange,
+    at: `${endpoint.at}/etag`,
+    of: [done, before] as const,
+    judge(change: TrialExchange, was: TrialExchange): Judgement {
+      const id = idIn(model, change);
+      const [old, row] = [was, change].map((one) => (isDone(one) ? rowWith(model, one, id) : undefined));
+      const isChanged = old && row && Object.keys(row).some((name) => old[name] !== undefined && !isSame(old[name], row[name]));
+      const { etag } = change.headers;
+      if (!isChanged || etag === undefined || was.headers.etag === undefined) return moot('nothing that is shown has changed');
+      return etag === was.headers.etag ? { promised: 'the ETag of the row as it is now', seen: `${etag}, as before` } : undefined;
+    },
+  });
+}
+
 /** The header that an endpoint asks for before it changes a row: the ETag that the same caller reads. @throws {Untestable} */
 export async function preconditions(
   session: Session,

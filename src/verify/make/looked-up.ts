@@ -28,26 +28,28 @@ type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;
 
 /**
  * Makes the rows that rules look up before they let a caller make a row, such as its membership in the panel whose flight that row belongs to:
- * without one, nobody may make it. Nothing where some rule lets the caller in without, or where what is looked up cannot be told.
+ * without one, nobody may make it. Gives what is sent then. Nothing is made where some rule lets the caller in without, or where what is looked up cannot be told.
  */
 export async function provideLookedUp(
   session: Session,
   endpoint: Endpoint,
   caller: TrialCaller | undefined,
-  parts: Parts,
+  begun: Parts,
   make: Make,
-): Promise<void> {
+): Promise<Parts> {
   const { model } = session;
   const operation = model.operationOf(endpoint);
   const rules = caller ? (model.access.rules(operation, caller) ?? []) : [];
   const lookUps = rules.map((rule) => lookUpsOf(rule));
-  if (!caller || rules.length === 0 || lookUps.some((one) => one.length === 0)) return;
+  if (!caller || rules.length === 0 || lookUps.some((one) => one.length === 0)) return begun;
   const who = await identified(session, caller);
-  if (who.id === undefined) return;
+  if (who.id === undefined) return begun;
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  let parts = begun;
   for (const { resource: wanted, keys } of lookUps[0] ?? []) {
+    parts = await withKeys(session, resource, parts, { keys, who, make });
     const values = keys.map(({ field, way }) => ({ field, ...valueAt(session, resource, parts, way, who) }));
-    if (values.some(({ value }) => value === undefined)) return;
+    if (values.some(({ value }) => value === undefined)) return parts;
     const fixed: Record<string, Symbolic> = {};
     const parents: Record<string, TrialRow> = {};
     for (const { field, value, row } of values) {
@@ -59,6 +61,31 @@ export async function provideLookedUp(
     const says = saying(session, endpoint, who, { wanted, known, parts }) ?? {};
     await ifTestable(make(wanted, { body: { ...says, ...fixed }, parents, ...forMaker(parents) }));
   }
+  return parts;
+}
+
+interface Sending {
+  readonly keys: LookUp['keys'];
+  readonly who: TrialCaller;
+  readonly make: Make;
+}
+
+/** With a row named where a look-up goes by a reference that need not be sent: the club for which somebody puts up a session. */
+async function withKeys({ model }: Session, resource: string, begun: Parts, { keys, who, make }: Sending): Promise<Parts> {
+  const stated = model.resource(resource);
+  let { json, parents } = begun;
+  for (const { way } of keys) {
+    const [root, name = ''] = way;
+    const field = root === 'next' ? entryOf(stated?.fields, name) : undefined;
+    if (field?.ref === undefined || !stated || !isWritable(model.spec, stated, field)) continue;
+    const members = membersOf(json);
+    if (!members || Object.hasOwn(members, name) || Object.hasOwn(begun.path, name)) continue;
+    const row = await ifTestable(make(field.ref, { for: who }));
+    if (!row) continue;
+    json = { ...members, [name]: row.id };
+    parents = { ...parents, [name]: row };
+  }
+  return { ...begun, json, parents };
 }
 
 const known = new WeakMap<Permission, readonly LookUp[]>();
@@ -111,11 +138,9 @@ function valueAt(
   who: TrialCaller,
 ): Reached {
   if (way[0] === 'caller') return { value: who.id };
-  const body =
-    typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Readonly<Record<string, Symbolic>>) : {};
   let at: { readonly resource: string; readonly fields: Readonly<Record<string, Symbolic>> } = {
     resource,
-    fields: { ...path, ...body },
+    fields: { ...path, ...membersOf(json) },
   };
   let beside: Readonly<Record<string, TrialRow>> = parents;
   for (const [depth, name] of way.slice(1).entries()) {
@@ -128,6 +153,12 @@ function valueAt(
     beside = {};
   }
   return {};
+}
+
+/** The members of a body, where it is a map. */
+function membersOf(json: Symbolic | undefined): Readonly<Record<string, Symbolic>> | undefined {
+  const isBare = typeof json === 'object' && json !== null && [Object.prototype, null].includes(Object.getPrototypeOf(json));
+  return isBare ? (json as Readonly<Record<string, Symbolic>>) : undefined;
 }
 
 /** A row that this session has shown by itself, by its identifier. */

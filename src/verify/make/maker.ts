@@ -15,7 +15,6 @@ import { Untestable } from '../exchange/untestable.ts';
 import type { Session } from '../session/session.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { aimedAt } from './beginning.ts';
-import { allowedBeside } from './beside-parents.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { childrenTaken, makerForChildren } from './children.ts';
@@ -37,7 +36,7 @@ import { isAloneBelow, referredFor, tiedThrough } from './referred.ts';
 import { rowMade } from './row-made.ts';
 import { identifierChosen } from './row-named.ts';
 import { remove, walkTo } from './walk.ts';
-import { giveBack, needsTag, ownWays, placeFor, seenFirst, type Way, waysToCreate, withQuota } from './ways.ts';
+import { giveBack, needsTag, placeFor, type Way, waysFor, waysToCreate } from './ways.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
@@ -143,8 +142,7 @@ export class Maker implements RowMaker {
     const verb = statedValue(endpoint.does)?.verb;
     if (last !== undefined && verb === 'upsert') path[last] = identifierChosen(this.#session, endpoint, json, wanted);
     const parts = { path, json, parents };
-    if (verb === 'create') await provideLookedUp(this.#session, endpoint, wanted.caller ?? wanted.for, parts, make);
-    return parts;
+    return verb === 'create' ? provideLookedUp(this.#session, endpoint, wanted.caller ?? wanted.for, parts, make) : parts;
   }
 
   async creation(resource: string, wanted: WantedRow): Promise<RequestPlan> {
@@ -169,10 +167,7 @@ export class Maker implements RowMaker {
     const given = seeds.isNeeded(resource) ? seeds.take(resource, wanted) : undefined;
     const there = given ?? (await personThere(session, resource, wanted, depth));
     if (there) return there;
-    const own = wanted.for && !wanted.caller ? ownWays(session, resource, wanted.for) : [];
-    const all = own.length > 0 ? own : waysToCreate(session, resource, wanted.caller);
-    const able = allowedBeside(session, resource, all, wanted.parents);
-    const ways = seenFirst(session, resource, withQuota(session, resource, able), wanted.named ?? wanted.for);
+    const ways = waysFor(session, resource, wanted);
     if (ways.length === 0) {
       const along = await madeAlong(session, resource, wanted, (other, more) => this.make(other, more, depth + 1, true));
       return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
@@ -198,6 +193,9 @@ export class Maker implements RowMaker {
         }
         has?.place();
         refused ||= made;
+        // Who is going to ask about it may turn out to be kept from making it.
+        if (untried.length === 0 && wanted.for && !wanted.caller)
+          untried = waysFor(session, resource, wanted).filter(({ caller }) => ways.every((one) => one.caller !== caller));
       }
     } finally {
       sharing.end();

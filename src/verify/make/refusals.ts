@@ -3,6 +3,7 @@ import { below } from '../../document/pointer.ts';
 import { valueAt } from '../../document/source.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { ErrorCondition } from '../../parts/conditions.ts';
+import { membersOfViolations } from '../../parts/errors.ts';
 import { type Expression, entriesOf, entryOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { asText } from '../exchange/as-text.ts';
@@ -84,6 +85,7 @@ function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observ
     seen,
   };
   yield { fact: payloadFact, reason: 'shape', judgement: flaw || undefined };
+  for (const name of membersOfViolations(payload)) yield* observeNoneTold(exchange, name);
   if (payload !== 'problem' && !isOneExpression(payload.data)) yield* observeMembers(exchange, model, payload.data);
   if (payload !== 'problem') yield* observeStatus(exchange, model);
   if (payload !== 'problem' || !isMap(exchange.body)) return;
@@ -97,6 +99,13 @@ function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observ
   const isSame = exchange.body.status === exchange.status;
   const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: oneLine(exchange.body.status) };
   yield { fact: payloadFact, reason: 'status', judgement: isSame ? undefined : flawed };
+}
+
+/** What is wrong with a request is told where there is something, and there is no member for it where there is nothing. */
+function* observeNoneTold({ body }: TrialExchange, name: string): Iterable<Observed> {
+  const told = isMap(body) ? body[name] : undefined;
+  if (!Array.isArray(told) || told.length > 0) return;
+  yield { fact: payloadFact, reason: name, judgement: { promised: `no ${name} where there is nothing to tell`, seen: '[]' } };
 }
 
 /** The header fields of every refusal, and of the code that it shows. */

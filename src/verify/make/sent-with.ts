@@ -10,6 +10,7 @@ import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import { resolve } from '../exchange/symbol.ts';
 import { ifTestable } from '../exchange/untestable.ts';
 import { type Aim, isAimedAt, targetTaken } from '../model/access.ts';
+import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import type { Before, Follow } from '../model/expectation.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/own-body.ts';
@@ -167,7 +168,10 @@ function wantedFor(
     const isIt = (root === 'request' && name === member) || (root === 'next' && named.includes(name));
     return isIt && more.length === 0 && first !== undefined && deeper.length === 0 ? [first] : [];
   });
-  const members = [...new Set([...read, ...(lookUp?.reads ?? [])])];
+  // What is derived cannot be chosen: what it is derived of can.
+  const fields = model.resource(resource)?.fields;
+  const bases = [...read, ...(lookUp?.reads ?? [])].flatMap((name) => basesOf(model.spec, resource, name));
+  const members = [...new Set(bases)].filter((name) => entryOf(fields, name)?.derive === undefined);
   const source = conditions.map((one) => one.source).join(' ');
   const choices = members.map((name) => [name, valuesIn(session, resource, name, { row, source })] as const);
   // What only has to be there is any.
@@ -175,7 +179,8 @@ function wantedFor(
   if (choices.length === 0 || choices.some(([, values]) => values.length === 0)) return undefined;
   for (const chosen of imaginedOf(choices)) {
     const isIt = (key: Parameters<Follow>[1]) => (typeof key === 'string' ? key : lookUp && key[lookUp.key]) === sentHere;
-    const follow: Follow = (_name, key) => (isIt(key) ? { ...chosen, ...(lookUp && { [lookUp.key]: sentHere }) } : undefined);
+    const sent = withDerivedOfNew(model.spec, resource, { ...chosen, ...(lookUp && { [lookUp.key]: sentHere }) });
+    const follow: Follow = (_name, key) => (isIt(key) ? sent : undefined);
     const taken = takenOfBody(session, endpoint, row, { transition, caller }, { body: { [member]: sentHere }, follow });
     if (taken.some((one) => (target === undefined ? typeof one === 'object' : isAimedAt(one, target))))
       return asWanted(session, resource, chosen, row);

@@ -5,9 +5,10 @@ import { boundByPath, identifierParameter, isWritable } from '../../parts/payloa
 import type { TrialCaller } from '../exchange/callers.ts';
 import type { TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
-import type { TrialRow } from '../exchange/row.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
+import { derivedElsewhere } from '../model/derived.ts';
 import type { Session } from '../session/session.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
@@ -23,6 +24,8 @@ export interface Staged {
   readonly beside: readonly Done<TrialExchange>[];
   /** The row that the request is about; nothing where it makes one. */
   readonly row: TrialRow | undefined;
+  /** The rows that were made for it to refer to. */
+  readonly followed: readonly TrialRow[];
   /** The fields of a new row by whose values it could be told from all others. */
   readonly marks: readonly string[];
 }
@@ -44,8 +47,12 @@ export async function stage(
   // What is referred to by what is referred to comes first.
   const followed = slots.filter(({ from }) => from).sort((one, other) => depthOf(other) - depthOf(one));
   for (const slot of followed) {
-    const wanted = { ...stateElse(session, endpoint, slot, scene), ...wantedOf(session, slot, slots, scene, made) };
-    made.set(slot.key, await show(await session.make(slot.resource, wanted)));
+    const asked = otherwise(session, endpoint, slot, slots, scene);
+    const wanted = wantedOf(session, slot, slots, scene, made);
+    made.set(
+      slot.key,
+      await show(await session.make(slot.resource, { ...asked, ...wanted, body: { ...asked.body, ...wanted.body } })),
+    );
   }
   const body = slots.find(({ key }) => key === 'body');
   const own = body && wantedOf(session, body, slots, scene, made);
@@ -61,7 +68,13 @@ export async function stage(
     });
     const fromHere = followed.filter(({ from }) => from?.key === 'body').map(({ from }) => from?.field ?? '');
     const identifier = identifierParameter(endpoint) === undefined ? [] : [model.identifierField(resource)];
-    return { request, beside, row: undefined, marks: [...identifier, ...Object.keys(mark), ...fromHere] };
+    return {
+      request,
+      beside,
+      row: undefined,
+      followed: [...made.values()],
+      marks: [...identifier, ...Object.keys(mark), ...fromHere],
+    };
   }
   const ofRow = slots.find(({ key }) => key === 'row');
   const row = await session.make(resource, {
@@ -75,20 +88,39 @@ export async function stage(
   const drafting = { bound: new Set<string>(), make: (target: string) => session.make(target).then(({ id }) => id) };
   const json = await draftBody(session, endpoint, { ...drafting, changes: row, ...own, ...(meant && { meant }) });
   const request = await requestAbout(session, row, endpoint, { caller, headers, ...(json !== undefined && { json }) });
-  return { request, beside, row, marks: [] };
+  return { request, beside, row, followed: [...made.values()], marks: [] };
 }
 
-/** The state of what a new row refers to, where the condition says nothing of it: that in which nothing else of the service's own refuses it. */
-function stateElse(
+/** What shows the rows that the condition reads as they are now: what is derived of those that the row refers to has changed with it. */
+export async function besideNow(session: Session, { beside, followed }: Staged): Promise<readonly Done<TrialExchange>[]> {
+  const now: Done<TrialExchange>[] = [];
+  for (const row of followed)
+    if (derivedElsewhere(session.model.spec, row.resource).size > 0) now.push((await lookAt(session, row)).done);
+  return [...beside, ...now];
+}
+
+/**
+ * How what a new row refers to is to be where the condition says nothing of it: so that nothing else of the service's own refuses that row. Bookings are
+ * taken for sessions that are put up.
+ */
+function otherwise(
   session: Session,
   endpoint: Endpoint,
-  { from, machine }: ConditionSubject,
+  { key, from, machine }: ConditionSubject,
+  slots: readonly ConditionSubject[],
   scene: Scene,
-): { readonly state?: string } {
-  if (from?.key !== 'body' || machine || statedValue(endpoint.does)?.verb !== 'create') return {};
-  const caller = scene.caller ?? callersFor(session, endpoint)[0];
-  const { state } = answering(session, endpoint, from.field, { caller }) ?? {};
-  return state === undefined ? {} : { state };
+): WantedRow {
+  const { model } = session;
+  const referring = slots.find(({ key }) => key === from?.key)?.resource;
+  if (from === undefined || referring === undefined) return {};
+  const isAsked = from.key === 'body' && statedValue(endpoint.does)?.verb === 'create';
+  const [way] = isAsked ? [endpoint] : from.key === 'body' ? [] : model.endpointsThat('create', referring);
+  if (!way) return {};
+  const caller = (isAsked ? scene.caller : undefined) ?? callersFor(session, way)[0];
+  const { state, machine: asked, asked: further = [], ...others } = answering(session, way, from.field, { caller }) ?? {};
+  // What the condition reads further on is as the scene has it.
+  const besides = further.filter(({ field }) => !slots.some((one) => one.from?.key === key && one.from.field === field));
+  return { ...others, asked: besides, ...(state !== undefined && !machine && { state, ...(asked && { machine: asked }) }) };
 }
 
 /** Whether somebody may write each of some members of a row. */
@@ -118,7 +150,9 @@ function wantedOf(
   const body: Record<string, Symbolic> = {};
   const { machine } = slot;
   const maker = slot.makers.find(({ fields }) => Object.entries(fields).every(([name, value]) => own[name] === value));
-  const isSaid = (name: string) => name !== machine?.field && !(maker && Object.hasOwn(maker.fields, name));
+  const referring = new Set(slots.flatMap(({ from }) => (from?.key === slot.key ? [from.field] : [])));
+  const isSaid = (name: string) =>
+    name !== machine?.field && !referring.has(name) && !(maker && Object.hasOwn(maker.fields, name));
   const ahead: Record<string, Json> = {};
   for (const name of slot.reads)
     if (own[name] !== undefined && isSaid(name)) (slot.bySent.has(name) ? ahead : body)[name] = own[name];

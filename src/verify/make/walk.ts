@@ -1,6 +1,6 @@
 import { sentAs } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { fieldNaming, transitionOf } from '../../parts/followed.ts';
 import { type Machine, machineIn, machinesOf, machineWith, statesNamed, type Transition } from '../../parts/states.ts';
 import { asText } from '../exchange/as-text.ts';
@@ -262,19 +262,6 @@ export function dueIn({ model, run }: Session, row: TrialRow, transition: Transi
   const nowMs = run.clock.toService(Date.now());
   const atMs = dueAt(model, transition, row.fields ?? {}, nowMs);
   return atMs === undefined ? undefined : Math.max(0, atMs - nowMs);
-}
-
-/** The last transition of the shortest way of callers into each state. */
-export function shortestWays(model: Model, machine: Machine): ReadonlyMap<string, string | undefined> {
-  const ways = new Map<string, string | undefined>(machine.initial.map(({ state }) => [state, undefined]));
-  // Entries that are added while the map is gone through are gone through as well: breadth first.
-  for (const [state] of ways) {
-    for (const [name, { from, to }] of entriesOf(machine.transitions)) {
-      if ((from !== '*' && !from.includes(state)) || !model.endpointOfTransition(machine.resource, name)) continue;
-      for (const target of to) if (!ways.has(target.state)) ways.set(target.state, name);
-    }
-  }
-  return ways;
 }
 
 /** Deletes a row, in a state in which it may be. @throws {Untestable} where nobody can. */

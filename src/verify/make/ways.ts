@@ -1,12 +1,16 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import type { Operation } from '../../parts/operations.ts';
+import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
+import { isExchange } from '../exchange/exchange.ts';
+import type { TrialRow, WantedRow } from '../exchange/row.ts';
 import type { HeldPlace, Newcomer } from '../exchange/step.ts';
+import { resolve } from '../exchange/symbol.ts';
 import { NoRoom, Untestable } from '../exchange/untestable.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
+import { followedIn } from '../model/row-known.ts';
 import type { Session } from '../session/session.ts';
 import { isKeptOut } from './let-in.ts';
 import { toldOfMaker } from './newcomers.ts';
@@ -25,7 +29,7 @@ export interface Way {
  * Those for whom no quota is used up, where there are any. A way below a row of the same resource has no more room than that row.
  * @throws {Untestable} where all is used up until a time that is going to be come to: what a row needs would be made for nothing.
  */
-export function withQuota<T extends Way>({ model, run }: Session, resource: string, ways: readonly T[]): readonly T[] {
+function withQuota({ model, run }: Session, resource: string, ways: readonly Way[]): readonly Way[] {
   const nowMs = run.clock.toService(Date.now());
   const direct = ways.filter(({ endpoint }) =>
     pathParameters(endpoint.path).every((name) => model.parentOf(endpoint, name) !== resource),
@@ -75,14 +79,9 @@ export function giveBack(held: HeldPlace[]): void {
 }
 
 /** The ways by whose row somebody else may see it first, as far as what a row has of its maker tells: gardens are let by the warden of one's own district. */
-export function seenFirst<T extends Way>(
-  { model }: Session,
-  resource: string,
-  ways: readonly T[],
-  reader: TrialCaller | undefined,
-): readonly T[] {
+function seenFirst({ model }: Session, resource: string, ways: readonly Way[], reader: TrialCaller | undefined): readonly Way[] {
   if (!reader || ways.every(({ caller }) => caller === reader || caller === undefined)) return ways;
-  const unseen = (way: T): number =>
+  const unseen = (way: Way): number =>
     way.caller && way.caller !== reader && !maySee(model, resource, way.caller, reader) ? 1 : 0;
   return [...ways].sort((one, other) => unseen(one) - unseen(other));
 }
@@ -159,6 +158,46 @@ export function waysToCreate(session: Session, resource: string, wanted: TrialCa
 }
 
 /** The ways of somebody who is going to ask about the row; none where they are kept out of all of them, so that others make it. */
-export function ownWays(session: Session, resource: string, caller: TrialCaller): ReturnType<typeof waysToCreate> {
+function ownWays(session: Session, resource: string, caller: TrialCaller): ReturnType<typeof waysToCreate> {
   return waysToCreate(session, resource, caller).filter(({ endpoint }) => !isKeptOut(session.model, endpoint, caller));
+}
+
+/**
+ * The ways to make a row below what is there already, without those whose caller is known to be refused for that: of a garden that is let to
+ * somebody nobody else may have a turn. All of them where none remains.
+ */
+function allowedBeside(
+  session: Session,
+  resource: string,
+  ways: readonly Way[],
+  parents: Readonly<Record<string, TrialRow>> = {},
+): readonly Way[] {
+  const { model, run } = session;
+  const given = Object.entries(parents);
+  const isAsked = ({ endpoint, caller }: Way): boolean =>
+    caller !== undefined && (model.access.rules(model.operationOf(endpoint), caller) ?? []).some((rule) => rule.if);
+  if (given.length === 0 || ways.length < 2 || !ways.some(isAsked)) return ways;
+  const next = Object.fromEntries(given.map(([field, { id }]) => [field, resolve(id, run)]));
+  const fields = entriesOf(model.resource(resource)?.fields).map(([name]) => name);
+  const unseen = new Set(fields.filter((name) => !Object.hasOwn(next, name)));
+  const follow = followedIn(
+    model,
+    run.results.filter((one) => isExchange(one)),
+  );
+  const known = { context: { next, follow }, unseen: { next: unseen } };
+  const open = ways.filter(
+    (way) =>
+      !isAsked(way) ||
+      resourceOfEffect(statedValue(way.endpoint.does)) !== resource ||
+      model.access.allows(model.operationOf(way.endpoint), way.caller, known) !== 'no',
+  );
+  return open.length > 0 ? open : ways;
+}
+
+/** The ways to make a row, those first by which it is seen: the ways of whoever is going to ask about it, where there are any. */
+export function waysFor(session: Session, resource: string, { for: asking, caller, parents, named }: WantedRow): readonly Way[] {
+  const own = asking && !caller ? ownWays(session, resource, asking) : [];
+  const all = own.length > 0 ? own : waysToCreate(session, resource, caller);
+  const able = allowedBeside(session, resource, all, parents);
+  return seenFirst(session, resource, withQuota(session, resource, able), named ?? asking);
 }

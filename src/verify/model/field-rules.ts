@@ -3,7 +3,7 @@ import { isMap, isSame } from '../../document/values.ts';
 import { takenOf } from '../../parts/answers.ts';
 import type { ChildrenTaker } from '../../parts/children.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { childrenTakerOf, takesChildren } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -18,13 +18,31 @@ import { isJsonMap } from './own-body.ts';
 export type KeepsRules = 'yes' | 'no' | 'unknown';
 
 /** Whether the fields of a row keep the rules of its resource together. */
-export function keepsRules(model: Model, { rules, choices }: Resource, row: RowFields): KeepsRules {
+export function keepsRules(model: Model, { name, rules, choices }: Resource, row: RowFields): KeepsRules {
   if (choices.some(({ fields }) => fields.filter((name) => isThere(row[name])).length !== 1)) return 'no';
   const told = Object.values(rules).map((rule) =>
-    model.expressions.evaluate(rule.if, undefined, { context: { next: row as Json } }),
+    readsMadeInside(model, name, rule.if)
+      ? 'unknown'
+      : model.expressions.evaluate(rule.if, undefined, { context: { next: row as Json } }),
   );
   if (told.some((one) => typeof one === 'object' && one.value === true)) return 'no';
   return told.every((one) => typeof one === 'object' && one.value === false) ? 'yes' : 'unknown';
+}
+
+/** Whether an expression reads values inside of which the service makes something of what is sent: what that is nobody has reckoned. */
+function readsMadeInside(model: Model, resource: string, condition: Expression): boolean {
+  const fields = model.resource(resource)?.fields;
+  return model.expressions.readsOf(condition, undefined).some(({ path: [field = ''] }) => {
+    const shape = statedValue(entryOf(fields, field)?.shape);
+    const inner = [shape?.resource, isMap(shape?.items) ? shape.items.resource : undefined];
+    return inner.some(
+      (one) => typeof one === 'string' && entriesOf(model.resource(one)?.fields).some(([, made]) => isMade(made)),
+    );
+  });
+}
+
+function isMade({ set, derive }: Field): boolean {
+  return derive !== undefined || Object.keys(set).length > 0;
 }
 
 /** Whether a body that makes a row keeps the rules; of one that changes a row that is not looked at, it is not known. */

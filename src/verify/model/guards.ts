@@ -6,7 +6,7 @@ import { type Machine, machinesOf, type Transition } from '../../parts/states.ts
 import type { Model } from './model.ts';
 
 /** The parts of a condition all of which have to hold: `a && b`. */
-function conjunctsOf({ expressions }: Model, condition: Expression): readonly Expression[] {
+export function partsOfCondition({ expressions }: Model, condition: Expression): readonly Expression[] {
   return piecesOf(condition).map(({ start, end }) => expressions.composed(condition, condition.source.slice(start, end)));
 }
 
@@ -89,7 +89,7 @@ function excludes(model: Model, { resource }: Machine, { if: condition }: Transi
   const fields = Object.keys(statedValue(model.resource(resource)?.fields) ?? {});
   const unseen = new Set(fields.filter((name) => states[name] === undefined));
   const known = { context: { resource: states, next: states }, unseen: { resource: unseen, next: unseen } };
-  return conjunctsOf(model, condition).some((part) => {
+  return partsOfCondition(model, condition).some((part) => {
     const evaluated = model.expressions.evaluate(part, undefined, known);
     return typeof evaluated === 'object' && evaluated.value === false;
   });

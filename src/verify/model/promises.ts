@@ -176,7 +176,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'an operation that asks for a credential refuses whoever shows none, or one that nobody gave out',
   }),
   ...rowsOf(
-    'authentication/users, authentication/rows, authentication/referring, authentication/stored, authentication/below, authentication/beside, authentication/schemes at doors, authentication/lists, authentication/look-ups, authentication/origins, authentication/token formats, authentication/signed requests',
+    'authentication/users, authentication/rows, authentication/referring, authentication/stored, authentication/states, authentication/below, authentication/beside, authentication/schemes at doors, authentication/lists, authentication/look-ups, authentication/origins, authentication/token formats, authentication/signed requests',
     { readOff: 'convention', because: 'who may do what is open in OpenAPI' },
   ),
   ...rowsOf('errors/refusals', {

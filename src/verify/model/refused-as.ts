@@ -1,4 +1,4 @@
-import type { ErrorCondition } from '../../parts/conditions.ts';
+import { type ErrorCondition, generalCondition, isCondition } from '../../parts/conditions.ts';
 import { type OrderWord, wholeOrder } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -40,6 +40,22 @@ export function isRefusal(model: Model, answer: Answer, { status, code, narrower
 export function isRefused(model: Model, answer: Answer): boolean {
   const code = model.refusals.codeIn(answer);
   return answer.status >= 400 || (code !== undefined && model.refusals.all().some((one) => one.code.name === code));
+}
+
+/** Whether a code stands for nothing but a condition and what is narrower: else another one may have been meant. */
+export function standsForAlone({ spec }: Model, { code }: RefusalForm, condition: ErrorCondition): boolean {
+  const stated = statedValue(spec.errors.codes)?.[code];
+  return (stated?.rules ?? []).every(
+    (rule) =>
+      !rule.if &&
+      (statedValue(rule.when) ?? []).every((when) => isCondition(when) && generalCondition(when) === generalCondition(condition)),
+  );
+}
+
+/** Whether an answer shows the code of a condition, and of nothing besides. */
+export function saysAlone(model: Model, answer: TrialExchange, condition: ErrorCondition): boolean {
+  const refusal = refusalFor(model, condition, answer.endpoint && model.operationOf(answer.endpoint));
+  return refusal !== undefined && model.refusals.codeIn(answer) === refusal.code && standsForAlone(model, refusal, condition);
 }
 
 /** Whether somebody was refused for a credential that is not taken: whatever is sent with it is. */

@@ -16,14 +16,13 @@ import { contextOfRow, identified, identifierField } from '../../make/callers-fo
 import { pathValues } from '../../make/request-about.ts';
 import { changedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
+import { isRefusal, isRefused, refusalFor, standsForAlone } from '../../model/refused-as.ts';
 import { rowIn, rowWith } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { pageIn, statedPaginationOf } from '../limits/pages.ts';
 import { readableRow, rowsOfMakers } from './letting-in.ts';
 import { isCutDown, isSparedOf, staysAllowed } from './row-rules.ts';
-import { isAlone } from './users.ts';
 
 /** Lists show a caller the rows that a rule allows, all of them, and neither show nor count another. */
 export const permittedLists: Trial = {
@@ -263,7 +262,12 @@ export function listedJudgement(
 /** Whether a list was refused to somebody as forbidden, by a code that stands for nothing else. */
 function isForbidden(model: Model, endpoint: Endpoint, seen: TrialExchange): boolean {
   const refusal = refusalFor(model, 'caller.forbidden', model.operationOf(endpoint));
-  return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal) && isAlone(model, refusal);
+  return (
+    refusal !== undefined &&
+    isRefused(model, seen) &&
+    isRefusal(model, seen, refusal) &&
+    standsForAlone(model, refusal, 'caller.forbidden')
+  );
 }
 
 /** Whether the clock may have changed what decides whether a row is shown: what is asked for, or what a rule reads of it. */

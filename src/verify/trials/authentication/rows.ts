@@ -56,7 +56,7 @@ export const rows: Trial = {
 };
 
 /** The operations whose path names a row of a resource, those that leave it as it is first and those that take it away last. */
-function doorsTo(model: Model, resource: string): Door[] {
+export function doorsTo(model: Model, resource: string): Door[] {
   const doors = model.operations.flatMap((operation) => {
     const { endpoint } = operation;
     if (!endpoint || resourceOfEffect(statedValue(endpoint.does)) !== resource) return [];

@@ -3,7 +3,8 @@ import { type Expression, entriesOf, statedValue } from '../../../parts/fact.ts'
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
-import type { TrialExchange } from '../../exchange/exchange.ts';
+import { isDone, isExchange, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Done } from '../../exchange/step.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
 import { callersFor, identified } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
@@ -14,6 +15,7 @@ import { expectedAfter } from '../../model/expected.ts';
 import { sentKeepsRules } from '../../model/field-rules.ts';
 import type { Model } from '../../model/model.ts';
 import { followedIn } from '../../model/row-known.ts';
+import { isMaking } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
 import { isValid } from '../endpoints/bodies.ts';
@@ -73,15 +75,7 @@ function caseOf(model: Model, endpoint: Endpoint, caller: TrialCaller): Case {
         const allowed = await ifTestable(ready(met));
         if (!allowed) continue;
         const done = await session.send(allowed.request);
-        session.claim({
-          fact,
-          reason: 'stored, let in',
-          of: [done, ...allowed.beside],
-          judge: (seen, ...beside) =>
-            mayStore(model, endpoint, who, seen, beside) === 'yes'
-              ? ownJudgement(model, operation, caller, seen, undefined)
-              : moot('whether it is allowed cannot be told'),
-        });
+        claimLetIn(session, endpoint, who, { done, beside: allowed.beside });
         const shut = unmet && (await ifTestable(ready(unmet)));
         if (!shut) return;
         const code = ownCode(model, operation, caller);
@@ -100,9 +94,37 @@ function caseOf(model: Model, endpoint: Endpoint, caller: TrialCaller): Case {
         });
         return;
       }
-      session.need(false, `nothing was drawn that ${caller.name} may make`);
+      // What a rule looks up, such as a membership, is made along with what it lets somebody make.
+      const made = (await ifTestable(session.make(resource, { caller: who })))?.made;
+      session.need(made !== undefined, `nothing was drawn that ${caller.name} may make`);
+      claimLetIn(session, endpoint, who, { done: made, beside: creationsIn(session).filter(({ step }) => step !== made.step) });
     },
   };
+}
+
+interface Storing {
+  readonly done: Done<TrialExchange>;
+  /** What showed the rows that the rule reads. */
+  readonly beside: readonly Done<TrialExchange>[];
+}
+
+function claimLetIn(session: Session, endpoint: Endpoint, caller: TrialCaller, { done, beside }: Storing): void {
+  const { model } = session;
+  const operation = model.operationOf(endpoint);
+  session.claim({
+    fact: { kind: 'permission rules', subject: operation.name },
+    reason: 'stored, let in',
+    of: [done, ...beside],
+    judge: (seen, ...shown) =>
+      mayStore(model, endpoint, caller, seen, shown) === 'yes'
+        ? ownJudgement(model, operation, caller, seen, undefined)
+        : moot('whether it is allowed cannot be told'),
+  });
+}
+
+/** Everything that was made in this session. */
+function creationsIn({ run }: Session): Done<TrialExchange>[] {
+  return run.results.flatMap((value, step) => (isExchange(value) && isMaking(value) && isDone(value) ? [{ step, value }] : []));
 }
 
 /** What refers to a row that may not be read is refused for that. */

@@ -1,14 +1,15 @@
-import { type ErrorCondition, generalCondition, isCondition } from '../../../parts/conditions.ts';
+import type { ErrorCondition } from '../../../parts/conditions.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
-import type { TrialCaller } from '../../exchange/callers.ts';
+import { canShow, type TrialCaller } from '../../exchange/callers.ts';
 import { type Judgement, moot } from '../../exchange/claim.ts';
 import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
+import type { Done } from '../../exchange/step.ts';
 import { claimRefusedAs } from '../../make/claim-refused.ts';
 import { acceptable, anyAccepted, type Door, guardedDoors, knocking } from '../../make/knocking.ts';
 import type { Model } from '../../model/model.ts';
-import { isRefusal, isRefused, mayBeRefusedBefore, type RefusalForm, refusalFor } from '../../model/refused-as.ts';
+import { isOfNobody, isRefusal, isRefused, mayBeRefusedBefore, refusalFor, standsForAlone } from '../../model/refused-as.ts';
 import type { Observed, Observer } from '../../session/observer.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
@@ -71,9 +72,44 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller
             what: `a request of ${caller.name}`,
             control,
           });
+        if (!isRefused && plan === valid && canShow(caller, endpoint) && isOfNobody(model, done.value, operation))
+          await claimKnown(session, door, caller, done);
       }
     },
   };
+}
+
+/** So many operations are asked for until one answers somebody. */
+const elsewhereMost = 4;
+
+/** Whoever is known at one operation is known at another that accepts the same credential. */
+async function claimKnown(session: Session, { operation }: Door, caller: TrialCaller, done: Done<TrialExchange>): Promise<void> {
+  const { model } = session;
+  const others = guardedDoors(model).filter(
+    (door) =>
+      door.operation !== operation &&
+      isHarmless(door) &&
+      canShow(caller, door.endpoint) &&
+      outrightOf(model, door.operation, caller) !== 'refused',
+  );
+  for (const door of others.slice(0, elsewhereMost)) {
+    const plan = await acceptable(session, door, caller);
+    const elsewhere = plan && (await session.send(plan));
+    if (!elsewhere || !isDone(elsewhere.value)) continue;
+    session.claim({
+      fact: { kind: 'permission rules', subject: operation.name },
+      reason: wordFor(model, caller),
+      of: [done, elsewhere],
+      judge: (seen, known) =>
+        isDone(known) && isOfNobody(model, seen, operation)
+          ? {
+              promised: `a rule allows ${operation.name} to ${wordFor(model, caller)}, who is known at ${door.endpoint.key}`,
+              seen: `it was answered ${seen.status}`,
+            }
+          : undefined,
+    });
+    return;
+  }
 }
 
 /** What a caller whom no rule lets in is refused as: no rule is for its user, or each asks for scopes that it does not have. */
@@ -96,7 +132,7 @@ function judged(model: Model, operation: Operation, caller: TrialCaller, seen: T
     const status = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
     return { promised: `no rule allows ${operation.name} to ${wordFor(model, caller)}, so it is ${status}`, ...told };
   }
-  if (outright === 'let in' && refusal && isForbidden && isAlone(model, refusal)) {
+  if (outright === 'let in' && refusal && isForbidden && standsForAlone(model, refusal, 'caller.forbidden')) {
     return { promised: `a rule allows ${operation.name} to ${wordFor(model, caller)}`, ...told };
   }
   return undefined;
@@ -109,16 +145,6 @@ function isRefusedBefore(model: Model, operation: Operation, seen: TrialExchange
     const refusal = refusalFor(model, when, operation);
     return refusal !== undefined && isRefusal(model, seen, refusal) && isRefused(model, seen);
   });
-}
-
-/** Whether a code stands for nothing but that the caller may not: else another condition may have been meant. */
-export function isAlone({ spec }: Model, { code }: RefusalForm): boolean {
-  const stated = statedValue(spec.errors.codes)?.[code];
-  return (stated?.rules ?? []).every(
-    (rule) =>
-      !rule.if &&
-      (statedValue(rule.when) ?? []).every((when) => isCondition(when) && generalCondition(when) === 'caller.forbidden'),
-  );
 }
 
 function outrightOf(model: Model, operation: Operation, caller: TrialCaller): Outright {

@@ -11,10 +11,11 @@ import { freshText } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { makePlace } from '../../make/left-behind.ts';
 import { ready } from '../../make/readied.ts';
 import { inVersion, needServed, type RequestVersions, versionsOf } from '../../make/versions.ts';
 import type { Model } from '../../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../../model/refused-as.ts';
+import { isRefusal, isRefused, refusalFor, saysAlone } from '../../model/refused-as.ts';
 import { idIn, rowIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -185,8 +186,7 @@ async function sendByAnother(session: Session, endpoint: Endpoint): Promise<void
       const header = endpoint.idempotency?.header.toLowerCase() ?? '';
       if (!isDone(one) || one.sent.headers[header] !== another.sent.headers[header]) return moot('it was not sent twice');
       const promised = `the key of ${one.caller?.name ?? 'nobody'} says nothing of what ${another.caller?.name ?? 'nobody'} sends`;
-      const reused = model.refusals.of('idempotency.reused', model.operationOf(endpoint))?.code.name;
-      const isReused = reused !== undefined && model.refusals.codeIn(another) === reused;
+      const isReused = saysAlone(model, another, 'idempotency.reused');
       // One that finds what is there answers whoever sends the same values with it.
       const isFound = endpoint.exists !== undefined && another.status === 200;
       const isReplayed =
@@ -202,21 +202,20 @@ function isSomebodyElse(one: TrialCaller, other: TrialCaller): boolean {
 }
 
 async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'plain');
-  const other = await beginBody(session, endpoint, 'full');
+  const [begun, other] = [await beginBody(session, endpoint, 'plain'), await beginBody(session, endpoint, 'full')];
   const key = freshText('nf-key-');
   const first = await session.send(withKey(begun.request(begun.json), endpoint, key));
   session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
   const second = await session.send(withKey(begun.request(other.json), endpoint, key));
-  const at = endpoint.idempotency?.at;
   const header = endpoint.idempotency?.header.toLowerCase() ?? '';
   const refused = {
     by: { when: 'idempotency.reused' } as const,
     reason: 'key reused',
     what: 'a key that was used for another body',
-    control: withKey(begun.request(other.json), endpoint, freshText('nf-key-')),
+    control: () =>
+      makePlace(session, endpoint, first).then(() => withKey(begun.request(other.json), endpoint, freshText('nf-key-'))),
     beside: [first],
-    ...(at !== undefined && { at }),
+    ...(endpoint.idempotency && { at: endpoint.idempotency.at }),
     isSo: (exchange: TrialExchange, before?: TrialExchange) =>
       before !== undefined &&
       isDone(before) &&

@@ -9,6 +9,7 @@ import type { Done } from '../../exchange/step.ts';
 import { freshText } from '../../exchange/symbol.ts';
 import { beginBody } from '../../make/begin-body.ts';
 import { endsWithin } from '../../make/ends.ts';
+import { saysAlone } from '../../model/refused-as.ts';
 import { idIn } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
@@ -87,9 +88,8 @@ function claimForgotten(session: Session, endpoint: Endpoint, of: readonly [Sent
         return moot('the time was not over');
       // What was carried out anew is kept from then on.
       if (isDone(kept) && !isSame(idIn(model, one), idIn(model, kept))) return moot('it was used anew in between');
-      const reused = model.refusals.of('idempotency.reused', model.operationOf(endpoint))?.code.name;
       const isKnown =
-        (reused !== undefined && model.refusals.codeIn(anew) === reused) ||
+        saysAlone(model, anew, 'idempotency.reused') ||
         (isDone(anew) && idIn(model, one) !== undefined && isSame(idIn(model, one), idIn(model, anew)));
       if (isKnown) return { promised: 'a key says nothing once it is kept no longer', seen: `${anew.status}${briefly(anew)}` };
       return isDone(anew) ? undefined : moot('something else stood in its way');

@@ -6,6 +6,7 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { fieldParameters, identifierParameter, isWritable } from '../../../parts/payload.ts';
 import type { Field } from '../../../parts/resources.ts';
 import { asText } from '../../exchange/as-text.ts';
+import type { TrialCaller } from '../../exchange/callers.ts';
 import { bodyFields, type TrialExchange } from '../../exchange/exchange.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { ifTestable } from '../../exchange/untestable.ts';
@@ -47,6 +48,24 @@ export async function* membersBegun(
       if (isThere(whole)) yield { begun: await chosenAlone(session, endpoint, whole, member), member };
     }
   }
+  yield* membersOfOthers(session, endpoint, plain.caller);
+}
+
+/** The members that only others than somebody may write, with bodies of theirs. */
+async function* membersOfOthers(
+  session: Session,
+  endpoint: Endpoint,
+  caller: TrialCaller | undefined,
+): AsyncIterable<{ readonly begun: Begun; readonly member: SentMember }> {
+  const { model } = session;
+  const own = new Set(membersSent(model, endpoint, caller).map(({ path: [name] }) => name));
+  const others = model.callers.flatMap((other) => membersSent(model, endpoint, other).map(({ path: [name = ''] }) => name));
+  for (const writing of new Set(others).difference(own)) {
+    const begun = await ifTestable(beginBody(session, endpoint, 'whole', { writing }));
+    const members = begun ? membersSent(model, endpoint, begun.caller) : [];
+    for (const member of members)
+      if (begun && member.path[0] === writing && !member.within && hasWayTo(begun.json, member.path)) yield { begun, member };
+  }
 }
 
 /**
@@ -79,7 +98,7 @@ async function begunInBranch(
   const value = name === undefined || deeper.length > 0 ? undefined : plainValue(session.model.spec, shape);
   return value === undefined || name === undefined
     ? undefined
-    : ifTestable(beginBody(session, endpoint, 'plain', { [name]: value }));
+    : ifTestable(beginBody(session, endpoint, 'plain', { rowBody: { [name]: value } }));
 }
 
 /** A body in which the alternative that a member belongs to stands where it has to. */

@@ -55,17 +55,19 @@ export const ordered = 'order';
 function judgeRun(rows: readonly ShownFields[], order: Endpoint['order']): Judgement {
   const isTold = order.length === 0 || rows.some((row) => order.some(({ field }) => !isSame(row[field], rows[0]?.[field])));
   if (!isTold) return moot('no two rows differ by it');
+  let isShown = order.length === 0;
   for (const [at, row] of rows.slice(1).entries()) {
     const before = rows[at] ?? {};
     const verdict = rowsInOrder(before, row, order);
-    if (verdict === 'unknown') return moot('how two values are ordered is not for everybody the same');
+    // Of texts of others, which are ordered otherwise elsewhere, nothing is said: of those beside them it is.
+    if (verdict === 'right') isShown ||= order.some(({ field }) => !isSame(before[field], row[field]));
     if (verdict === 'wrong') {
       const told = order.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(', ');
       const values = (one: ShownFields) => JSON.stringify(order.map(({ field }) => one[field] ?? null));
       return { promised: `in the order of ${told}`, seen: `${values(before)} before ${values(row)}` };
     }
   }
-  return undefined;
+  return isShown ? undefined : moot('how two values are ordered is not for everybody the same');
 }
 
 /** Whether rows that an order does not tell apart come in the order in which they were made, or in the other where that is stated. */

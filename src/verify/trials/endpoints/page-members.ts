@@ -13,7 +13,7 @@ export function* observeEnvelope(
   { key, pagination }: Endpoint,
   { spec }: Model,
 ): Iterable<Observed> {
-  const { items, hasMore, total, data = {} } = statedValue(pagination ?? spec.limits.pagination) ?? {};
+  const { items, next, hasMore, total, data = {} } = statedValue(pagination ?? spec.limits.pagination) ?? {};
   if (items === undefined || !isMap(body)) return;
   const members: readonly (readonly [name: string | undefined, promised: string, isSo: (value: Json) => boolean])[] = [
     [hasMore, 'true or false', (value) => typeof value === 'boolean'],
@@ -30,4 +30,16 @@ export function* observeEnvelope(
     const isGood = value !== undefined && isSo(value);
     yield { fact, reason: `envelope, ${name}`, judgement: isGood ? undefined : { promised: `${name}: ${promised}`, seen } };
   }
+  if (next === undefined || hasMore === undefined || typeof body[hasMore] !== 'boolean') return;
+  const isLast = body[hasMore] === false;
+  const isNone = (body[next] ?? null) === null;
+  const promised = isLast ? `no ${next} on the last page` : `${next}, as there are more`;
+  yield {
+    fact,
+    reason: whatIsNext,
+    judgement: isLast === isNone ? undefined : { promised, seen: oneLine(JSON.stringify(body[next] ?? null)) },
+  };
 }
+
+/** The reason of a claim that a page says how to go on where there is more, and nothing of that where there is none. */
+export const whatIsNext = 'envelope, what comes next';

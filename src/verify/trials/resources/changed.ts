@@ -13,7 +13,9 @@ import type { Model } from '../../model/model.ts';
 import { writesFields } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changeRow, changesOf, changingOf, type RowChange } from './changes.ts';
+import { changesBySome } from './changed-by-some.ts';
+import { changesOf, type RowChange } from './changes.ts';
+import { changeRow, changingOf } from './changing.ts';
 
 /** So many changes one row is put through: what fails is told by the shortest of scripts all the same. */
 const changesMost = 12;
@@ -50,6 +52,7 @@ export const changed: Trial = {
           run: (session) => changeAll(session, endpoint, changes),
         };
       }
+      yield* changesBySome(model, endpoint, resource);
     }
   },
 };

@@ -12,7 +12,7 @@ import type { Model } from '../../model/model.ts';
 import { isSendable } from '../../model/own-body.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changingOf } from './changes.ts';
+import { changingOf } from './changing.ts';
 import { childrenShownIn, type Family, factOfChildren, isShownInParent, parentShown } from './children.ts';
 
 /** What a change of a row says of its children is what becomes of them: those that it names stay, those that it leaves out are gone. */

@@ -19,7 +19,8 @@ import type { Model } from '../../model/model.ts';
 import { idIn, rowWith, type ShownFields } from '../../model/row-shown.ts';
 import type { Session } from '../../session/session.ts';
 import type { Trial } from '../../session/trial.ts';
-import { changeRow, changesOf, changingOf } from './changes.ts';
+import { changesOf } from './changes.ts';
+import { changeRow, changingOf } from './changing.ts';
 import { statesCounted, wordsRead } from './rows-counted.ts';
 
 /** What is derived of the rows that refer to a row is true after each of their changes. */

@@ -185,7 +185,7 @@ async function sendImpossible(session: Session, endpoint: Endpoint, resource: st
   return attempts;
 }
 
-/** The identifier of a row in letters of the other case, which is another one; nothing where what it is made of is one in either case, as a UUID is. */
+/** The identifier of a row in letters of the other case, or a number with a nought before it, which is another one; nothing where what it is made of is one in either case, as a UUID is. */
 async function sendOtherLetters(session: Session, endpoint: Endpoint, { resource, id, made }: TrialRow, plan: RequestPlan) {
   const { model } = session;
   const stated = model.resource(resource);
@@ -194,8 +194,11 @@ async function sendOtherLetters(session: Session, endpoint: Endpoint, { resource
   const generate = identifier?.generate ?? '';
   const own = generate.includes('{') ? generate.replaceAll(/\{[^{}]*\}/g, '') : '';
   const last = identifierParameter(endpoint);
-  if (!made || last === undefined || !field || field.ignoreCase || (generate !== 'client' && !/[a-z]/i.test(own))) return [];
-  const other = new Fresh((_draw, run) => otherCase(asText(resolve(id, run))));
+  const isNumber = field && statedValue(field.shape)?.type === 'integer';
+  const hasLetters = generate === 'client' || /[a-z]/i.test(own);
+  if (!made || last === undefined || !field || field.ignoreCase || !(hasLetters || isNumber)) return [];
+  const otherwise = (text: string) => (isNumber ? text.replace(/^[0-9]/, '0$&') : otherCase(text));
+  const other = new Fresh((_draw, run) => otherwise(asText(resolve(id, run))));
   const done = await session.send({ ...plan, path: { ...plan.path, [last]: other } });
   session.claim({
     fact: { kind: 'identifiers', subject: resource },
@@ -203,11 +206,11 @@ async function sendOtherLetters(session: Session, endpoint: Endpoint, { resource
     of: [done, made],
     judge: (seen: TrialExchange, creation: TrialExchange) => {
       const is = idIn(model, creation);
-      if (model.refusals.isHurried(seen) || is === undefined || otherCase(asText(is)) === asText(is))
+      if (model.refusals.isHurried(seen) || is === undefined || otherwise(asText(is)) === asText(is))
         return moot('it has no other letters, or it could not be done now');
       if (!isDone(seen)) return undefined;
       return {
-        promised: `${endpoint.operation} of the identifier ${JSON.stringify(is)} in letters of the other case names no row`,
+        promised: `${endpoint.operation} of the identifier ${JSON.stringify(is)} written otherwise names no row`,
         seen: `${seen.status}${briefly(seen)}`,
       };
     },

@@ -10,10 +10,11 @@ import type { TrialRow } from '../../exchange/row.ts';
 import type { Symbolic } from '../../exchange/symbol.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { shortestWays } from '../../make/legs.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { claimUnchanged } from '../../make/transitions.ts';
-import { shortestWays } from '../../make/walk.ts';
+
 import { beforeFrom } from '../../model/expected.ts';
 import type { Model } from '../../model/model.ts';
 import { writesFields } from '../../model/own-body.ts';

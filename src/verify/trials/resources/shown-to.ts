@@ -4,7 +4,7 @@ import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { leftOutOf, showingOperations } from '../../../parts/left-out.ts';
 import { isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
-import { transitionNamed } from '../../../parts/states.ts';
+import { machinesOf, transitionNamed } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import { moot } from '../../exchange/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../../exchange/exchange.ts';
@@ -13,6 +13,7 @@ import type { Done } from '../../exchange/step.ts';
 import { callersFor, contextOfRow } from '../../make/callers-for.ts';
 import { lookAt, lookInList, showsWhole } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
+import type { Known } from '../../model/expressions.ts';
 import { isNeverShown } from '../../model/fields.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
@@ -36,14 +37,14 @@ export const shownTo: Trial = {
         const hidden = entriesOf(resource.fields).filter(
           ([, field]) => leftOut.has(field) || isNeverShown(model.spec, field, { name: user, user }),
         );
+        const isPartly = hidden.some(([, field]) => leftOut.has(field));
         const facts = hidden.map(([field]) => ({ kind: 'required flags', subject: `${name}.${field}` }));
         if (readers.length === 0) continue;
         // What could not be looked at of a field is missing of its resource, too.
         if (hidden.length > 0) facts.push({ kind: 'field names', subject: name });
-        if (hidden.some(([, field]) => leftOut.has(field)))
-          facts.push(...readers.map(({ operation }) => ({ kind: 'permission rules', subject: operation })));
+        if (isPartly) facts.push(...readers.map(({ operation }) => ({ kind: 'permission rules', subject: operation })));
         yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
-        for (const state of statesThatSet(model, name, hidden)) {
+        for (const state of new Set([...statesThatSet(model, name, hidden), ...(isPartly ? laterStates(model, name) : [])])) {
           const named = `${name} in ${state} to ${user}`;
           yield { name: named, facts, run: (session) => show(session, resource, readers, user, state) };
         }
@@ -86,6 +87,16 @@ function statesThatSet({ spec }: Model, resource: string, hidden: readonly (read
 
 const statesMost = 2;
 
+/** States after that in which a row begins: a lot is shown to others, without its reserve, once it is open. */
+function laterStates({ spec }: Model, resource: string): string[] {
+  const [machine] = machinesOf(spec.states, resource);
+  const begun = new Set(machine?.initial.map(({ state }) => state));
+  const from = machine
+    ? entriesOf(machine.transitions).filter(([, one]) => one.from === '*' || one.from.some((s) => begun.has(s)))
+    : [];
+  return [...new Set(from.flatMap(([, { to }]) => to.map(({ state }) => state)))].slice(0, statesMost);
+}
+
 async function show(
   session: Session,
   resource: Resource,
@@ -98,6 +109,8 @@ async function show(
   const row = await session.make(resource.name, { style: 'whole', ...wanted, ...(maker && { caller: maker }) });
   // What is made along with something else is known by what showed it.
   const made = row.made ?? (await lookAt(session, row)).done;
+  // Who is shown less of it afterwards knows less of it.
+  const known = contextOfRow(session, row);
   const filled = await fill(session, resource, row, user);
   const seenBy = await witnesses(session, resource, row, user);
   let read: Done<TrialExchange> | undefined;
@@ -112,14 +125,18 @@ async function show(
     // Whoever made it is shown most of it: others are shown what rules leave of it.
     const leftOut = leftOutOf(session.model.spec, { user });
     const partly = entriesOf(resource.fields).filter(([, field]) => leftOut.has(field));
-    const barred = partly.find(([name]) => isShownTo(session, row, name, reader) !== false)?.[0];
-    const less = barred === undefined ? undefined : others.find((one) => isShownTo(session, row, barred, one) === false);
+    const isShown = (name: string, one: TrialCaller) => isShownTo(session, row.resource, name, one, known);
+    const barred = partly.find(([name]) => isShown(name, reader) !== false)?.[0];
+    const less = barred === undefined ? undefined : others.find((one) => isShown(barred, one) === false);
     const seenLess = less && (await look(less));
-    if (seenLess) for (const [, field] of partly) claimByRule(session, row, field, endpoint, less, { made, seen: seenLess });
+    if (seenLess)
+      for (const [name, field] of partly)
+        claimByRule(session, row, field, endpoint, less, { made, seen: seenLess, isShown: isShown(name, less) });
     for (const [name, field] of entriesOf(resource.fields)) {
       if (isNeverShown(session.model.spec, field, reader))
         claimHidden(session, resource.name, field, { made, seen, filled, witness: seenBy.get(name) });
-      else if (leftOut.has(field)) claimByRule(session, row, field, endpoint, reader, { made, seen });
+      else if (leftOut.has(field))
+        claimByRule(session, row, field, endpoint, reader, { made, seen, isShown: isShown(name, reader) });
       else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
     }
     if (!isList) read = seen;
@@ -166,6 +183,7 @@ function claimHidden(
   const isAlwaysSet = statedValue(required) === true && (set.create ?? set.write) !== undefined;
   const claim = {
     reason: hiddenAt(seen.value.endpoint?.key ?? ''),
+    member: name,
     of: [made, change, seen, ...(witness ? [witness] : [])] as const,
     judge(creation: TrialExchange, writing: TrialExchange, exchange: TrialExchange, ...[shown]: readonly TrialExchange[]) {
       const id = isDone(creation) && isDone(writing) ? idIn(model, creation) : undefined;
@@ -191,10 +209,9 @@ function claimByRule(
   { name }: Field,
   endpoint: Endpoint,
   reader: TrialCaller,
-  { made, seen }: Looked,
+  { made, seen, isShown }: Looked & { readonly isShown: boolean | undefined },
 ): void {
   const { model } = session;
-  const isShown = isShownTo(session, row, name, reader);
   const facts = [
     { kind: 'required flags', subject: `${row.resource}.${name}` },
     { kind: 'permission rules', subject: endpoint.operation },
@@ -203,6 +220,7 @@ function claimByRule(
     session.claim({
       fact,
       reason: isShown === false ? leftOutByRules : shownByRules,
+      member: name,
       of: [made, seen] as const,
       judge(creation: TrialExchange, exchange: TrialExchange) {
         const id = isDone(creation) ? idIn(model, creation) : undefined;
@@ -220,10 +238,14 @@ function claimByRule(
 }
 
 /** Whether some rule shows a field of this row to somebody; nothing where that is not known. */
-function isShownTo(session: Session, row: TrialRow, name: string, reader: TrialCaller): boolean | undefined {
-  const { model } = session;
-  const known = contextOfRow(session, row);
-  const shows = showingOperations(model.spec, row.resource).map((operation) =>
+function isShownTo(
+  { model }: Session,
+  resource: string,
+  name: string,
+  reader: TrialCaller,
+  known: Known | undefined,
+): boolean | undefined {
+  const shows = showingOperations(model.spec, resource).map((operation) =>
     known ? model.access.allows(operation, reader, known, ({ fields }) => !fields || fields.includes(name)) : 'unknown',
   );
   return shows.includes('yes') ? true : shows.every((one) => one === 'no') ? false : undefined;

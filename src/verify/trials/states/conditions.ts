@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { Read } from '../../../parts/expressions/compile.ts';
-import { entryOf, statedValue } from '../../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
 import { conditionsOfTransition, type Machine, machinesOf, type Transition } from '../../../parts/states.ts';
 import type { TrialCaller } from '../../exchange/callers.ts';
 import type { Control } from '../../exchange/claim.ts';
@@ -12,15 +12,18 @@ import { resolve } from '../../exchange/symbol.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
+import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
 import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { knownRow } from '../../make/sent-with.ts';
 import { shutByOthers } from '../../make/shut.ts';
+import { besideNow, stage } from '../../make/staged.ts';
 import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
 import { fireOnRow, openToFire, stateOfAim, stateSent, statesOf, walkTo } from '../../make/walk.ts';
 import { outcomeOf } from '../../model/access.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
+import { isOfRow } from '../../model/guards.ts';
 import type { Model } from '../../model/model.ts';
 import { followedIn } from '../../model/row-known.ts';
 import type { Session } from '../../session/session.ts';
@@ -44,11 +47,55 @@ export const transitionConditions: Trial = {
         yield {
           name: `${transition.name} ${machine.resource}`,
           facts: factsOfMachine(machine),
-          run: (session) => block(session, machine, transition),
+          run: (session) => blockSomehow(session, machine, transition),
         };
     }
   },
 };
+
+/** As rows are imagined for which the condition fails where it reads other rows, such as the places that are left of a session; else as they are drawn. */
+async function blockSomehow(session: Session, machine: Machine, transition: Transition): Promise<void> {
+  const { model } = session;
+  const condition = transition.if;
+  const fails = condition && model.expressions.composed(condition, `!(${condition.source})`);
+  const reads = condition ? model.expressions.readsOf(condition, undefined) : [];
+  const isOfOthers = reads.some(({ path: [name = ''], follows }) => follows || isDerived(model, machine.resource, name));
+  if (fails && isOfOthers && (await blockAsImagined(session, machine, transition, { fails }))) return;
+  await block(session, machine, transition);
+}
+
+function isDerived(model: Model, resource: string, name: string): boolean {
+  return entryOf(model.resource(resource)?.fields, name)?.derive !== undefined;
+}
+
+/** How often rows are imagined for which a condition fails. */
+const scenesMost = 3;
+
+/** Whether a row and a request could be made as they are imagined for a condition to fail, of which it is claimed that nothing changed then. */
+export async function blockAsImagined(
+  session: Session,
+  machine: Machine,
+  transition: Transition,
+  { fails, as = transition, reason }: { readonly fails: Expression; readonly as?: Transition; readonly reason?: string },
+): Promise<boolean> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  let tries = 0;
+  for (const { slots, met } of imagine(session, endpoint, { rule: { if: fails } })) {
+    tries += 1;
+    const staged = await ifTestable(stage(session, endpoint, slots, { scene: met, resource: machine.resource }));
+    const [before] = staged?.beside ?? [];
+    if (staged?.row && before) {
+      await besideNow(session, staged);
+      const done = await session.send(staged.request);
+      const control = () => openRequest(session, machine, transition, endpoint);
+      await claimBlocked(session, staged.row, { machine, transition, as, reason, before, done, isLatest: true, control });
+      return true;
+    }
+    if (tries === scenesMost) break;
+  }
+  return false;
+}
 
 /**
  * Draws rows and bodies, and fires what leads back to where it began, until the condition fails as far as it can be reckoned here: the whole of it, or
@@ -64,6 +111,8 @@ export async function block(
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [state] = transition.from === '*' ? [] : transition.from;
+  const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
+  const isCounted = readsOfRow(session.model, transition).some((name) => isSetByActs(session.model, machine.resource, name));
   // What it asks of another machine is brought about by moving that one.
   const asked = statesAsked(session.model, machine, transition);
   for (let at = 0; at < rowsMax + asked.length; at++) {
@@ -91,8 +140,10 @@ export async function block(
           ...(reason !== undefined && { reason }),
         });
       }
-      const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
-      if (!isBack || !isDone((await fireOnRow(session, row, endpoint, transition)).value)) break;
+      if (!isBack && !isCounted) break;
+      if (!isDone((await fireOnRow(session, row, endpoint, transition)).value)) break;
+      // Skates are lent so often until they have to be ground.
+      if (!isBack && (state === undefined || !(await leadsBack(walkTo(session, row, state, { machine }))))) break;
     }
   }
   throw new Untestable(`nothing was drawn for which the condition of ${transition.name} fails`);
@@ -113,6 +164,25 @@ export async function openRequest(
   const isUpdate = statedValue(endpoint.does)?.verb === 'update';
   const sent = isUpdate ? { json: stateSent(endpoint, machine, stateOfAim(undefined, transition)) } : { transition };
   return requestAbout(session, row, endpoint, { caller, headers, ...sent });
+}
+
+/** Whether a row could be brought there, as far as anybody may. */
+async function leadsBack(walk: Promise<unknown>): Promise<boolean> {
+  return (await ifTestable(walk.then(() => true))) ?? false;
+}
+
+/** The fields of the row that a transition's conditions read. */
+function readsOfRow({ expressions }: Model, transition: Transition): readonly string[] {
+  const reads = conditionsOfTransition(transition).flatMap((one) => expressions.readsOf(one, undefined));
+  return reads.flatMap(({ root, path: [name], follows }) => (isOfRow(root) && name !== undefined && !follows ? [name] : []));
+}
+
+/** Whether some transition of its own sets a field by what it was: what is counted. */
+function isSetByActs(model: Model, resource: string, name: string): boolean {
+  const set = entryOf(model.resource(resource)?.fields, name)?.set ?? {};
+  const names = machinesOf(model.spec.states, resource).flatMap(({ transitions }) => entriesOf(transitions).map(([one]) => one));
+  const reads = names.flatMap((one) => (set[one] ? model.expressions.readsOf(set[one], undefined) : []));
+  return reads.some(({ root, path }) => isOfRow(root) && path[0] === name);
 }
 
 /** The states of other machines of the row that a transition's conditions read. */
@@ -182,6 +252,8 @@ interface Blocked {
   /** The same with the condition by which it is known to be blocked, where that is narrower than its own. */
   readonly as?: Transition | undefined;
   readonly reason?: string | undefined;
+  /** Whether what it refers to was shown since it was made. */
+  readonly isLatest?: boolean;
   readonly before: Done<TrialExchange>;
   readonly done: Done<TrialExchange>;
   /** As a claim's. */
@@ -199,13 +271,15 @@ function revealing(model: Model, { resource, made }: TrialRow, transition: Trans
 export async function claimBlocked(
   session: Session,
   row: TrialRow,
-  { machine, transition, as = transition, reason = `${transition.name} blocked`, before, done, control }: Blocked,
+  { machine, transition, as = transition, reason = `${transition.name} blocked`, before, done, isLatest, control }: Blocked,
 ): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.key };
   const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
     was !== undefined &&
-    [transition, as].every((one) => outcomeFor(model, { machine, transition: one }, { exchange, was, beside }) === 'blocked');
+    [transition, as].every(
+      (one) => outcomeFor(model, { machine, transition: one }, { exchange, was, beside, isLatest }) === 'blocked',
+    );
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal.condition' } : { code: transition.ifElse },
     fact,

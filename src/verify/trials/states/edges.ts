@@ -7,7 +7,7 @@ import { Untestable } from '../../exchange/untestable.ts';
 import { claimRefused } from '../../make/claim-refused.ts';
 import { imagine } from '../../make/imagined.ts';
 import type { ConditionSubject, Scene } from '../../make/scene.ts';
-import { stage } from '../../make/staged.ts';
+import { besideNow, stage } from '../../make/staged.ts';
 import { claimUnchanged, factsOfMachine, fireable } from '../../make/transitions.ts';
 import { movedByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
@@ -89,6 +89,7 @@ async function inside(session: Session, edge: Edge): Promise<void> {
   const staged = await stage(session, endpoint, edge.slots, { scene: edge.scene, resource: machine.resource });
   const [before] = staged.beside;
   session.need(before !== undefined, `a ${machine.resource} is not shown`);
+  const [, ...others] = await besideNow(session, staged);
   const done = await session.send(staged.request);
   const code =
     transition.ifElse ??
@@ -98,9 +99,9 @@ async function inside(session: Session, edge: Edge): Promise<void> {
     fact: { kind: 'transitions', subject: machine.key },
     reason: `${transition.name} at its edge`,
     at: transition.if?.at ?? transition.at,
-    of: [done, before, ...staged.beside.slice(1)] as const,
+    of: [done, before, ...others] as const,
     judge(exchange: TrialExchange, was: TrialExchange, ...beside: readonly TrialExchange[]): Judgement {
-      const outcome = outcomeFor(session.model, edge, { exchange, was, beside });
+      const outcome = outcomeFor(session.model, edge, { exchange, was, beside, isLatest: true });
       if (outcome === undefined || outcome === 'unknown' || outcome === 'blocked') return moot('its condition does not hold');
       if (isDone(exchange)) return undefined;
       const isElsewhere =
@@ -117,6 +118,7 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
   const staged = await stage(session, endpoint, edge.slots, { scene: edge.scene, resource: machine.resource });
   const [before] = staged.beside;
   session.need(before !== undefined && staged.row !== undefined, `a ${machine.resource} is not shown`);
+  const shown = await besideNow(session, staged);
   const done = await session.send(staged.request);
   const fact = { kind: 'transitions', subject: machine.key };
   claimRefused(session, done, {
@@ -124,9 +126,9 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
     fact,
     reason: `${transition.name} blocked`,
     at: transition.if?.at ?? transition.at,
-    beside: staged.beside,
+    beside: shown,
     isSo: (exchange, was, ...beside) =>
-      was !== undefined && outcomeFor(session.model, edge, { exchange, was, beside }) === 'blocked',
+      was !== undefined && outcomeFor(session.model, edge, { exchange, was, beside, isLatest: true }) === 'blocked',
     isOvertaken: (exchange, ...was) => movedByClock(session.model, machine, exchange, ...was),
     what: `${transition.name} where ${transition.if?.source} does not hold`,
   });

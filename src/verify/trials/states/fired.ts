@@ -10,7 +10,7 @@ import type { Done } from '../../exchange/step.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { claimRefused, claimRefusedAs } from '../../make/claim-refused.ts';
 import { claimRow, gapMinMs } from '../../make/claim-row.ts';
-import { lookAt } from '../../make/look.ts';
+import { claimTagOfChange, lookAt } from '../../make/look.ts';
 import { bodyToward } from '../../make/opened.ts';
 import { referredTo } from '../../make/own-rules.ts';
 import { requestAbout } from '../../make/request-about.ts';
@@ -58,6 +58,7 @@ export async function carryOut(session: Session, row: TrialRow, firing: FiredTra
     return;
   }
   if (!isDone(done.value)) return;
+  claimTagOfChange(session, before, done);
   claimRow(session, { resource: machine.resource, before, change: done, seen: done, reason: 'answered' });
   const after = await lookAt(session, row);
   claimRow(session, { resource: machine.resource, before, change: done, seen: after.done, reason: 'stored' });

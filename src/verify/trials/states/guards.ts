@@ -4,17 +4,15 @@ import { allMachines, type Machine, machinesOf, type Transition } from '../../..
 import type { TrialRow } from '../../exchange/row.ts';
 import { ifTestable, Untestable } from '../../exchange/untestable.ts';
 import { callersFor } from '../../make/callers-for.ts';
-import { imagine } from '../../make/imagined.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
-import { stage } from '../../make/staged.ts';
 import { factsOfMachine, fireable } from '../../make/transitions.ts';
 import { openToFire, stateOf, stateOfAim, stateSent, walkTo } from '../../make/walk.ts';
 import { isOfRow, type PartAlone, partsAlone, type StateExcluded, statesExcluded } from '../../model/guards.ts';
 import type { Model } from '../../model/model.ts';
 import type { Session } from '../../session/session.ts';
 import type { Case, Trial } from '../../session/trial.ts';
-import { block, claimBlocked, openRequest } from './conditions.ts';
+import { block, blockAsImagined, claimBlocked, openRequest } from './conditions.ts';
 
 /** A condition of which something else fails each time: every state of another machine that it excludes, and every part of it alone. */
 export const guards: Trial = {
@@ -169,25 +167,10 @@ async function inBoth(
   return (await isThere(another)) ? another : undefined;
 }
 
-/** How often rows are imagined of which a part alone fails. */
-const scenesMost = 3;
-
 /** A row, and a request, of which one part of the condition alone fails: as they are imagined, else as they are drawn and shut by others. */
 async function partFails(session: Session, machine: Machine, transition: Transition, alone: PartAlone): Promise<void> {
-  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
-  session.need(endpoint !== undefined, 'no caller can fire it');
   const reason = failsAlone(transition, alone);
-  let tries = 0;
-  for (const { slots, met } of imagine(session, endpoint, { rule: { if: alone.alone } })) {
-    tries += 1;
-    const staged = await ifTestable(stage(session, endpoint, slots, { scene: met, resource: machine.resource }));
-    const [before] = staged?.beside ?? [];
-    if (staged?.row && before) {
-      const done = await session.send(staged.request);
-      const control = () => openRequest(session, machine, transition, endpoint);
-      return claimBlocked(session, staged.row, { machine, transition, as: alone.as, reason, before, done, control });
-    }
-    if (tries === scenesMost) break;
-  }
-  await block(session, machine, transition, { as: alone.as, reason });
+  const { as } = alone;
+  if (await blockAsImagined(session, machine, transition, { fails: alone.alone, as, reason })) return;
+  await block(session, machine, transition, { as, reason });
 }

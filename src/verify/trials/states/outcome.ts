@@ -26,13 +26,15 @@ interface SeenBefore {
   readonly exchange: TrialExchange;
   readonly was: TrialExchange;
   readonly beside?: readonly TrialExchange[];
+  /** Nothing was changed since what it refers to was shown, so that what is derived of it is as it was. */
+  readonly isLatest?: boolean | undefined;
 }
 
 /** The same as the target itself, since several of one transition may lead to one state. */
 export function targetFor(
   model: Model,
   { machine, transition }: Fired,
-  { exchange, was, beside = [] }: SeenBefore,
+  { exchange, was, beside = [], isLatest }: SeenBefore,
 ): Target | 'blocked' | 'unknown' | undefined {
   const id = idIn(model, exchange);
   const fields = rowWith(model, was, id);
@@ -49,7 +51,7 @@ export function targetFor(
     caller: exchange.caller,
     request: exchange.sent.json,
     unseen: known.unseen,
-    ...(beside.length > 0 && { follow: followedIn(model, beside) }),
+    ...(beside.length > 0 && { follow: followedIn(model, beside, isLatest) }),
   };
   const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>
     targetTaken(model.expressions, transition, { ...firing, nowMs }),

@@ -8,11 +8,12 @@ import { isDone, type TrialExchange } from '../../exchange/exchange.ts';
 import type { TrialRow } from '../../exchange/row.ts';
 import { callersFor } from '../../make/callers-for.ts';
 import { endsWithin } from '../../make/ends.ts';
+import { shortestWays } from '../../make/legs.ts';
 import { lookAt } from '../../make/look.ts';
 import { requestAbout } from '../../make/request-about.ts';
 import { makeWhere } from '../../make/row-where.ts';
 import { factsOfMachine } from '../../make/transitions.ts';
-import { dueAt, dueIn, fireOnRow, shortestWays, statesOf } from '../../make/walk.ts';
+import { dueAt, dueIn, fireOnRow, statesOf } from '../../make/walk.ts';
 import { ledByClock } from '../../model/clock-changes.ts';
 import type { Model } from '../../model/model.ts';
 import { idIn, rowWith } from '../../model/row-shown.ts';
@@ -147,6 +148,16 @@ function rivals(machine: Machine, transition: Transition, state: string): boolea
   );
 }
 
+/** The reason of a claim that a transition of the clock does not come before its time. */
+export const notBefore = ({ name }: Transition): string => `${name} not before`;
+
+/** Whether the clock brings about a transition at one time, so that it can be told that it is not before. */
+export function isTimedAlone(machine: Machine, transition: Transition): boolean {
+  const states = transition.from === '*' ? statesOf(machine) : transition.from;
+  const isTimed = (transition.after ?? transition.atTime) !== undefined && !transition.to.some((target) => target.if);
+  return isTimed && states.some((state) => !rivals(machine, transition, state));
+}
+
 /** Transitions of callers that lead into a state from another one: time counts from entering, however it was entered. */
 function waysInto(model: Model, machine: Machine, state: string): Transition[] {
   return entriesOf(machine.transitions).flatMap(([name, transition]) => {
@@ -216,13 +227,28 @@ function mayFollowOthers({ spec }: Model, machine: Machine, states: readonly str
   );
 }
 
+/** When the clock brought a row into a state, where that alone does and the row shows it: a course has begun at its time. */
+function enteredAtTime(
+  model: Model,
+  machine: Machine,
+  state: string,
+  { creation, was }: { readonly creation: TrialExchange; readonly was: TrialExchange },
+): number | undefined {
+  const ways = entriesOf(machine.transitions).filter(([, { to }]) => to.some((target) => target.state === state));
+  const [way, ...others] = ways.map(([, transition]) => transition);
+  if (!way?.atTime || others.length > 0 || machine.initial.some((one) => one.state === state)) return undefined;
+  const dueMs = dueAt(model, way, rowWith(model, was, idIn(model, creation)) ?? {}, Number.NaN);
+  return dueMs === undefined ? undefined : Math.max(dueMs, creation.fromMs);
+}
+
 async function letTimePass(session: Session, machine: Machine, passing: Passing): Promise<void> {
-  const { transition, state, meanwhile, reason = `${transition.name} not before` } = passing;
+  const { transition, state, meanwhile, reason = notBefore(transition) } = passing;
   const { model } = session;
   const { source, row, made, before, dueMs } = await begin(session, machine, passing);
   // When the clock brought it there is not known: not before it was made, where that is.
   const isSince = isOfClock(model, machine, state);
-  const sinceMs = (creation: TrialExchange) => (row.made ? creation.fromMs : Number.NaN);
+  const sinceMs = (creation: TrialExchange, was: TrialExchange) =>
+    enteredAtTime(model, machine, state, { creation, was }) ?? (row.made ? creation.fromMs : Number.NaN);
   const dueFor = (creation: TrialExchange, was: TrialExchange, enteredMs: number) =>
     dueAt(model, transition, rowWith(model, was, idIn(model, creation)) ?? {}, enteredMs) ?? Number.NaN;
   const marginMs = Math.min(dueMs / 4, 60_000);
@@ -250,7 +276,7 @@ async function letTimePass(session: Session, machine: Machine, passing: Passing)
       if (now !== state && mayFollowOthers(model, machine, [state, ...targets], now))
         return moot('something else may have led to it');
       // How long it took to get there is not known to the second.
-      if (!(seen.toMs < dueFor(creation, was, isSince ? sinceMs(creation) : was.fromMs))) return moot('it took too long');
+      if (!(seen.toMs < dueFor(creation, was, isSince ? sinceMs(creation, was) : was.fromMs))) return moot('it took too long');
       return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: asText(now) };
     },
   });
