@@ -14,7 +14,7 @@ import { Room } from './room.ts';
 import { type CameTo, type CarriedOut, gathering, type RoundsGiven, runFor, serviceBegunAnew } from './rounds-given.ts';
 import { type Ledgering, Session } from './session/session.ts';
 import { isBeside, type Trial } from './session/trial.ts';
-import { CaseCosts, CaseSlots, phases, type Slot, shareLeast } from './slots.ts';
+import { CaseCosts, CaseSlots, phases, type Slot } from './slots.ts';
 import { SpokenFor } from './spoken-for.ts';
 import { Suspects } from './suspects.ts';
 import { Draws } from './values/fresh.ts';
@@ -80,24 +80,24 @@ export class Rounds {
   async all(trials: readonly Trial[]): Promise<Found> {
     const { client, clock, made, budget, skips, tally } = this.#given;
     this.#plan(trials);
-    for (const [at, [noise, share]] of phases.entries()) {
+    for (const [at, { noise, share, least }] of phases.entries()) {
       if (this.#queues[noise].length === 0) continue;
       // Those that want to be alone go through what is there, which is less once what was made is removed.
       this.#shared.forget();
       if (noise === 'alone' || noise === 'last') await makeRoom(made, budget, () => this.bareSession());
       if (noise === 'last') await this.#prove();
-      const isLast = phases.slice(at + 1).every(([later]) => this.#queues[later].length === 0);
-      await this.#phase(noise, isLast ? 1 : share);
+      const isLast = phases.slice(at + 1).every((later) => this.#queues[later.noise].length === 0);
+      await this.#phase(noise, isLast ? 1 : share, least);
     }
-    // What was not carried out shows nothing.
-    const left = this.#left;
+    const isLeft = Object.values(this.#left).some(Boolean);
+    const sufficing = budget.spent === undefined && !isLeft ? undefined : this.#costs.sufficing(this.#left);
+    if (isLeft) this.#stopped ??= budget.scarce;
     for (const { trial, testCase } of Object.values(this.#queues).flat())
-      tally.left(trial.name, testCase.facts, this.#stopped ?? 'it was not come to');
+      tally.left(trial.name, testCase.facts, this.#stopped ?? budget.scarce);
     await cleanUp(made, () => this.bareSession());
     await this.#prove();
     if (client.waitedMs > 1000 && clock.advance === undefined)
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
-    const sufficing = budget.spent === undefined ? undefined : this.#costs.sufficing(left);
     const { notes, ...told } = this.#suspects.told();
     // What looked broken and was not looked at again is no verdict.
     if (notes.length > 0) this.#stopped ??= budget.spent ?? 'no time was left to look again at what looked broken';
@@ -148,12 +148,12 @@ export class Rounds {
     Object.assign(this.#queues, queuesOf(planned, clock.advance !== undefined));
   }
 
-  async #phase(noise: Noise, share: number): Promise<void> {
+  async #phase(noise: Noise, share: number, least: number): Promise<void> {
     const { budget, beside } = this.#given;
     const queue = this.#queues[noise];
     const [fromMs, fromDone, fromRequests] = [Date.now(), this.#done, budget.requests];
     // Whoever comes after those that used more than their share has its part all the same.
-    const until = Math.max(share, Math.min(1, budget.used + shareLeast));
+    const until = Math.max(share, Math.min(1, budget.used + least));
     const next = () => (this.#stopped === undefined && (until === 1 || budget.used < until) ? queue.shift() : undefined);
     if (noise === 'quiet') await this.#beside(new CaseSlots(beside), next);
     else for (let planned = next(); planned; planned = next()) await this.#tryOne(planned, undefined);
@@ -205,8 +205,8 @@ export class Rounds {
   #tellProgress(now: string): void {
     const { options, budget } = this.#given;
     const sufficing = this.#costs.sufficing(this.#left);
-    const told = { done: this.#done, of: this.#of, requests: budget.requests, broken: this.#suspects.broken, now };
-    options.onProgress?.({ ...told, ...(sufficing && { sufficing }) });
+    const [done, of, { requests }, { broken }] = [this.#done, this.#of, budget, this.#suspects];
+    options.onProgress?.({ done, of, requests, broken, now, ...(sufficing && { sufficing }) });
   }
 
   /** What it came to: what was stopped by a quota that is used up is carried out once more when it begins anew, and what found no room when others are over. */

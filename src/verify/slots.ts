@@ -160,22 +160,31 @@ function rounded(value: number, to: number): number {
   return Math.ceil(value / to) * to;
 }
 
+/** A noise, until so much is used of what trials have; `least` is its part all the same, where those before it have used more. */
+interface Phase {
+  readonly noise: Trial['noise'];
+  readonly share: number;
+  readonly least: number;
+}
+
+/** How much of what trials have is for each phase at least. */
+const shareLeast = 0.15;
+/** What comes last is seldom much, and tells of the end of versions: that much is left for it. */
+const beforeLast = 0.93;
+
 /**
  * The noises one after the other, each until so much is used of what trials have: who has little has looked at something of each. What is
  * left of them goes on in the end.
  */
-export const phases: readonly (readonly [noise: Trial['noise'], share: number])[] = [
-  ['quiet', 0.6],
-  ['alone', 0.75],
-  ['loud', 0.9],
-  ['quiet', 1],
-  ['alone', 1],
-  ['loud', 1],
-  ['last', 1],
+export const phases: readonly Phase[] = [
+  { noise: 'quiet', share: 0.6, least: shareLeast },
+  { noise: 'alone', share: 0.75, least: shareLeast },
+  { noise: 'loud', share: 0.9, least: shareLeast },
+  { noise: 'quiet', share: beforeLast, least: 0 },
+  { noise: 'alone', share: beforeLast, least: 0 },
+  { noise: 'loud', share: beforeLast, least: 0 },
+  { noise: 'last', share: 1, least: shareLeast },
 ];
 
 /** All noises, in the order in which they are come to first. */
 const noises: readonly Trial['noise'][] = ['quiet', 'alone', 'loud', 'last'];
-
-/** How much of what trials have is for each phase at least. */
-export const shareLeast = 0.15;

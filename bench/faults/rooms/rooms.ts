@@ -127,7 +127,8 @@ export function noQuery({ originalUrl }: FastifyRequest): void {
 }
 
 function find({ db }: House, id: string): Row {
-  const row = /^\d{1,15}$/.test(id) ? db.find('room', Number(id)) : undefined;
+  // A number that is written otherwise (`007`) names nothing.
+  const row = /^[1-9]\d{0,14}$/.test(id) ? db.find('room', Number(id)) : undefined;
   if (!row) throw new Refused('NOT_FOUND');
   return row;
 }

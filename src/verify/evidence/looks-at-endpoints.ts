@@ -1,4 +1,5 @@
 import { isMap, isSame } from '../../document/values.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -152,9 +153,10 @@ function looksAtOrder(model: Model, endpoint: Endpoint): Obligation[] {
 }
 
 function tellsWhatIsNext({ spec }: Model, { does, pagination, response }: Endpoint): boolean {
-  const { items, next, hasMore } = statedValue(pagination ?? spec.limits.pagination) ?? {};
+  const stated = statedValue(pagination ?? spec.limits.pagination);
   const isList = statedValue(does)?.verb === 'list' && !isStated(response);
-  return isList && items !== undefined && next !== undefined && hasMore !== undefined;
+  const isTold = stated?.items !== undefined && stated.next !== undefined && stated.hasMore !== undefined;
+  return isList && isTold && pageStyle(stated.style).tells === 'token';
 }
 
 /** The header fields of every answer, in one that refuses too, where the operation refuses anything. */

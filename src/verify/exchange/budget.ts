@@ -17,6 +17,8 @@ export interface Budget {
   readonly used: number;
   /** Why no trial may send anything more; nothing where one may. */
   readonly spent: string | undefined;
+  /** What of the two is used up first, for what was left for the sake of what comes last. */
+  readonly scarce: string;
 }
 
 /** The requests or the time that were given are used up. */
@@ -51,11 +53,17 @@ export function startBudget(requestsMax: number, timeMs: number): Budget {
     const kept = keptForLast + Math.min(owed(), Math.floor(requestsMax / 4));
     return requestsMax - kept - (errand === 'again' ? 0 : keptForAgain);
   };
+  const [noTime, noRequests] = ['the time is used up', `the ${requestsMax} requests are used up`] as const;
   const spent = (errand: Errand) => {
-    if (Date.now() >= endOf(errand)) return 'the time is used up';
+    if (Date.now() >= endOf(errand)) return noTime;
     // Who has little asks at least once: one request is never kept back alone.
-    return requests >= Math.max(Math.min(1, requestsMax), most(errand)) ? `the ${requestsMax} requests are used up` : undefined;
+    return requests >= Math.max(Math.min(1, requestsMax), most(errand)) ? noRequests : undefined;
   };
+  const timeUsed = () => {
+    const untilMs = trialEndMs();
+    return 1 - (untilMs - Date.now()) / Math.max(1, untilMs - startMs);
+  };
+  const requestsUsed = () => requests / Math.max(1, most('trial'));
   return {
     take(errand) {
       const why = spent(errand);
@@ -73,9 +81,10 @@ export function startBudget(requestsMax: number, timeMs: number): Budget {
       return requests;
     },
     get used() {
-      const untilMs = trialEndMs();
-      const time = 1 - (untilMs - Date.now()) / Math.max(1, untilMs - startMs);
-      return Math.min(1, Math.max(0, time, requests / Math.max(1, most('trial'))));
+      return Math.min(1, Math.max(0, timeUsed(), requestsUsed()));
+    },
+    get scarce() {
+      return timeUsed() < requestsUsed() ? noRequests : noTime;
     },
     get spent() {
       return spent('trial');

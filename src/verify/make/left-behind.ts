@@ -6,12 +6,12 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../exchange/callers.ts';
 import { type Control, type FactName, type Judgement, moot } from '../exchange/claim.ts';
-import { isDone, type TrialExchange } from '../exchange/exchange.ts';
+import { isDone, isExchange, type TrialExchange } from '../exchange/exchange.ts';
 import type { RequestPlan } from '../exchange/plan.ts';
 import type { Done } from '../exchange/step.ts';
 import type { Symbolic } from '../exchange/symbol.ts';
 import { ifTestable } from '../exchange/untestable.ts';
-import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
+import { idIn, isMaking, rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
 import { bareMap } from '../values/at-path.ts';
 import { callersFor } from './callers-for.ts';
@@ -38,22 +38,35 @@ export async function claimNothingLeft(session: Session, refused: RefusedExchang
   const marks = refused.marks.filter((name) => model.tellsApart(resource, name));
   const plan = marks.length === 0 ? undefined : listFor(session, { ...refused, marks });
   if (!plan) return;
+  // What was made on the way may have the same marks: a booking that has spent the voucher.
+  const before = creationsIn(session, resource);
   const pages = await session.do(walkingPages(model, plan));
-  session.claim({
+  session.claim<readonly [TrialExchange, readonly TrialExchange[], ...TrialExchange[]]>({
     fact,
     reason: 'refused, nothing left',
     control: refused.control,
-    of: [done, pages] as const,
-    judge(tried: TrialExchange, all: readonly TrialExchange[]): Judgement {
+    of: [done, pages, ...before],
+    judge(tried, all, ...creations): Judgement {
       if (tried.status < 400) return moot('it was not refused');
       const wanted = marksIn(tried, marks);
       const last = all.at(-1);
       if (wanted.length === 0 || !last || !all.every(isDone)) return moot('it could not be looked for');
       const rows = all.flatMap((page) => rowsShown(model, page)?.rows ?? []).map((row) => unexpanded(model, resource, row));
-      const left = rows.find((row) => wanted.every(([name, value]) => textOf(row[name]) === textOf(value)));
+      const field = model.identifierField(resource);
+      const known = new Set(creations.map((one) => textOf(idIn(model, one))));
+      const isMarked = (row: ShownFields) => wanted.every(([name, value]) => textOf(row[name]) === textOf(value));
+      const left = rows.find((row) => isMarked(row) && !known.has(textOf(row[field])));
       if (left) return { promised: `a ${resource} that is refused is not kept`, seen: JSON.stringify(left) };
       return hasNextPage(model, last) ? moot('the list was not gone through to its end') : undefined;
     },
+  });
+}
+
+/** The exchanges that have made rows of a resource in this session. */
+function creationsIn({ model, run }: Session, resource: string): Done<TrialExchange>[] {
+  return run.results.flatMap((value, step) => {
+    const isOf = isExchange(value) && resourceOfEffect(value.endpoint && statedValue(value.endpoint.does)) === resource;
+    return isOf && isMaking(value) && isDone(value) && idIn(model, value) !== undefined ? [{ step, value }] : [];
   });
 }
 

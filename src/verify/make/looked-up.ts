@@ -15,6 +15,7 @@ import type { Model } from '../model/model.ts';
 import { followedIn } from '../model/row-known.ts';
 import { rowIn, rowPlace } from '../model/row-shown.ts';
 import type { Session } from '../session/session.ts';
+import { bareMap, membersOf } from '../values/at-path.ts';
 import { identified } from './callers-for.ts';
 import { rowFrom } from './row-made.ts';
 
@@ -78,11 +79,12 @@ async function withKeys({ model }: Session, resource: string, begun: Parts, { ke
     const [root, name = ''] = way;
     const field = root === 'next' ? entryOf(stated?.fields, name) : undefined;
     if (field?.ref === undefined || !stated || !isWritable(model.spec, stated, field)) continue;
+    if (json === undefined) continue;
     const members = membersOf(json);
-    if (!members || Object.hasOwn(members, name) || Object.hasOwn(begun.path, name)) continue;
+    if (Object.hasOwn(members, name) || Object.hasOwn(begun.path, name)) continue;
     const row = await ifTestable(make(field.ref, { for: who }));
     if (!row) continue;
-    json = { ...members, [name]: row.id };
+    json = bareMap({ ...members, [name]: row.id });
     parents = { ...parents, [name]: row };
   }
   return { ...begun, json, parents };
@@ -140,7 +142,7 @@ function valueAt(
   if (way[0] === 'caller') return { value: who.id };
   let at: { readonly resource: string; readonly fields: Readonly<Record<string, Symbolic>> } = {
     resource,
-    fields: { ...path, ...membersOf(json) },
+    fields: { ...path, ...membersOf(json ?? null) },
   };
   let beside: Readonly<Record<string, TrialRow>> = parents;
   for (const [depth, name] of way.slice(1).entries()) {
@@ -153,12 +155,6 @@ function valueAt(
     beside = {};
   }
   return {};
-}
-
-/** The members of a body, where it is a map. */
-function membersOf(json: Symbolic | undefined): Readonly<Record<string, Symbolic>> | undefined {
-  const isBare = typeof json === 'object' && json !== null && [Object.prototype, null].includes(Object.getPrototypeOf(json));
-  return isBare ? (json as Readonly<Record<string, Symbolic>>) : undefined;
 }
 
 /** A row that this session has shown by itself, by its identifier. */

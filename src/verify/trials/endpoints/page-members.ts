@@ -30,16 +30,14 @@ export function* observeEnvelope(
     const isGood = value !== undefined && isSo(value);
     yield { fact, reason: `envelope, ${name}`, judgement: isGood ? undefined : { promised: `${name}: ${promised}`, seen } };
   }
-  if (next === undefined || hasMore === undefined || typeof body[hasMore] !== 'boolean') return;
-  const isLast = body[hasMore] === false;
+  if (next === undefined || hasMore === undefined || body[hasMore] !== false) return;
   const isNone = (body[next] ?? null) === null;
-  const promised = isLast ? `no ${next} on the last page` : `${next}, as there are more`;
   yield {
     fact,
     reason: whatIsNext,
-    judgement: isLast === isNone ? undefined : { promised, seen: oneLine(JSON.stringify(body[next] ?? null)) },
+    judgement: isNone ? undefined : { promised: `no ${next} on the last page`, seen: oneLine(JSON.stringify(body[next])) },
   };
 }
 
-/** The reason of a claim that a page says how to go on where there is more, and nothing of that where there is none. */
+/** The reason of a claim that the last page says nothing of a next one. */
 export const whatIsNext = 'envelope, what comes next';

@@ -32,12 +32,12 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
   const isUpdate = statedValue(endpoint.does)?.verb === 'update';
   const bound = new Set(boundByPath(model.spec, endpoint));
   const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
-  // A subscriber may ask for nothing but kinds that there are.
-  if (subscribers?.resource === resource.name && subscribers.events !== undefined) bound.add(subscribers.events);
+  // A subscriber may ask for nothing but kinds that there are, or for all of them.
+  const kinds = subscribers?.resource === resource.name ? subscribers.events : undefined;
   const shown = entriesOf(resource.fields).filter(([name, field]) => isShownToSomebody(field, model.callers) && !bound.has(name));
   const taken = takenBy(endpoint);
   const own = shown.filter(([name, field]) => isOurs(model, resource, field) && (!taken || taken.has(name)));
-  const whole = own.filter(([, field]) => !isUpdate || !isUnion(model, field));
+  const whole = own.filter(([name, field]) => name !== kinds && (!isUpdate || !isUnion(model, field)));
   const alone = whole.map(([name, field]) => ({
     says: `${name} alone`,
     fields: [name],

@@ -106,7 +106,8 @@ async function deleteParent(
   const reader = sureReader(model, resource.name);
   const before = (await lookAt(session, child, reader)).done;
   // What was done to the one may have moved the other.
-  if (held) await ifTestable(lookAt(session, parent));
+  const isBound = model.endpointsThat('delete', target).some((endpoint) => endpoint.in !== undefined);
+  if (held || isBound) await ifTestable(lookAt(session, parent));
   const done = await remove(session, parent);
   const [fact, ...others] = factsOf(`${resource.name}.${field.name}`);
   const { made } = child;
