@@ -24,7 +24,12 @@ resources:
       state: { type: string, readOnly: true }
     required: [id, slot, party, state]
     created: { then: { do: hold slot, to: next.slot } }
+  hook:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, url: { type: string, format: uri, maxLength: 200 }, kinds: { type: array, items: string, maxItems: 5 } }
+    required: [id, url]
 states:
+  hook: none
   slot: { field: state, initial: free, states: [free, held], transitions: { hold: { from: free, to: held, by: service } } }
   voucher: { field: state, initial: active, states: [active, spent], transitions: { spend: { from: active, to: spent, by: service } } }
   booking:
@@ -42,10 +47,15 @@ endpoints:
   GET /bookings: { does: list booking }
   GET /bookings/{id}: { does: read booking }
   POST /bookings/{id}/confirm: { does: confirm booking }
+  POST /hooks: { does: create hook }
+  GET /hooks/{id}: { does: read hook }
+  PATCH /hooks/{id}: { does: update hook }
 authentication:
   schemes: { key: { type: api_key, header: X-Key, generate: "key_{random:24}" } }
-  permissions: [{ allow: [all slot, all voucher, all booking], to: host }]
-events: none
+  permissions: [{ allow: [all slot, all voucher, all booking, all hook], to: host }]
+events:
+  delivery: { webhook: { signature: none, retry: [5s], timeout: 2s, subscribers: { resource: hook, url: url, events: kinds } } }
+  kinds: { booking.made: { on: [create booking], payload: booking } }
 errors:
   payload: problem
   codes:
@@ -59,7 +69,7 @@ versioning: none
 `;
 
 async function told(only: readonly string[], options: StandOptions = {}) {
-  const stand = await openStand(house, options);
+  const stand = await openStand(house, { serve: { allowPrivateWebhooks: true }, ...options });
   try {
     const { breaches, facts } = await stand.verify({ only });
     const looks = facts.flatMap(({ kind, subject, evidence }) =>
@@ -82,4 +92,10 @@ test('a creation that is refused is not taken for what was made with the same vo
     looks.some((one) => one.startsWith('conditions, voucher_dead') && !one.endsWith('not met')),
     looks.join('\n'),
   );
+});
+
+test('a subscriber that asked for some kinds asks for all of them again', async () => {
+  const { broken, looks } = await told(['resources/changed']);
+  assert.deepEqual(broken, []);
+  assert.ok(looks.includes('allowed values, hook.kinds: taken away by PATCH /hooks/{id}'), looks.join('\n'));
 });
