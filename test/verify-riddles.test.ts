@@ -24,11 +24,16 @@ resources:
       state: { type: string, readOnly: true }
     required: [id, slot, party, state]
     created: { then: { do: hold slot, to: next.slot } }
+  prop:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, name: { type: string, minLength: 2, maxLength: 40 }, kind: { enum: [padlock, projector, costume], default: padlock } }
+    required: [id, name, kind]
   hook:
     identifier: { field: id, generate: uuid }
     fields: { id: string, url: { type: string, format: uri, maxLength: 200 }, kinds: { type: array, items: string, maxItems: 5 } }
     required: [id, url]
 states:
+  prop: none
   hook: none
   slot: { field: state, initial: free, states: [free, held], transitions: { hold: { from: free, to: held, by: service } } }
   voucher: { field: state, initial: active, states: [active, spent], transitions: { spend: { from: active, to: spent, by: service } } }
@@ -47,12 +52,15 @@ endpoints:
   GET /bookings: { does: list booking }
   GET /bookings/{id}: { does: read booking }
   POST /bookings/{id}/confirm: { does: confirm booking }
+  POST /props: { does: create prop }
+  GET /props/{id}: { does: read prop }
+  PUT /props/{id}: { does: replace prop }
   POST /hooks: { does: create hook }
   GET /hooks/{id}: { does: read hook }
   PATCH /hooks/{id}: { does: update hook }
 authentication:
   schemes: { key: { type: api_key, header: X-Key, generate: "key_{random:24}" } }
-  permissions: [{ allow: [all slot, all voucher, all booking, all hook], to: host }]
+  permissions: [{ allow: [all slot, all voucher, all booking, all prop, all hook], to: host }]
 events:
   delivery: { webhook: { signature: none, retry: [5s], timeout: 2s, subscribers: { resource: hook, url: url, events: kinds } } }
   kinds: { booking.made: { on: [create booking], payload: booking } }
@@ -98,4 +106,14 @@ test('a subscriber that asked for some kinds asks for all of them again', async 
   const { broken, looks } = await told(['resources/changed']);
   assert.deepEqual(broken, []);
   assert.ok(looks.includes('allowed values, hook.kinds: taken away by PATCH /hooks/{id}'), looks.join('\n'));
+});
+
+test('what replaces a row without a field that has a default has the default, whatever was there', async () => {
+  assert.deepEqual((await told(['resources/changed'])).broken, []);
+  const bend: StandOptions['bend'] = ({ method, target, text }) => {
+    if (method !== 'PUT' || !target.startsWith('/props/')) return {};
+    const sent = JSON.parse(text) as { kind?: string };
+    return sent.kind === undefined ? { text: JSON.stringify({ ...sent, kind: 'costume' }) } : {};
+  };
+  assert.deepEqual((await told(['resources/changed'], { bend })).broken, ['allowed values, prop.kind']);
 });

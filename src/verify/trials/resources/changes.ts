@@ -43,8 +43,9 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
     fields: [name],
     members: async (session: Session, row: TrialRow) => withValue(name, await anotherValue(session, resource, field, row)),
   }));
-  const removed = own.flatMap(([name, { required, keepsNull }]) =>
-    statedValue(required) === false || (isUpdate && keepsNull)
+  // What replaces a row has its default where a field is left out, whatever was there.
+  const removed = own.flatMap(([name, { required, keepsNull, default: usual }]) =>
+    statedValue(required) === false || (isUpdate ? keepsNull : usual)
       ? [
           {
             says: keepsNull && isUpdate ? `${name} set to null` : `${name} removed`,
